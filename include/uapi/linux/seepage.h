@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note */
+/*
+ * seepage: generic netlink interface, family "seepage", version 1
+ *
+ * This comment is the manual of the interface. Every message is a genlmsghdr
+ * followed by attributes of enum seepage_attr. u64 and s64 attributes are
+ * 8-byte aligned with SEEPAGE_A_PAD. A value that is not known is left out,
+ * it is never sent as 0. Enums only grow; numbers are never reused.
+ *
+ * Permissions, all in the initial user namespace: reading everything needs
+ * CAP_PERFMON or CAP_SYS_ADMIN (without either, GET_PROC answers for the
+ * caller's own processes and the rest is -EPERM); SET_CONFIG, RESET and
+ * joining a multicast group need CAP_SYS_ADMIN. The family exists in the
+ * initial network namespace only. Process ids in a reply are those of the
+ * reader's pid namespace, in a multicast those of the initial one.
+ *
+ * Every refusal carries an extended ack text (NLMSGERR_ATTR_MSG).
+ *
+ * GET_STATUS  do     request: -
+ *                    reply:   VERSION INSTANCE HOOK PROCESSES REC_BYTES
+ *                             MEMORY_BYTES SEQ_FIRST SEQ_LAST TICKS
+ *                             TICK_COST_NS TICK_COST_MAX_NS INTERVAL_MS
+ *                             STRETCHED POLICY PMC [DISABLED]
+ *                             COUNTERS{ counter.. }
+ * GET_PROC    do     request: PID (thread ids are accepted)
+ *                    reply:   a process (below) with GATES and HISTORY
+ *             dump   request: [FILTER_STATES] [FILTER_MIN_CONFIDENCE]
+ *                             [FILTER_UID] [FILTER_COMM]
+ *                    reply:   one message a process; each process once
+ * GET_CONFIG  do     request: -
+ *                    reply:   CONFIG{ key.. }, all keys
+ * SET_CONFIG  do     request: CONFIG{ key.. }, the keys to change; all of them
+ *                             are applied or none
+ *                    reply:   ack only
+ * GET_ALERTS  dump   request: [SINCE_SEQ] the first sequence number wanted
+ *                    reply:   one message an alert, oldest first
+ * RESET       do     request: RESET_WHAT, [PID] (with RESET_HISTORY only)
+ *                    reply:   ack only
+ * ALERT       multicast group "alert":  an alert
+ * SAMPLE      multicast group "sample": a process, each time it was sampled
+ *                    and any figure of it changed
+ *
+ * a process:  PID COMM UID CGROUP_ID STATE POLICY CONFIDENCE SEVERITY RSS_BYTES
+ *             ANON_BYTES FILE_BYTES SHMEM_BYTES SWAP_BYTES VSZ_BYTES BRK_BYTES
+ *             [GROWTH_BYTES_PER_HOUR] [TTE_SECONDS] FAULTS_USER FAULTS_KERNEL
+ *             FAULTS_ANON FAULTS_FILE FAULT_RATE AGE_SECONDS
+ *             FACTORS{ FACTOR{ .. }.. } [GATES{ GATE{ .. }.. }]
+ *             [HISTORY{ LEVEL{ .. }.. }]
+ *             Memory figures and fault counts are current; the verdict is that
+ *             of the last sample. UID and CGROUP_ID are left out for a process
+ *             that ended before they were known, PID where the reader's pid
+ *             namespace has none for it (GET_ALERTS) or the process is left
+ *             out altogether (GET_PROC dump).
+ * an alert:   SEQ TIME_NS INSTANCE PREV_STATE and the process as it was then,
+ *             with GATES
+ */
+#ifndef _UAPI_LINUX_SEEPAGE_H
+#define _UAPI_LINUX_SEEPAGE_H
+
+#include <linux/types.h>
+
+#define SEEPAGE_GENL_NAME	"seepage"
+#define SEEPAGE_GENL_VERSION	1
+#define SEEPAGE_MCGRP_ALERT	"alert"
+#define SEEPAGE_MCGRP_SAMPLE	"sample"
+
+#define SEEPAGE_COMM_LEN	16
+
+enum seepage_cmd {
+	SEEPAGE_CMD_UNSPEC,
+	SEEPAGE_CMD_GET_STATUS,
+	SEEPAGE_CMD_GET_PROC,
+	SEEPAGE_CMD_GET_CONFIG,
+	SEEPAGE_CMD_SET_CONFIG,
+	SEEPAGE_CMD_GET_ALERTS,
+	SEEPAGE_CMD_RESET,
+	SEEPAGE_CMD_ALERT,		/* notification only */
+	SEEPAGE_CMD_SAMPLE,		/* notification only */
+
+	__SEEPAGE_CMD_MAX,
+	SEEPAGE_CMD_MAX = __SEEPAGE_CMD_MAX - 1
+};
+
+enum seepage_attr {
+	SEEPAGE_A_UNSPEC,
+	SEEPAGE_A_PAD,
+
+	/* identity */
+	SEEPAGE_A_PID,			/* u32, thread group id */
+	SEEPAGE_A_COMM,			/* string, SEEPAGE_COMM_LEN with its NUL */
+	SEEPAGE_A_UID,			/* u32, real uid in the reader's user ns */
+	SEEPAGE_A_CGROUP_ID,		/* u64, inode of the cgroup v2 directory */
+
+	/* verdict */
+	SEEPAGE_A_STATE,		/* u8, enum seepage_state */
+	SEEPAGE_A_PREV_STATE,		/* u8, enum seepage_state */
+	SEEPAGE_A_POLICY,		/* u8, enum seepage_policy */
+	SEEPAGE_A_CONFIDENCE,		/* u8, 0 to 100 */
+	SEEPAGE_A_SEVERITY,		/* u8, 1 2 4 6 8 10, by RSS */
+	SEEPAGE_A_FACTORS,		/* nest of SEEPAGE_A_FACTOR */
+	SEEPAGE_A_FACTOR,		/* nest of enum seepage_factor_attr */
+	SEEPAGE_A_GATES,		/* nest of SEEPAGE_A_GATE */
+	SEEPAGE_A_GATE,			/* nest of enum seepage_gate_attr */
+
+	/* memory, bytes */
+	SEEPAGE_A_RSS_BYTES,		/* u64, anon + file + shmem */
+	SEEPAGE_A_ANON_BYTES,		/* u64 */
+	SEEPAGE_A_FILE_BYTES,		/* u64 */
+	SEEPAGE_A_SHMEM_BYTES,		/* u64 */
+	SEEPAGE_A_SWAP_BYTES,		/* u64 */
+	SEEPAGE_A_VSZ_BYTES,		/* u64, total address space */
+	SEEPAGE_A_BRK_BYTES,		/* u64, the brk heap */
+	SEEPAGE_A_GROWTH_BYTES_PER_HOUR,/* s64, growth of the anon+swap floor */
+	SEEPAGE_A_TTE_SECONDS,		/* u64, time to exhaustion at that growth */
+
+	/* page faults on user addresses since the mm was first seen */
+	SEEPAGE_A_FAULTS_USER,		/* u64, taken in user mode */
+	SEEPAGE_A_FAULTS_KERNEL,	/* u64, taken in kernel mode */
+	SEEPAGE_A_FAULTS_ANON,		/* u64, classified, see README */
+	SEEPAGE_A_FAULTS_FILE,		/* u64, the rest */
+	SEEPAGE_A_FAULT_RATE,		/* u32, per second over monitoring_window_s */
+	SEEPAGE_A_AGE_SECONDS,		/* u64, since the program was executed or forked */
+
+	/* alerts */
+	SEEPAGE_A_SEQ,			/* u64, 1 is the first after load */
+	SEEPAGE_A_TIME_NS,		/* u64, CLOCK_REALTIME */
+
+	/* history, oldest first */
+	SEEPAGE_A_HISTORY,		/* nest of SEEPAGE_A_LEVEL */
+	SEEPAGE_A_LEVEL,		/* nest of enum seepage_level_attr */
+
+	/* status */
+	SEEPAGE_A_VERSION,		/* string */
+	SEEPAGE_A_INSTANCE,		/* u64, new at every load of the module */
+	SEEPAGE_A_HOOK,			/* string, "tracepoint" or "software" */
+	SEEPAGE_A_PROCESSES,		/* u32, records in the table */
+	SEEPAGE_A_REC_BYTES,		/* u32, memory per tracked process */
+	SEEPAGE_A_MEMORY_BYTES,		/* u64, all memory the module has allocated */
+	SEEPAGE_A_SEQ_FIRST,		/* u64, oldest alert in the ring, 0: none */
+	SEEPAGE_A_SEQ_LAST,		/* u64, newest alert since load, in the ring or not */
+	SEEPAGE_A_TICKS,		/* u64, sampling passes since load */
+	SEEPAGE_A_TICK_COST_NS,		/* u64, of the last full pass */
+	SEEPAGE_A_TICK_COST_MAX_NS,	/* u64 */
+	SEEPAGE_A_INTERVAL_MS,		/* u32, in force (stretched when too dear) */
+	SEEPAGE_A_STRETCHED,		/* u8, 1: longer than sample_interval_ms */
+	SEEPAGE_A_PMC,			/* string, "on" or why not */
+	SEEPAGE_A_DISABLED,		/* string, why the module stopped working */
+	SEEPAGE_A_COUNTERS,		/* nest: type is enum seepage_counter, u64 */
+
+	/* configuration */
+	SEEPAGE_A_CONFIG,		/* nest: type is enum seepage_cfg, u32 */
+
+	/* requests */
+	SEEPAGE_A_FILTER_STATES,	/* u32, mask of 1 << enum seepage_state */
+	SEEPAGE_A_FILTER_MIN_CONFIDENCE,/* u8, 0 to 100 */
+	SEEPAGE_A_FILTER_UID,		/* u32 */
+	SEEPAGE_A_FILTER_COMM,		/* string, equal to comm */
+	SEEPAGE_A_SINCE_SEQ,		/* u64 */
+	SEEPAGE_A_RESET_WHAT,		/* u32, mask of SEEPAGE_RESET_* */
+
+	__SEEPAGE_A_MAX,
+	SEEPAGE_A_MAX = __SEEPAGE_A_MAX - 1
+};
+
+/* In ascending order of alarm up to RUNAWAY; an alert is SUSPECTED or above. */
+enum seepage_state {
+	SEEPAGE_STATE_OK,
+	SEEPAGE_STATE_WATCH,
+	SEEPAGE_STATE_SUSPECTED,
+	SEEPAGE_STATE_CONFIRMED,
+	SEEPAGE_STATE_RUNAWAY,
+	SEEPAGE_STATE_RECOVERED,	/* left an alert alive */
+	SEEPAGE_STATE_EXITED,		/* left an alert dead */
+
+	__SEEPAGE_STATE_MAX,
+	SEEPAGE_STATE_MAX = __SEEPAGE_STATE_MAX - 1
+};
+
+enum seepage_policy {
+	SEEPAGE_POLICY_LADDER,
+	SEEPAGE_POLICY_CLASSIC,
+
+	__SEEPAGE_POLICY_MAX,
+	SEEPAGE_POLICY_MAX = __SEEPAGE_POLICY_MAX - 1
+};
+
+enum seepage_pmc {
+	SEEPAGE_PMC_AUTO,
+	SEEPAGE_PMC_OFF,
+
+	__SEEPAGE_PMC_MAX,
+	SEEPAGE_PMC_MAX = __SEEPAGE_PMC_MAX - 1
+};
+
+#define SEEPAGE_RESET_HISTORY	(1U << 0)	/* histories, states, verdicts */
+#define SEEPAGE_RESET_ALERTS	(1U << 1)	/* empty the ring; numbers go on */
+#define SEEPAGE_RESET_COUNTERS	(1U << 2)	/* counters and tick costs */
+#define SEEPAGE_RESET_CONFIG	(1U << 3)	/* the values given at load */
+#define SEEPAGE_RESET_ALL	(SEEPAGE_RESET_HISTORY | SEEPAGE_RESET_ALERTS | \
+				 SEEPAGE_RESET_COUNTERS | SEEPAGE_RESET_CONFIG)
+
+/*
+ * What the verdict was made of. Units of value and baseline are in
+ * include/seepage/names.h beside the names. The first four belong to the
+ * policy classic, the rest to the policy ladder.
+ */
+enum seepage_factor {
+	SEEPAGE_FACTOR_UNSPEC,
+	SEEPAGE_FACTOR_FAULT_RATE,	/* faults/s against the threshold passed */
+	SEEPAGE_FACTOR_RSS_GROWTH,	/* percent over baseline against threshold */
+	SEEPAGE_FACTOR_ANON_SHARE,	/* percent of faults against threshold */
+	SEEPAGE_FACTOR_VSZ_RSS,		/* VSZ in percent of RSS against threshold */
+	SEEPAGE_FACTOR_FLOOR,		/* rise of the floor, bytes; floor at onset */
+	SEEPAGE_FACTOR_PERSIST,		/* seconds it rises; seconds of patience */
+	SEEPAGE_FACTOR_RELEASE,		/* permille of growth given back; 0 */
+	SEEPAGE_FACTOR_RETAIN,		/* permille of a page kept per anon fault; 1000 */
+
+	__SEEPAGE_FACTOR_MAX,
+	SEEPAGE_FACTOR_MAX = __SEEPAGE_FACTOR_MAX - 1
+};
+
+enum seepage_factor_attr {
+	SEEPAGE_FACTOR_A_UNSPEC,
+	SEEPAGE_FACTOR_A_PAD,
+	SEEPAGE_FACTOR_A_ID,		/* u8, enum seepage_factor */
+	SEEPAGE_FACTOR_A_POINTS,	/* u8 */
+	SEEPAGE_FACTOR_A_MAX_POINTS,	/* u8 */
+	SEEPAGE_FACTOR_A_VALUE,		/* s64 */
+	SEEPAGE_FACTOR_A_BASELINE,	/* s64 */
+
+	__SEEPAGE_FACTOR_A_MAX,
+	SEEPAGE_FACTOR_A_MAX = __SEEPAGE_FACTOR_A_MAX - 1
+};
+
+/* What may veto a verdict whatever the points say. */
+enum seepage_gate {
+	SEEPAGE_GATE_UNSPEC,
+	SEEPAGE_GATE_SIZE,		/* RSS + swap, bytes; min_process_size_mb */
+	SEEPAGE_GATE_WARMUP,		/* age, s; warmup_s (classic) */
+	SEEPAGE_GATE_RISING,		/* rise of the floor, bytes; needed rise */
+	SEEPAGE_GATE_SATURATION,	/* permille, 2nd half of rise over 1st; needed */
+	SEEPAGE_GATE_PATIENCE,		/* seconds it rises; seconds needed */
+	SEEPAGE_GATE_HORIZON,		/* seconds to exhaustion; at most */
+	SEEPAGE_GATE_CONFIDENCE,	/* confidence; must exceed alert_confidence */
+
+	__SEEPAGE_GATE_MAX,
+	SEEPAGE_GATE_MAX = __SEEPAGE_GATE_MAX - 1
+};
+
+enum seepage_gate_attr {
+	SEEPAGE_GATE_A_UNSPEC,
+	SEEPAGE_GATE_A_PAD,
+	SEEPAGE_GATE_A_ID,		/* u8, enum seepage_gate */
+	SEEPAGE_GATE_A_PASSED,		/* u8, 0 or 1 */
+	SEEPAGE_GATE_A_VALUE,		/* s64; left out: not reached */
+	SEEPAGE_GATE_A_LIMIT,		/* s64; left out with VALUE */
+
+	__SEEPAGE_GATE_A_MAX,
+	SEEPAGE_GATE_A_MAX = __SEEPAGE_GATE_A_MAX - 1
+};
+
+enum seepage_level_attr {
+	SEEPAGE_LEVEL_A_UNSPEC,
+	SEEPAGE_LEVEL_A_PAD,
+	SEEPAGE_LEVEL_A_EPOCH_MS,	/* u64, length of an epoch, nominal */
+	SEEPAGE_LEVEL_A_MINIMA,		/* binary: u64[], bytes of anon+swap, oldest first */
+
+	__SEEPAGE_LEVEL_A_MAX,
+	SEEPAGE_LEVEL_A_MAX = __SEEPAGE_LEVEL_A_MAX - 1
+};
+
+/* Names, units, defaults and bounds: include/seepage/names.h */
+enum seepage_cfg {
+	SEEPAGE_CFG_UNSPEC,
+	SEEPAGE_CFG_SAMPLE_INTERVAL_MS,
+	SEEPAGE_CFG_SUSPECT_INTERVAL_MS,
+	SEEPAGE_CFG_MAX_PROCESSES,
+	SEEPAGE_CFG_MIN_PROCESS_SIZE_MB,
+	SEEPAGE_CFG_POLICY,
+	SEEPAGE_CFG_ALERT_CONFIDENCE,
+	SEEPAGE_CFG_ALERT_INTERVAL_S,
+	SEEPAGE_CFG_ALERTS_PER_MINUTE,
+	SEEPAGE_CFG_FAULT_RATE_WARNING,
+	SEEPAGE_CFG_FAULT_RATE_CRITICAL,
+	SEEPAGE_CFG_RSS_GROWTH_PERCENT,
+	SEEPAGE_CFG_MONITORING_WINDOW_S,
+	SEEPAGE_CFG_WARMUP_S,
+	SEEPAGE_CFG_MAX_CPU_PERMILLE,
+	SEEPAGE_CFG_PMC,
+
+	__SEEPAGE_CFG_MAX,
+	SEEPAGE_CFG_MAX = __SEEPAGE_CFG_MAX - 1
+};
+
+/* What was done, skipped or dropped; names: include/seepage/names.h */
+enum seepage_counter {
+	SEEPAGE_COUNTER_UNSPEC,
+	SEEPAGE_COUNTER_BIRTHS,			/* records made */
+	SEEPAGE_COUNTER_DEATHS,			/* records reaped */
+	SEEPAGE_COUNTER_EXECS,			/* exec seen */
+	SEEPAGE_COUNTER_FORKS,			/* processes forked, threads not */
+	SEEPAGE_COUNTER_EXITS,			/* processes exited, threads not */
+	SEEPAGE_COUNTER_SAMPLES,		/* records sampled */
+	SEEPAGE_COUNTER_TABLE_FULL,		/* birth refused: max_processes */
+	SEEPAGE_COUNTER_POOL_EMPTY,		/* birth put off: pool ran dry */
+	SEEPAGE_COUNTER_ALLOC_FAILED,		/* pool not filled: no memory */
+	SEEPAGE_COUNTER_FAULTS_UNTRACKED,	/* faults of a mm without a record */
+	SEEPAGE_COUNTER_FAULTS_NO_MM,		/* faults of kernel threads */
+	SEEPAGE_COUNTER_FAULTS_NESTED,		/* faults inside the module's own accounting */
+	SEEPAGE_COUNTER_ALERTS,			/* alerts put in the ring */
+	SEEPAGE_COUNTER_ALERTS_SUPPRESSED,	/* held back by a rate limit */
+	SEEPAGE_COUNTER_ALERTS_OVERWRITTEN,	/* fell out of the ring */
+	SEEPAGE_COUNTER_NOTIFY_FAILED,		/* multicast not built, or refused by a socket */
+	SEEPAGE_COUNTER_TICKS_STRETCHED,	/* interval lengthened for its cost */
+	SEEPAGE_COUNTER_HOOK_EVENTS_FAILED,	/* CPUs without a software event */
+	SEEPAGE_COUNTER_INVARIANTS_BROKEN,	/* the module switched itself off */
+
+	__SEEPAGE_COUNTER_MAX,
+	SEEPAGE_COUNTER_MAX = __SEEPAGE_COUNTER_MAX - 1
+};
+
+#endif /* _UAPI_LINUX_SEEPAGE_H */
