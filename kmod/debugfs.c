@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * debugfs: what netlink tells, for a person with nothing but cat. Files are
+ * 0400 and cannot be written, so they are there under lockdown too.
+ */
+#include <linux/debugfs.h>
+#include <linux/mm.h>
+#include <linux/sched.h>
+#include <linux/seq_file.h>
+#include <linux/slab.h>
+#include "seep.h"
+
+static struct dentry *dir;
+
+/* ---- one value a line ---- */
+
+static int status_show(struct seq_file *m, void *unused)
+{
+	const char *why = seep_disabled();
+	struct seep_sample_stats st;
+	u64 first, last;
+
+	seep_sample_get_stats(&st);
+	seep_alert_range(&first, &last);
+	seq_printf(m, "%-20s %s\n", "key", "value");
+	seq_printf(m, "%-20s %s\n", "version", SEEP_VERSION);
+	seq_printf(m, "%-20s %s\n", "hook", seep_hook->name);
+	seq_printf(m, "%-20s %s\n", "policy",
+		   seep_config_word(SEEPAGE_CFG_POLICY, seep_config_value(SEEPAGE_CFG_POLICY)));
+	seq_printf(m, "%-20s %u\n", "processes", seep_tab_count());
+	seq_printf(m, "%-20s %zu\n", "rec_bytes", sizeof(struct seep_rec));
+	seq_printf(m, "%-20s %llu\n", "memory_bytes", seep_tab_bytes() + seep_alert_bytes());
+	seq_printf(m, "%-20s %llu\n", "seq_first", first);
+	seq_printf(m, "%-20s %llu\n", "seq_last", last);
+	seq_printf(m, "%-20s %llu\n", "ticks", st.ticks);
+	seq_printf(m, "%-20s %llu\n", "tick_cost_ns", st.cost_ns);
+	seq_printf(m, "%-20s %llu\n", "tick_cost_max_ns", st.cost_max_ns);
+	seq_printf(m, "%-20s %u\n", "interval_ms", st.interval_ms);
+	seq_printf(m, "%-20s %u\n", "stretched", st.stretched);
+	seq_printf(m, "%-20s %s\n", "pmc", SEEP_PMC_STATUS);
+	seq_printf(m, "%-20s %s\n", "disabled", why ?: "-");
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(status);
+
+static int config_show(struct seq_file *m, void *unused)
+{
+	struct seep_conf c;
+	const char *word;
+	int key;
+
+	seep_config_get(&c);
+	seq_printf(m, "%-20s %s\n", "key", "value");
+	for (key = 1; key < __SEEPAGE_CFG_MAX; key++) {
+		word = seep_config_word(key, c.v[key]);
+		if (word)
+			seq_printf(m, "%-20s %s\n", seep_config_names[key], word);
+		else
+			seq_printf(m, "%-20s %u\n", seep_config_names[key], c.v[key]);
+	}
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(config);
+
+static int counters_show(struct seq_file *m, void *unused)
+{
+	int id;
+
+	seq_printf(m, "%-20s %s\n", "key", "value");
+	for (id = 1; id < __SEEPAGE_COUNTER_MAX; id++)
+		seq_printf(m, "%-20s %llu\n", seep_counter_names[id], seep_counter(id));
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(counters);
+
+/* ---- tables ---- */
+
+/* comm is the process's own choice of bytes: nothing that moves a cursor. */
+static void show_comm(struct seq_file *m, const char *comm)
+{
+	int i, width = 0;
+
+	if (!*comm)
+		comm = "?";
+	for (i = 0; comm[i]; i++, width++)
+		seq_putc(m, comm[i] > ' ' && comm[i] < 127 ? comm[i] : '?');
+	for (; width < TASK_COMM_LEN; width++)
+		seq_putc(m, ' ');
+}
+
+static void show_unless(struct seq_file *m, bool unknown, int width, s64 value)
+{
+	if (unknown)
+		seq_printf(m, " %*s", width, "-");
+	else
+		seq_printf(m, " %*lld", width, value);
+}
+
+#define VIEW_HEADER "%7s %-16s %-9s %10s %14s %14s %14s %14s %14s %16s %22s %12s %12s %13s %12s %12s %10s %11s"
+#define VIEW_NAMES "pid", "comm", "state", "confidence", "rss_bytes", "anon_bytes",	\
+	"file_bytes", "shmem_bytes", "swap_bytes", "vsz_bytes", "growth_bytes_per_hour",	\
+	"tte_seconds", "faults_user", "faults_kernel", "faults_anon", "faults_file",	\
+	"fault_rate", "age_seconds"
+
+static void show_view(struct seq_file *m, const struct seep_view *v)
+{
+	u64 faults = v->faults_user + v->faults_kernel;
+
+	seq_printf(m, "%7d ", v->pid);
+	show_comm(m, v->comm);
+	seq_printf(m, " %-9s %10u %14llu %14llu %14llu %14llu %14llu %16llu",
+		   seep_state_names[v->verdict.state], v->verdict.confidence,
+		   v->anon + v->file + v->shmem, v->anon, v->file, v->shmem, v->swap, v->vsz);
+	show_unless(m, !v->has_growth, 22, v->growth);
+	show_unless(m, v->verdict.tte_s == SEEP_UNKNOWN, 12, v->verdict.tte_s);
+	seq_printf(m, " %12llu %13llu %12llu %12llu %10u %11llu",
+		   v->faults_user, v->faults_kernel, v->faults_anon,
+		   faults - min(faults, v->faults_anon), v->fault_rate, v->age_s);
+}
+
+struct table_iter {
+	struct seep_cursor at;
+	struct seep_view view;
+	struct seep_cursor shown;	/* where the record in show() is found again */
+	u64 seq;			/* of the alert to show next */
+};
+
+static struct seep_rec *next_alive(struct seep_cursor *at)
+{
+	struct seep_rec *rec;
+
+	do {
+		rec = seep_tab_next(at);
+	} while (rec && seep_rec_gone(rec));
+	return rec;
+}
+
+/*
+ * Between two reads the mutex is released. Position 0 is the header; the
+ * cursor remembers the record last shown, so going on needs no count.
+ */
+static void *processes_start(struct seq_file *m, loff_t *pos)
+{
+	struct table_iter *it = m->private;
+	struct seep_cursor at;
+	struct seep_rec *rec;
+
+	mutex_lock(&seep_table_mutex);
+	if (*pos == 0) {
+		memset(&it->at, 0, sizeof(it->at));
+		seep_account_fold(NULL);
+		return SEQ_START_TOKEN;
+	}
+	at = it->at;
+	rec = next_alive(&at);
+	it->shown = at;
+	return rec;
+}
+
+static void *processes_next(struct seq_file *m, void *v, loff_t *pos)
+{
+	struct table_iter *it = m->private;
+	struct seep_rec *rec;
+
+	++*pos;
+	if (v != SEQ_START_TOKEN)
+		it->at = it->shown;	/* what was shown is behind us */
+	it->shown = it->at;
+	rec = next_alive(&it->shown);
+	return rec;
+}
+
+static void tables_stop(struct seq_file *m, void *v)
+{
+	mutex_unlock(&seep_table_mutex);
+}
+
+static int processes_show(struct seq_file *m, void *v)
+{
+	struct table_iter *it = m->private;
+
+	if (v == SEQ_START_TOKEN) {
+		seq_printf(m, VIEW_HEADER "\n", VIEW_NAMES);
+		return 0;
+	}
+	seep_view_fill(&it->view, v);
+	show_view(m, &it->view);
+	seq_putc(m, '\n');
+	return 0;
+}
+
+static void *alerts_start(struct seq_file *m, loff_t *pos)
+{
+	struct table_iter *it = m->private;
+
+	mutex_lock(&seep_table_mutex);
+	if (*pos == 0) {
+		it->seq = 0;
+		return SEQ_START_TOKEN;
+	}
+	return (void *)seep_alert_next(it->seq);
+}
+
+static void *alerts_next(struct seq_file *m, void *v, loff_t *pos)
+{
+	struct table_iter *it = m->private;
+
+	++*pos;
+	if (v != SEQ_START_TOKEN)
+		it->seq = ((struct seep_alert *)v)->seq + 1;
+	return (void *)seep_alert_next(it->seq);
+}
+
+static int alerts_show(struct seq_file *m, void *v)
+{
+	const struct seep_alert *a = v;
+
+	if (v == SEQ_START_TOKEN) {
+		seq_printf(m, "%6s %19s %-10s %8s " VIEW_HEADER "\n", "seq", "time_ns",
+			   "prev_state", "severity", VIEW_NAMES);
+		return 0;
+	}
+	seq_printf(m, "%6llu %19llu %-10s %8u ", a->seq, a->time_ns,
+		   seep_state_names[a->prev_state], a->view.severity);
+	show_view(m, &a->view);
+	seq_putc(m, '\n');
+	return 0;
+}
+
+static const struct seq_operations processes_sops = {
+	.start = processes_start, .next = processes_next,
+	.stop = tables_stop, .show = processes_show,
+};
+
+static const struct seq_operations alerts_sops = {
+	.start = alerts_start, .next = alerts_next,
+	.stop = tables_stop, .show = alerts_show,
+};
+
+static int processes_open(struct inode *inode, struct file *file)
+{
+	return seq_open_private(file, &processes_sops, sizeof(struct table_iter));
+}
+
+static int alerts_open(struct inode *inode, struct file *file)
+{
+	return seq_open_private(file, &alerts_sops, sizeof(struct table_iter));
+}
+
+static const struct file_operations processes_fops = {
+	.owner = THIS_MODULE, .open = processes_open, .read = seq_read,
+	.llseek = seq_lseek, .release = seq_release_private,
+};
+
+static const struct file_operations alerts_fops = {
+	.owner = THIS_MODULE, .open = alerts_open, .read = seq_read,
+	.llseek = seq_lseek, .release = seq_release_private,
+};
+
+void __init seep_debugfs_init(void)
+{
+	dir = debugfs_create_dir("seepage", NULL);
+	debugfs_create_file("status", 0400, dir, NULL, &status_fops);
+	debugfs_create_file("processes", 0400, dir, NULL, &processes_fops);
+	debugfs_create_file("alerts", 0400, dir, NULL, &alerts_fops);
+	debugfs_create_file("config", 0400, dir, NULL, &config_fops);
+	debugfs_create_file("counters", 0400, dir, NULL, &counters_fops);
+}
+
+void seep_debugfs_exit(void)
+{
+	debugfs_remove_recursive(dir);
+}

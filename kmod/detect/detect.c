@@ -1,0 +1,356 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * From a sample to a verdict: note it, judge it, remember what was said.
+ */
+#include "detect.h"
+
+#define DS_PER_S		10U
+#define SLOT_DS			(10 * DS_PER_S)	/* between two points of the window */
+#define WATCH_LINGER_DS		(60 * DS_PER_S)
+#define RECOVERED_FOR_DS	(300 * DS_PER_S)
+#define HOUR_DS			(3600 * DS_PER_S)
+#define SHOWN_DS		(600 * DS_PER_S)
+#define STALLED_FOR_DS		HOUR_DS
+
+/**
+ * seep_det_init() - a process nothing is known of yet
+ * @d: zeroed here
+ * @seen_ns: when its faults began to be counted
+ */
+void seep_det_init(struct seep_det *d, u64 seen_ns)
+{
+	memset(d, 0, sizeof(*d));
+	d->t_state = seep_ds(seen_ns);
+	d->window[0].t = d->t_state;
+	seep_ladder_reset(&d->slow, d->slow_lev, SEEP_SLOW_LEVELS, d->t_state);
+	seep_ladder_reset(&d->fast, d->fast_lev, SEEP_FAST_LEVELS, d->t_state);
+	d->slow_min = ~0U;
+	d->wpos = 1;
+	d->wn = 1;
+}
+
+static const struct seep_point *point(const struct seep_det *d, u32 back)
+{
+	return &d->window[(d->wpos + SEEP_WINDOW - 1 - back) % SEEP_WINDOW];
+}
+
+/* The fault-rate window takes a point every ten seconds, not at every sample. */
+static bool note_window(struct seep_det *d, const struct seep_sample *s, u32 now)
+{
+	struct seep_point *p;
+
+	if (d->samples == 1)	/* what was there when counting began is no growth */
+		d->window[0].rss = seep_granules(seep_rss(s));
+	if (now - point(d, 0)->t < SLOT_DS)
+		return false;
+	p = &d->window[d->wpos];
+	p->t = now;
+	p->faults = (u32)s->faults;
+	p->rss = seep_granules(seep_rss(s));
+	d->wpos = (u8)((d->wpos + 1) % SEEP_WINDOW);
+	if (d->wn < SEEP_WINDOW)
+		d->wn++;
+	return true;
+}
+
+/**
+ * seep_det_fault_rate() - faults per second up to the sample @s
+ * @d: history, not changed
+ * @s: the sample that was fed last, or a newer one
+ * @window_s: over this many seconds, or as many as are known; at most 150
+ */
+u32 seep_det_fault_rate(const struct seep_det *d, const struct seep_sample *s,
+			u32 window_s)
+{
+	const struct seep_point *old = point(d, 0);
+	u32 now = seep_ds(s->time_ns), faults, i;
+
+	for (i = 0; i < d->wn; i++) {
+		old = point(d, i);
+		if (now - old->t >= window_s * DS_PER_S)
+			break;
+	}
+	faults = (u32)s->faults - old->faults;
+	if (!faults || now <= old->t)
+		return 0;
+	return (u32)seep_div((u64)faults * DS_PER_S, now - old->t);
+}
+
+/**
+ * seep_det_growth() - growth of the floor, for display
+ * @d: history, not changed
+ * @v: its verdict: growth that is under judgement is shown as it is judged
+ * @bytes_per_hour: else over the last ten minutes, or over what is known of a
+ *	younger process
+ *
+ * Return: false when too little is known.
+ */
+bool seep_det_growth(const struct seep_det *d, const struct seep_verdict *v,
+		     s64 *bytes_per_hour)
+{
+	const struct seep_level *lev = d->slow_lev;
+	u32 old, new, j, n;
+	u64 rate;
+
+	if (v->t1 > v->t0 && v->floor > v->v0) {
+		*bytes_per_hour = (s64)seep_div(seep_bytes(v->floor - v->v0) * HOUR_DS,
+						v->t1 - v->t0);
+		return true;
+	}
+	if (lev->n < 3)
+		return false;
+	for (j = 1; j < SEEP_SLOW_LEVELS; j++)
+		if (d->slow_lev[j].n == SEEP_MINIMA &&
+		    d->slow_lev[j].epoch <= SHOWN_DS / (SEEP_MINIMA - 1))
+			lev = &d->slow_lev[j];
+	n = lev->n - 1;
+	new = seep_level_min(lev, 0);
+	old = seep_level_min(lev, n);
+	if (!lev->epoch)
+		return false;
+	rate = seep_div(seep_div(seep_bytes(new > old ? new - old : old - new), n) * HOUR_DS,
+			lev->epoch);
+	*bytes_per_hour = new >= old ? (s64)rate : -(s64)rate;
+	return true;
+}
+
+/**
+ * seep_severity() - how much memory is at stake
+ * @rss_bytes: resident set
+ */
+u8 seep_severity(u64 rss_bytes)
+{
+	u64 mb = rss_bytes >> 20;
+
+	return mb > 8192 ? 10 : mb > 4096 ? 8 : mb > 1024 ? 6 :
+	       mb > 512 ? 4 : mb > 128 ? 2 : 1;
+}
+
+/* The series is anon + swap: swapping a leak out must not look like release. */
+static void note_ladder(struct seep_det *d, const struct seep_sample *s, u32 now)
+{
+	u32 v = seep_granules(s->anon + s->swap), need = seep_needed_rise(s, v);
+
+	if (v > d->last_v)
+		d->up += seep_bytes(v - d->last_v);
+	else
+		d->down += seep_bytes(d->last_v - v);
+	d->last_v = v;
+	if (v < d->slow_min)
+		d->slow_min = v;
+	if (d->state >= SEEPAGE_STATE_WATCH && d->state <= SEEPAGE_STATE_RUNAWAY)
+		seep_ladder_push(&d->fast, d->fast_lev, SEEP_FAST_LEVELS, v, now, need);
+	if (!s->full)
+		return;
+	seep_ladder_push(&d->slow, d->slow_lev, SEEP_SLOW_LEVELS, d->slow_min, now, need);
+	d->slow_rose = d->slow_min > d->slow_v;
+	d->slow_v = d->slow_min;
+	d->slow_min = ~0U;
+}
+
+/* Not memset: most verdicts are of processes that do nothing. */
+static void verdict_init(struct seep_verdict *v)
+{
+	v->state = SEEPAGE_STATE_OK;
+	v->confidence = 0;
+	v->policy = SEEPAGE_POLICY_LADDER;
+	v->ngates = 0;
+	v->nfactors = 0;
+	v->tte_s = SEEP_UNKNOWN;
+	v->v0 = 0;
+	v->floor = 0;
+	v->t0 = 0;
+	v->t1 = 0;
+	v->epoch = 0;
+	v->patience = 0;
+}
+
+/* No floor rises, none did, and nothing grew fast: the verdict is known. */
+static bool at_rest(const struct seep_det *d, const struct seep_sample *s,
+		    const struct seep_conf *c)
+{
+	return c->v[SEEPAGE_CFG_POLICY] == SEEPAGE_POLICY_LADDER &&
+	       d->policy == SEEPAGE_POLICY_LADDER && d->state == SEEPAGE_STATE_OK &&
+	       !d->slow.runs && !d->fast.runs &&
+	       !(d->slow_rose && seep_ladder_early(d, s, c));
+}
+
+static void judge(const struct seep_det *d, const struct seep_sample *s,
+		  const struct seep_conf *c, struct seep_verdict *v)
+{
+	verdict_init(v);
+	if (c->v[SEEPAGE_CFG_POLICY] == SEEPAGE_POLICY_CLASSIC)
+		seep_classic_verdict(d, s, c, v);
+	else
+		seep_ladder_verdict(d, s, c, v);
+}
+
+static bool is_alert(u8 state)
+{
+	return state >= SEEPAGE_STATE_SUSPECTED && state <= SEEPAGE_STATE_RUNAWAY;
+}
+
+/* The growth under watch began after the last sample that was not above. */
+static void watch_begin(struct seep_det *d, const struct seep_sample *s, u32 now)
+{
+	const struct seep_level *lev = d->slow_lev;
+	u32 before = seep_level_min(lev, 1);
+
+	d->up = 0;
+	d->down = 0;
+	d->faults_anon0 = s->faults_anon;
+	d->watch_v0 = d->last_v;
+	d->t_watch = now;
+	d->onset_t = now;
+	d->onset_v = d->last_v;
+	if (d->last_v > before) {
+		d->onset_t = lev->n > 1 ? now - lev->epoch : d->window[0].t;
+		d->onset_v = before;
+	}
+	seep_ladder_reset(&d->fast, d->fast_lev, SEEP_FAST_LEVELS, now);
+}
+
+/* What has not been exceeded for two epochs: one dip in a sample does not count. */
+static u32 recent_top(const struct seep_det *d)
+{
+	u32 a = seep_level_min(d->slow_lev, 0), b = seep_level_min(d->slow_lev, 1);
+	u32 top = a > b ? a : b;
+
+	return d->last_v > top ? d->last_v : top;
+}
+
+/*
+ * Half of the accused growth given back, or no growth for long, which is as
+ * long as the levels that saw it need to tell: not a leak, or not any more.
+ */
+static bool recovered(const struct seep_det *d, u32 now)
+{
+	u32 rise = d->accused_top - d->accused_v0, stalled = STALLED_FOR_DS;
+
+	if (recent_top(d) < d->accused_v0 + rise / 2)
+		return true;
+	if (d->accused_epoch > stalled / 2)
+		stalled = 2 * d->accused_epoch;
+	return now - d->t_run > stalled;
+}
+
+/*
+ * Floors from before say nothing of what comes: those of the long epochs would
+ * go on to rise until their next end, and accuse again.
+ */
+static void start_over(struct seep_det *d, u32 now)
+{
+	seep_ladder_reset(&d->slow, d->slow_lev, SEEP_SLOW_LEVELS, now);
+	seep_ladder_reset(&d->fast, d->fast_lev, SEEP_FAST_LEVELS, now);
+	d->slow_min = ~0U;
+	d->restarted = true;
+}
+
+/* An alert stays an alert until the memory comes back; it never steps down. */
+static u8 alert_goes_on(struct seep_det *d, const struct seep_verdict *v, u32 now)
+{
+	if (v->policy == SEEPAGE_POLICY_CLASSIC)
+		return is_alert(v->state) ? v->state : SEEPAGE_STATE_RECOVERED;
+	if (v->floor > d->accused_top)
+		d->accused_top = v->floor;
+	if (v->epoch > d->accused_epoch)
+		d->accused_epoch = v->epoch;
+	if (recovered(d, now))
+		return SEEPAGE_STATE_RECOVERED;
+	return v->state > d->state ? v->state : d->state;
+}
+
+static u8 next_state(struct seep_det *d, const struct seep_verdict *v, u32 now)
+{
+	if (is_alert(d->state))
+		return alert_goes_on(d, v, now);
+	if (is_alert(v->state)) {
+		d->accused_v0 = v->v0;
+		d->accused_top = v->floor;
+		d->accused_epoch = v->epoch;
+		return v->state;
+	}
+	if (d->state == SEEPAGE_STATE_RECOVERED && now - d->t_state < RECOVERED_FOR_DS)
+		return d->state;
+	if (d->state == SEEPAGE_STATE_WATCH && v->state == SEEPAGE_STATE_OK &&
+	    now - d->t_run < WATCH_LINGER_DS)
+		return d->state;
+	return v->state;
+}
+
+/**
+ * seep_det_feed() - one more sample of a process
+ * @d: its history, updated
+ * @s: the sample; time must not go back
+ * @c: configuration in force
+ * @v: verdict out, its state the one the process is in from now on; for a
+ *	process at rest without gates and factors, which seep_det_explain() has
+ */
+void seep_det_feed(struct seep_det *d, const struct seep_sample *s,
+		   const struct seep_conf *c, struct seep_verdict *v)
+{
+	u32 now = seep_ds(s->time_ns);
+	bool classic = c->v[SEEPAGE_CFG_POLICY] == SEEPAGE_POLICY_CLASSIC;
+	bool other_policy = d->policy != c->v[SEEPAGE_CFG_POLICY], new_slot;
+	u8 state;
+
+	if (d->samples < 255)
+		d->samples++;
+	if (d->interval_ms != c->v[SEEPAGE_CFG_SAMPLE_INTERVAL_MS]) {
+		if (d->interval_ms)
+			start_over(d, now);	/* a level's epochs must be of one length */
+		d->interval_ms = c->v[SEEPAGE_CFG_SAMPLE_INTERVAL_MS];
+	}
+	new_slot = note_window(d, s, now);
+	if (other_policy) {
+		seep_classic_forget(d);
+		/* not pushed while classic says ok: they are of another time */
+		seep_ladder_reset(&d->fast, d->fast_lev, SEEP_FAST_LEVELS, now);
+	}
+	if (classic || d->samples == 1 || (new_slot && d->classic.nsum < SEEP_LEARNED))
+		seep_classic_feed(d, s, c, new_slot);
+	note_ladder(d, s, now);
+	if (at_rest(d, s, c)) {
+		verdict_init(v);
+		d->confidence = 0;
+		return;
+	}
+	judge(d, s, c, v);
+	if (v->t1 > d->t_run)
+		d->t_run = v->t1;
+	else if (!v->t1 && v->state != SEEPAGE_STATE_OK)
+		d->t_run = now;
+	if (other_policy && is_alert(d->state))	/* the old one's alert is over */
+		state = SEEPAGE_STATE_RECOVERED;
+	else
+		state = next_state(d, v, now);
+	d->policy = (u8)c->v[SEEPAGE_CFG_POLICY];
+	if (state != d->state) {
+		if (state == SEEPAGE_STATE_RECOVERED)
+			start_over(d, now);
+		if (d->state == SEEPAGE_STATE_OK || d->state == SEEPAGE_STATE_RECOVERED)
+			watch_begin(d, s, now);
+		d->state = state;
+		d->t_state = now;
+	}
+	if (!is_alert(state) || v->policy == SEEPAGE_POLICY_CLASSIC ||
+	    v->confidence > d->confidence)
+		d->confidence = v->confidence;
+	v->state = d->state;
+	v->confidence = d->confidence;
+}
+
+/**
+ * seep_det_explain() - the verdict of the last sample once more, for display
+ * @d: history, not changed
+ * @s: the sample that was fed last
+ * @c: configuration in force
+ * @v: verdict out
+ */
+void seep_det_explain(const struct seep_det *d, const struct seep_sample *s,
+		      const struct seep_conf *c, struct seep_verdict *v)
+{
+	judge(d, s, c, v);
+	v->state = d->state;
+	v->confidence = d->confidence;
+}

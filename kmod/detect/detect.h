@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The detector: from a series of samples of one process to a verdict.
+ *
+ * Pure C on integers: no kernel interface beyond fixed-width types and a
+ * 64-bit division, no allocation, no clock, no global state. The module, the
+ * unit tests and `seepage replay` compile the same files, so the same samples
+ * give the same verdict everywhere. The caller serialises calls on one
+ * struct seep_det.
+ *
+ * Memory is kept in granules of 16 KiB (u32: up to 64 TiB, saturating), so
+ * that results do not depend on the page size; time in deciseconds of the
+ * monotonic clock (u32: 13 years).
+ */
+#ifndef SEEP_DETECT_H
+#define SEEP_DETECT_H
+
+#ifdef __KERNEL__
+#include <linux/types.h>
+#include <linux/math64.h>
+#include <linux/string.h>
+#else
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+typedef uint8_t u8;
+typedef uint32_t u32;
+typedef uint64_t u64;
+typedef int64_t s64;
+#endif
+#include <linux/seepage.h>
+
+#define SEEP_GRANULE_SHIFT	14
+#define SEEP_MINIMA		8	/* epochs a level remembers */
+#define SEEP_SLOW_LEVELS	12	/* of sample_interval * 2^j each */
+#define SEEP_FAST_LEVELS	4	/* of suspect_interval * 2^j each */
+#define SEEP_WINDOW		16	/* points of the fault-rate window */
+#define SEEP_LEARNED		64	/* slots that classic's baseline learns from, at most */
+#define SEEP_UNKNOWN		(~0ULL)
+
+/* Every configuration value, by its enum seepage_cfg. */
+struct seep_conf {
+	u32 v[__SEEPAGE_CFG_MAX];
+};
+
+/* One reading of one process: all that a verdict may depend on. */
+struct seep_sample {
+	u64 time_ns;		/* monotonic, never going back */
+	u64 age_ns;		/* since fork or exec */
+	u64 anon;		/* bytes resident */
+	u64 file;
+	u64 shmem;
+	u64 swap;		/* bytes swapped out */
+	u64 vsz;		/* bytes of address space */
+	u64 faults;		/* cumulative, user + kernel mode */
+	u64 faults_anon;	/* cumulative, classified */
+	u64 headroom;		/* bytes it can still take before something ends */
+	u32 error;		/* bytes the memory counters may be off */
+	u8 page_shift;
+	bool full;		/* taken at the sample interval (not a suspect's) */
+};
+
+/* One rung: the floor of the last epochs of one length. */
+struct seep_level {
+	u32 min[SEEP_MINIMA];	/* granules, ring */
+	u32 half;		/* first epoch of the pair the next level joins */
+	u32 t_close;		/* when the newest epoch closed */
+	u32 epoch;		/* how long the newest epoch was */
+	u32 run_t0, run_t1;	/* first floor and last strict rise of the run */
+	u32 run_v0;		/* floor at run_t0 */
+	u8 pos;			/* where the next minimum goes */
+	u8 n;			/* minima known, up to SEEP_MINIMA */
+	u8 run;			/* its minima rise, have since run_t0 */
+	u8 strict;		/* strict rises among the last SEEP_MINIMA - 1 */
+};
+
+struct seep_ladder {
+	u32 pushes;		/* epochs of the lowest level so far */
+	u32 runs;		/* bit j: level j has a run */
+};
+
+struct seep_point {		/* of the fault-rate window */
+	u32 t;
+	u32 faults;		/* cumulative, wrapping */
+	u32 rss;		/* granules */
+};
+
+struct seep_classic {
+	s64 sum;		/* of the growth of each slot in warm-up, granules/min */
+	u64 sumsq;
+	u32 nsum;
+	u32 base_rss;		/* granules at the first sample */
+	u32 suspected_since;	/* a rule holds since then; 0: it does not */
+	u32 confirmed_since;
+	u32 pressure_since;
+};
+
+struct seep_det {
+	u8 state;		/* enum seepage_state */
+	u8 confidence;
+	u8 policy;		/* the one that made state */
+	u8 samples;		/* saturating */
+	u32 interval_ms;	/* between two pushes to slow, as configured */
+	u32 t_state;		/* when state was entered */
+	u32 t_run;		/* when a floor last rose, or growth was too fast to wait */
+
+	/* growth since the process came under watch */
+	u64 up, down;		/* bytes gained and given back */
+	u64 faults_anon0;
+	u32 watch_v0;		/* granules at its begin */
+	u32 t_watch;		/* its begin */
+	u32 onset_t, onset_v;	/* the sample before the step that began it */
+	u32 accused_v0;		/* floor before the accused growth */
+	u32 accused_top;	/* highest floor of the accused growth */
+	u32 accused_epoch;	/* of the longest level that accused it */
+
+	u32 last_v;		/* granules at the last sample */
+	u32 slow_v;		/* the last floor pushed to slow */
+	bool slow_rose;		/* above the one before */
+	bool restarted;		/* the first floor is not that of a new process */
+	u32 slow_min;		/* least since then */
+	struct seep_ladder slow, fast;
+	struct seep_level slow_lev[SEEP_SLOW_LEVELS];
+	struct seep_level fast_lev[SEEP_FAST_LEVELS];
+
+	u8 wpos, wn;
+	struct seep_point window[SEEP_WINDOW];
+	struct seep_classic classic;
+};
+
+struct seep_gate {
+	u8 id;			/* enum seepage_gate */
+	bool passed;
+	bool reached;		/* value and limit mean something */
+	s64 value, limit;
+};
+
+struct seep_factor {
+	u8 id;			/* enum seepage_factor */
+	u8 points, max;
+	s64 value, baseline;
+};
+
+#define SEEP_MAX_GATES		6
+#define SEEP_MAX_FACTORS	4
+
+struct seep_verdict {
+	u8 state;		/* enum seepage_state */
+	u8 confidence;
+	u8 policy;
+	u8 ngates, nfactors;
+	u64 tte_s;		/* SEEP_UNKNOWN: not growing */
+	/* policy ladder: the growth the verdict is about */
+	u32 v0, floor;		/* granules before it and now */
+	u32 t0, t1;		/* its begin and its last rise, ds */
+	u32 epoch;		/* of the longest level that shows it, ds */
+	u32 patience;		/* ds */
+	struct seep_gate gate[SEEP_MAX_GATES];
+	struct seep_factor factor[SEEP_MAX_FACTORS];
+};
+
+/* detect.c: the entry points */
+void seep_det_init(struct seep_det *d, u64 seen_ns);
+void seep_det_feed(struct seep_det *d, const struct seep_sample *s,
+		   const struct seep_conf *c, struct seep_verdict *v);
+void seep_det_explain(const struct seep_det *d, const struct seep_sample *s,
+		      const struct seep_conf *c, struct seep_verdict *v);
+u32 seep_det_fault_rate(const struct seep_det *d, const struct seep_sample *s,
+			u32 window_s);
+bool seep_det_growth(const struct seep_det *d, const struct seep_verdict *v,
+		     s64 *bytes_per_hour);
+u8 seep_severity(u64 rss_bytes);
+
+/* classify.c: which faults were anonymous */
+struct seep_fault_delta {	/* between two samples */
+	u64 reads, writes;	/* faults by access; all in reads if unknown */
+	bool access_known;
+	s64 anon, file, shmem;	/* pages gained; anon includes swap */
+	u32 around;		/* pages a read fault may map, >= 1 */
+};
+
+u64 seep_classify_anon(const struct seep_fault_delta *f);
+
+/* ladder.c: the floors */
+void seep_ladder_push(struct seep_ladder *l, struct seep_level *lev, u32 nlev,
+		      u32 v, u32 t, u32 need);
+void seep_ladder_reset(struct seep_ladder *l, struct seep_level *lev, u32 nlev, u32 t);
+u32 seep_needed_rise(const struct seep_sample *s, u32 v);
+u32 seep_level_min(const struct seep_level *lev, u32 i);
+
+/* verdict_ladder.c, verdict_classic.c: the two policies */
+void seep_ladder_verdict(const struct seep_det *d, const struct seep_sample *s,
+			 const struct seep_conf *c, struct seep_verdict *v);
+void seep_classic_forget(struct seep_det *d);
+void seep_classic_feed(struct seep_det *d, const struct seep_sample *s,
+		       const struct seep_conf *c, bool new_slot);
+void seep_classic_verdict(const struct seep_det *d, const struct seep_sample *s,
+			  const struct seep_conf *c, struct seep_verdict *v);
+bool seep_ladder_early(const struct seep_det *d, const struct seep_sample *s,
+		       const struct seep_conf *c);
+
+static inline u64 seep_div(u64 a, u64 b)
+{
+#ifdef __KERNEL__
+	return div64_u64(a, b);
+#else
+	return a / b;
+#endif
+}
+
+static inline u32 seep_granules(u64 bytes)
+{
+	u64 g = bytes >> SEEP_GRANULE_SHIFT;
+
+	return g > 0xffffffffULL ? 0xffffffffU : (u32)g;
+}
+
+static inline u64 seep_bytes(u32 granules)
+{
+	return (u64)granules << SEEP_GRANULE_SHIFT;
+}
+
+static inline u32 seep_ds(u64 ns)
+{
+	return (u32)seep_div(ns, 100000000ULL);
+}
+
+static inline u64 seep_rss(const struct seep_sample *s)
+{
+	return s->anon + s->file + s->shmem;
+}
+
+static inline struct seep_gate *seep_add_gate(struct seep_verdict *v, u8 id,
+					      bool passed, s64 value, s64 limit)
+{
+	struct seep_gate *g = &v->gate[v->ngates++];
+
+	g->id = id;
+	g->passed = passed;
+	g->reached = true;
+	g->value = value;
+	g->limit = limit;
+	return g;
+}
+
+static inline void seep_add_factor(struct seep_verdict *v, u8 id, u8 points,
+				   u8 max, s64 value, s64 baseline)
+{
+	struct seep_factor *f = &v->factor[v->nfactors++];
+
+	f->id = id;
+	f->points = points;
+	f->max = max;
+	f->value = value;
+	f->baseline = baseline;
+}
+
+#endif /* SEEP_DETECT_H */

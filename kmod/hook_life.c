@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Hook: birth and death of processes.
+ *
+ * A record is made at the first fault of a mm, which comes before anything
+ * else a process does; here its program changes (exec), and exits are counted
+ * so that the dead are cleared away before the next tick when there are many.
+ * sched_process_exit has lost p->mm up to 6.15: who is dead is read from
+ * mm_users instead.
+ */
+#include <linux/sched/signal.h>
+#include <linux/tracepoint.h>
+#include <linux/binfmts.h>
+#include <trace/events/sched.h>
+#include "seep.h"
+
+/* Exits between two clearings: few records wait dead, and a pass pays off. */
+#define EXITS_MIN	64
+static atomic_t exits = ATOMIC_INIT(0);
+
+static void on_exec(void *data, struct task_struct *p, pid_t old_pid,
+		    struct linux_binprm *bprm)
+{
+	seep_count(EXECS);
+	seep_tab_exec();
+}
+
+static void on_fork(void *data, struct task_struct *parent, struct task_struct *child)
+{
+	if (thread_group_leader(child))
+		seep_count(FORKS);
+}
+
+static void on_exit(SEEP_TP_EXIT_PROTO)
+{
+	if (atomic_read(&p->signal->live))
+		return;		/* other threads go on */
+	seep_count(EXITS);
+	if (atomic_inc_return(&exits) < (int)max(EXITS_MIN, seep_tab_count() / 8))
+		return;
+	atomic_set(&exits, 0);
+	seep_sample_kick();
+}
+
+static void __maybe_unused check_prototypes(void)
+{
+	check_trace_callback_type_sched_process_exec(on_exec);
+	check_trace_callback_type_sched_process_fork(on_fork);
+	check_trace_callback_type_sched_process_exit(on_exit);
+}
+
+static struct probe {
+	const char *name;
+	void *handler;
+	struct tracepoint *tp;
+} probes[] = {
+	{ "sched_process_exec", on_exec },
+	{ "sched_process_fork", on_fork },
+	{ "sched_process_exit", on_exit },
+};
+
+void seep_hook_life_stop(void)
+{
+	struct probe *p;
+
+	for (p = probes; p < probes + ARRAY_SIZE(probes); p++) {
+		if (p->tp)
+			seep_tracepoint_unregister(p->tp, p->handler);
+		p->tp = NULL;
+	}
+	tracepoint_synchronize_unregister();
+}
+
+/* Without one of them the tick still finds births and deaths, only later. */
+int seep_hook_life_start(void)
+{
+	struct probe *p;
+	int rc;
+
+	for (p = probes; p < probes + ARRAY_SIZE(probes); p++) {
+		p->tp = seep_find_tracepoint(p->name);
+		rc = p->tp ? tracepoint_probe_register(p->tp, p->handler, NULL) : -ENOENT;
+		if (rc) {
+			pr_notice("tracepoint %s: not to be had here (%d)\n", p->name, rc);
+			p->tp = NULL;
+		}
+	}
+	return 0;
+}

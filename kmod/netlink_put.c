@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Messages: a process, an alert, the status and the configuration as netlink
+ * attributes. The one place that knows how each is laid out (the manual is the
+ * head comment of the uapi header).
+ */
+#include <linux/math64.h>
+#include <linux/mm.h>
+#include <net/netlink.h>
+#include "seep.h"
+
+static int put_u64(struct sk_buff *skb, int attr, u64 v)
+{
+	return nla_put_u64_64bit(skb, attr, v, SEEPAGE_A_PAD);
+}
+
+static int put_factor(struct sk_buff *skb, const struct seep_factor *f)
+{
+	struct nlattr *nest = nla_nest_start(skb, SEEPAGE_A_FACTOR);
+
+	if (!nest ||
+	    nla_put_u8(skb, SEEPAGE_FACTOR_A_ID, f->id) ||
+	    nla_put_u8(skb, SEEPAGE_FACTOR_A_POINTS, f->points) ||
+	    nla_put_u8(skb, SEEPAGE_FACTOR_A_MAX_POINTS, f->max) ||
+	    nla_put_s64(skb, SEEPAGE_FACTOR_A_VALUE, f->value, SEEPAGE_FACTOR_A_PAD) ||
+	    nla_put_s64(skb, SEEPAGE_FACTOR_A_BASELINE, f->baseline, SEEPAGE_FACTOR_A_PAD))
+		return -EMSGSIZE;
+	nla_nest_end(skb, nest);
+	return 0;
+}
+
+static int put_factors(struct sk_buff *skb, const struct seep_verdict *v)
+{
+	struct nlattr *nest = nla_nest_start(skb, SEEPAGE_A_FACTORS);
+	int i;
+
+	if (!nest)
+		return -EMSGSIZE;
+	for (i = 0; i < v->nfactors; i++)
+		if (put_factor(skb, &v->factor[i]))
+			return -EMSGSIZE;
+	nla_nest_end(skb, nest);
+	return 0;
+}
+
+static int put_gate(struct sk_buff *skb, const struct seep_gate *g)
+{
+	struct nlattr *nest = nla_nest_start(skb, SEEPAGE_A_GATE);
+
+	if (!nest ||
+	    nla_put_u8(skb, SEEPAGE_GATE_A_ID, g->id) ||
+	    nla_put_u8(skb, SEEPAGE_GATE_A_PASSED, g->passed))
+		return -EMSGSIZE;
+	if (g->reached &&
+	    (nla_put_s64(skb, SEEPAGE_GATE_A_VALUE, g->value, SEEPAGE_GATE_A_PAD) ||
+	     nla_put_s64(skb, SEEPAGE_GATE_A_LIMIT, g->limit, SEEPAGE_GATE_A_PAD)))
+		return -EMSGSIZE;
+	nla_nest_end(skb, nest);
+	return 0;
+}
+
+static int put_gates(struct sk_buff *skb, const struct seep_verdict *v)
+{
+	struct nlattr *nest = nla_nest_start(skb, SEEPAGE_A_GATES);
+	int i;
+
+	if (!nest)
+		return -EMSGSIZE;
+	for (i = 0; i < v->ngates; i++)
+		if (put_gate(skb, &v->gate[i]))
+			return -EMSGSIZE;
+	nla_nest_end(skb, nest);
+	return 0;
+}
+
+static int put_identity(struct sk_buff *skb, const struct seep_view *v, pid_t pid,
+			struct user_namespace *ns)
+{
+	if ((pid && nla_put_u32(skb, SEEPAGE_A_PID, pid)) ||
+	    nla_put_string(skb, SEEPAGE_A_COMM, v->comm))
+		return -EMSGSIZE;
+	if (v->who.known &&
+	    nla_put_u32(skb, SEEPAGE_A_UID, from_kuid_munged(ns, v->who.uid)))
+		return -EMSGSIZE;
+	if (v->who.cgroup_id && put_u64(skb, SEEPAGE_A_CGROUP_ID, v->who.cgroup_id))
+		return -EMSGSIZE;
+	return 0;
+}
+
+static int put_verdict(struct sk_buff *skb, const struct seep_view *v)
+{
+	if (nla_put_u8(skb, SEEPAGE_A_STATE, v->verdict.state) ||
+	    nla_put_u8(skb, SEEPAGE_A_POLICY, v->verdict.policy) ||
+	    nla_put_u8(skb, SEEPAGE_A_CONFIDENCE, v->verdict.confidence) ||
+	    nla_put_u8(skb, SEEPAGE_A_SEVERITY, v->severity) ||
+	    put_factors(skb, &v->verdict))
+		return -EMSGSIZE;
+	if (v->has_growth &&
+	    nla_put_s64(skb, SEEPAGE_A_GROWTH_BYTES_PER_HOUR, v->growth, SEEPAGE_A_PAD))
+		return -EMSGSIZE;
+	if (v->verdict.tte_s != SEEP_UNKNOWN &&
+	    put_u64(skb, SEEPAGE_A_TTE_SECONDS, v->verdict.tte_s))
+		return -EMSGSIZE;
+	return 0;
+}
+
+static int put_figures(struct sk_buff *skb, const struct seep_view *v)
+{
+	u64 faults = v->faults_user + v->faults_kernel;
+
+	if (put_u64(skb, SEEPAGE_A_RSS_BYTES, v->anon + v->file + v->shmem) ||
+	    put_u64(skb, SEEPAGE_A_ANON_BYTES, v->anon) ||
+	    put_u64(skb, SEEPAGE_A_FILE_BYTES, v->file) ||
+	    put_u64(skb, SEEPAGE_A_SHMEM_BYTES, v->shmem) ||
+	    put_u64(skb, SEEPAGE_A_SWAP_BYTES, v->swap) ||
+	    put_u64(skb, SEEPAGE_A_VSZ_BYTES, v->vsz) ||
+	    put_u64(skb, SEEPAGE_A_BRK_BYTES, v->brk) ||
+	    put_u64(skb, SEEPAGE_A_FAULTS_USER, v->faults_user) ||
+	    put_u64(skb, SEEPAGE_A_FAULTS_KERNEL, v->faults_kernel) ||
+	    put_u64(skb, SEEPAGE_A_FAULTS_ANON, v->faults_anon) ||
+	    put_u64(skb, SEEPAGE_A_FAULTS_FILE, faults - min(v->faults_anon, faults)) ||
+	    nla_put_u32(skb, SEEPAGE_A_FAULT_RATE, v->fault_rate) ||
+	    put_u64(skb, SEEPAGE_A_AGE_SECONDS, v->age_s))
+		return -EMSGSIZE;
+	return 0;
+}
+
+/**
+ * seep_put_view() - a process
+ * @skb: message being built; on failure the caller drops it
+ * @v: what to put
+ * @pid: as the reader knows it
+ * @ns: the reader's user namespace
+ * @gates: with what each gate said
+ */
+int seep_put_view(struct sk_buff *skb, const struct seep_view *v, pid_t pid,
+		  struct user_namespace *ns, bool gates)
+{
+	int rc = put_identity(skb, v, pid, ns);
+
+	if (!rc)
+		rc = put_verdict(skb, v);
+	if (!rc)
+		rc = put_figures(skb, v);
+	if (!rc && gates)
+		rc = put_gates(skb, &v->verdict);
+	return rc;
+}
+
+int seep_put_alert(struct sk_buff *skb, const struct seep_alert *a, pid_t pid,
+		   struct user_namespace *ns)
+{
+	if (put_u64(skb, SEEPAGE_A_SEQ, a->seq) ||
+	    put_u64(skb, SEEPAGE_A_TIME_NS, a->time_ns) ||
+	    put_u64(skb, SEEPAGE_A_INSTANCE, seep_instance) ||
+	    nla_put_u8(skb, SEEPAGE_A_PREV_STATE, a->prev_state))
+		return -EMSGSIZE;
+	return seep_put_view(skb, &a->view, pid, ns, true);
+}
+
+static int put_level(struct sk_buff *skb, const struct seep_level *lev)
+{
+	struct nlattr *nest = nla_nest_start(skb, SEEPAGE_A_LEVEL);
+	u64 bytes[SEEP_MINIMA];
+	u32 i;
+
+	if (!nest)
+		return -EMSGSIZE;
+	for (i = 0; i < lev->n; i++)
+		bytes[i] = seep_bytes(seep_level_min(lev, lev->n - 1 - i));
+	if (nla_put_u64_64bit(skb, SEEPAGE_LEVEL_A_EPOCH_MS, max(lev->epoch, 1U) * 100ULL,
+			      SEEPAGE_LEVEL_A_PAD) ||
+	    nla_put(skb, SEEPAGE_LEVEL_A_MINIMA, lev->n * sizeof(u64), bytes))
+		return -EMSGSIZE;
+	nla_nest_end(skb, nest);
+	return 0;
+}
+
+/* The floors that the verdict looks at, level by level. */
+int seep_put_history(struct sk_buff *skb, const struct seep_rec *rec)
+{
+	struct nlattr *nest = nla_nest_start(skb, SEEPAGE_A_HISTORY);
+	int j;
+
+	if (!nest)
+		return -EMSGSIZE;
+	for (j = 0; j < SEEP_SLOW_LEVELS && rec->det.slow_lev[j].n; j++)
+		if (put_level(skb, &rec->det.slow_lev[j]))
+			return -EMSGSIZE;
+	nla_nest_end(skb, nest);
+	return 0;
+}
+
+static int put_counters(struct sk_buff *skb)
+{
+	struct nlattr *nest = nla_nest_start(skb, SEEPAGE_A_COUNTERS);
+	int id;
+
+	if (!nest)
+		return -EMSGSIZE;
+	for (id = 1; id < __SEEPAGE_COUNTER_MAX; id++)
+		/* type 0 pads: SEEPAGE_COUNTER_UNSPEC */
+		if (nla_put_u64_64bit(skb, id, seep_counter(id), SEEPAGE_COUNTER_UNSPEC))
+			return -EMSGSIZE;
+	nla_nest_end(skb, nest);
+	return 0;
+}
+
+static int put_stats(struct sk_buff *skb)
+{
+	struct seep_sample_stats st;
+
+	seep_sample_get_stats(&st);
+	if (put_u64(skb, SEEPAGE_A_TICKS, st.ticks) ||
+	    put_u64(skb, SEEPAGE_A_TICK_COST_NS, st.cost_ns) ||
+	    put_u64(skb, SEEPAGE_A_TICK_COST_MAX_NS, st.cost_max_ns) ||
+	    nla_put_u32(skb, SEEPAGE_A_INTERVAL_MS, st.interval_ms) ||
+	    nla_put_u8(skb, SEEPAGE_A_STRETCHED, st.stretched))
+		return -EMSGSIZE;
+	return 0;
+}
+
+int seep_put_status(struct sk_buff *skb)
+{
+	const char *why = seep_disabled();
+	u64 first, last;
+
+	seep_alert_range(&first, &last);
+	if (nla_put_string(skb, SEEPAGE_A_VERSION, SEEP_VERSION) ||
+	    put_u64(skb, SEEPAGE_A_INSTANCE, seep_instance) ||
+	    nla_put_string(skb, SEEPAGE_A_HOOK, seep_hook->name) ||
+	    nla_put_u8(skb, SEEPAGE_A_POLICY, seep_config_value(SEEPAGE_CFG_POLICY)) ||
+	    nla_put_u32(skb, SEEPAGE_A_PROCESSES, seep_tab_count()) ||
+	    nla_put_u32(skb, SEEPAGE_A_REC_BYTES, sizeof(struct seep_rec)) ||
+	    put_u64(skb, SEEPAGE_A_MEMORY_BYTES, seep_tab_bytes() + seep_alert_bytes()) ||
+	    put_u64(skb, SEEPAGE_A_SEQ_FIRST, first) ||
+	    put_u64(skb, SEEPAGE_A_SEQ_LAST, last) ||
+	    nla_put_string(skb, SEEPAGE_A_PMC, SEEP_PMC_STATUS) ||
+	    (why && nla_put_string(skb, SEEPAGE_A_DISABLED, why)) ||
+	    put_stats(skb))
+		return -EMSGSIZE;
+	return put_counters(skb);
+}
+
+int seep_put_config(struct sk_buff *skb)
+{
+	struct nlattr *nest = nla_nest_start(skb, SEEPAGE_A_CONFIG);
+	struct seep_conf c;
+	int key;
+
+	if (!nest)
+		return -EMSGSIZE;
+	seep_config_get(&c);
+	for (key = 1; key < __SEEPAGE_CFG_MAX; key++)
+		if (nla_put_u32(skb, key, c.v[key]))
+			return -EMSGSIZE;
+	nla_nest_end(skb, nest);
+	return 0;
+}

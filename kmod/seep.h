@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What the stages of the module know of each other, in pipeline order. Each
+ * group names its file and the context its functions are called in.
+ */
+#ifndef SEEP_H
+#define SEEP_H
+
+#include <linux/atomic.h>
+#include <linux/list.h>
+#include <linux/mm_types.h>
+#include <linux/mutex.h>
+#include <linux/percpu.h>
+#include <linux/rculist.h>
+#include <linux/sched.h>
+#include <linux/types.h>
+#include <linux/uidgid.h>
+#include <linux/seepage.h>
+#include <seepage/names.h>
+#include "detect/detect.h"
+
+/* What the status says of hardware counters until there is a stage for them. */
+#define SEEP_PMC_STATUS	"off: not built in"
+
+struct netlink_ext_ack;
+struct nlattr;
+
+/* Kinds of fault: bit 0 is the access, bit 1 the mode. */
+enum {
+	SEEP_F_WRITE	= 1,
+	SEEP_F_KERNEL	= 2,
+	SEEP_F_NR	= 4
+};
+
+/*
+ * The record of one mm. Identity is written before the record is published and
+ * does not change, but for pid, comm and born_ns (seep_table_mutex).
+ */
+struct seep_rec {
+	struct hlist_node hash;		/* tab.lock; walked under RCU */
+	struct mm_struct *mm;		/* mmgrab()ed: the address is not reused */
+	atomic64_t faults[SEEP_F_NR];	/* folded from the per-CPU caches */
+
+	struct list_head all;		/* tab.lock to add, seep_table_mutex too to remove */
+	u64 id;				/* rises with every birth */
+	struct pid *pid;		/* of the thread group; referenced */
+	u64 seen_ns;			/* monotonic: faults count since then */
+	u64 born_ns;			/* monotonic: fork or exec */
+	char comm[TASK_COMM_LEN];	/* this and who: as last seen, table mutex */
+	struct seep_who {
+		kuid_t uid;
+		bool known;
+		bool own;		/* uid, euid and suid are the same */
+		u64 cgroup_id;		/* 0: not known */
+	} who;
+	bool dead;			/* unhashed, waiting for its end */
+
+	/* from here on: seep_table_mutex, but for the first look of a new one */
+	bool ready;			/* det is initialised */
+	u8 alerted;			/* the alert it was told of, until it recovers */
+	u8 worst;			/* the same, but kept after */
+	u8 pending;			/* state to tell once the limits allow, or 0 */
+	u64 alerted_ns;			/* monotonic, last alert; 0: never */
+	struct list_head hot;		/* under suspicion: sampled faster; or buried */
+	u64 faults_rw[2];		/* reads, writes at the last sample */
+	struct seep_sample last;
+	struct seep_det det;
+};
+
+/* A process as it is shown, and an alert as it is kept. */
+struct seep_view {
+	pid_t pid;			/* initial pid namespace */
+	char comm[TASK_COMM_LEN];
+	struct seep_who who;
+	bool has_growth;
+	u64 anon, file, shmem, swap, vsz, brk;	/* bytes */
+	u64 faults_user, faults_kernel, faults_anon;
+	u64 age_s;
+	s64 growth;			/* bytes per hour */
+	u32 fault_rate;
+	u8 severity;
+	struct seep_verdict verdict;
+};
+
+struct seep_alert {
+	u64 seq;
+	u64 time_ns;			/* CLOCK_REALTIME */
+	u8 prev_state;
+	struct seep_view view;
+};
+
+/* config.c: any context to read; SET_CONFIG in process context */
+extern struct seep_conf __rcu *seep_config;
+int seep_config_init(void);
+void seep_config_exit(void);
+void seep_config_get(struct seep_conf *c);
+u32 seep_config_value(enum seepage_cfg key);
+int seep_config_set(struct nlattr *nest, struct netlink_ext_ack *extack);
+int seep_config_reset(void);
+const char *seep_config_word(enum seepage_cfg key, u32 value);
+extern const char * const seep_config_names[__SEEPAGE_CFG_MAX];
+
+/* counters.c: any context, NMI too */
+struct seep_counters {
+	u64 n[__SEEPAGE_COUNTER_MAX];
+};
+
+DECLARE_PER_CPU(struct seep_counters, seep_counters);
+extern const char * const seep_counter_names[__SEEPAGE_COUNTER_MAX];
+extern const char * const seep_state_names[__SEEPAGE_STATE_MAX];
+extern const char * const seep_factor_names[__SEEPAGE_FACTOR_MAX];
+extern const char * const seep_gate_names[__SEEPAGE_GATE_MAX];
+#define seep_count_add(id, k)	this_cpu_add(seep_counters.n[SEEPAGE_COUNTER_##id], k)
+#define seep_count(id)		seep_count_add(id, 1)
+u64 seep_counter(enum seepage_counter id);
+void seep_counters_reset(void);
+
+/* hook.c: process context. hook_*.c: the sources, irqs off in their handlers */
+struct seep_hook_ops {
+	const char *name;
+	bool access_known;		/* read or write, not just a fault */
+	int (*start)(void);
+	void (*stop)(void);		/* no handler runs any more on return */
+};
+
+extern const struct seep_hook_ops seep_hook_tracepoint;
+extern const struct seep_hook_ops seep_hook_software;
+extern const struct seep_hook_ops *seep_hook;	/* in use; set before sampling starts */
+int seep_hook_start(void);
+void seep_hook_stop(void);
+int seep_hook_life_start(void);
+void seep_hook_life_stop(void);
+struct tracepoint *seep_find_tracepoint(const char *name);
+void seep_tracepoint_unregister(struct tracepoint *tp, void *probe);	/* may sleep */
+
+/*
+ * account.c. The cache of one CPU: whose faults it counts, and how many since
+ * the last fold. Only the CPU itself writes, with interrupts off, except when
+ * it is offline.
+ */
+struct seep_acc {
+	struct mm_struct *mm;		/* SEEP_NO_MM: none */
+	struct seep_rec *rec;		/* of mm */
+	u32 n[SEEP_F_NR];
+	u32 busy;			/* in our own code: a fault in here only counts */
+};
+
+#define SEEP_NO_MM	((struct mm_struct *)1UL)
+
+DECLARE_PER_CPU(struct seep_acc, seep_acc);
+void seep_account_slow(struct mm_struct *mm, unsigned int kind);	/* irqs off, or NMI */
+void seep_account_fold(bool (*which)(const struct seep_rec *rec));	/* may sleep */
+
+/*
+ * Whatever takes tab.lock or folds marks its CPU first: tracing of our own code
+ * (lock events, kprobes) may walk the user stack and fault right there. Also
+ * for NMIs. Interrupts are off.
+ */
+static __always_inline void seep_busy_begin(void)
+{
+	this_cpu_inc(seep_acc.busy);
+	barrier();
+}
+
+static __always_inline void seep_busy_end(void)
+{
+	barrier();
+	this_cpu_dec(seep_acc.busy);
+}
+
+/* The fault path: interrupts are off, or this is an NMI. */
+static __always_inline void seep_account(unsigned int kind)
+{
+	struct mm_struct *mm = current->mm;
+
+	if (likely(this_cpu_read(seep_acc.mm) == mm))
+		this_cpu_inc(seep_acc.n[kind]);
+	else
+		seep_account_slow(mm, kind);
+}
+
+/* mmtab.c */
+extern struct mutex seep_table_mutex;	/* readers and the worker; taken before tab.lock */
+int seep_tab_init(void);
+void seep_tab_exit(void);
+struct seep_rec *seep_tab_find(const struct mm_struct *mm);	/* RCU or irqs off */
+struct seep_rec *seep_tab_get(struct mm_struct *mm);		/* irqs off, any lock held */
+void seep_tab_exec(void);					/* preemption off */
+void seep_tab_adopt_all(void);					/* may sleep, table mutex */
+void seep_tab_refill(void);					/* may sleep */
+void seep_tab_bury(struct list_head *graves);			/* may sleep, table mutex */
+void seep_tab_free(struct list_head *graves);			/* may sleep, no table mutex */
+bool seep_tab_owner_lost(struct seep_rec *rec);			/* may sleep, table mutex */
+u32 seep_tab_count(void);
+u64 seep_tab_bytes(void);
+extern struct list_head seep_tab_all;
+/* Table mutex: the list only grows meanwhile, but for what the holder removes. */
+#define seep_for_each_rec(rec)						\
+	list_for_each_entry_rcu(rec, &seep_tab_all, all,		\
+				lockdep_is_held(&seep_table_mutex))
+struct seep_cursor {			/* a place in the table that stays valid */
+	u32 bucket;
+	u64 id;
+};
+
+struct seep_rec *seep_tab_next(struct seep_cursor *c);		/* table mutex */
+/*
+ * Nobody runs in this mm any more. Acquire pairs with the full barrier of the
+ * last mmput(): what its tasks did to a per-CPU cache is seen after this.
+ */
+static inline bool seep_rec_gone(const struct seep_rec *rec)
+{
+	return !atomic_read_acquire(&rec->mm->mm_users);
+}
+
+/* sample.c: process context */
+int seep_sample_init(void);
+void seep_sample_start(void);
+void seep_sample_stop(void);
+void seep_sample_kick(void);			/* any context: reap and refill soon */
+void seep_sample_reschedule(void);		/* after a change of configuration */
+void seep_sample_reset(struct mm_struct *only);	/* forget histories */
+struct seep_sample_stats {
+	u64 ticks, cost_ns, cost_max_ns;
+	u32 interval_ms;
+	bool stretched;
+};
+
+void seep_sample_get_stats(struct seep_sample_stats *st);
+void seep_sample_reset_stats(void);
+void seep_sample_read(struct seep_rec *rec, struct seep_sample *s, u64 rw[2]);	/* table mutex */
+
+/* view.c: table mutex */
+void seep_view_identify(struct seep_rec *rec);
+void seep_view_fill(struct seep_view *v, struct seep_rec *rec);
+
+/* alert.c: table mutex, may sleep */
+int seep_alert_init(void);
+void seep_alert_exit(void);
+void seep_alert_state(struct seep_rec *rec, u8 prev, const struct seep_verdict *verdict);
+void seep_alert_exited(struct seep_rec *rec);
+void seep_alert_retry(struct seep_rec *rec);
+const struct seep_alert *seep_alert_next(u64 seq);	/* the first with >= seq */
+void seep_alert_range(u64 *first, u64 *last);	/* takes the table mutex itself */
+void seep_alert_reset(void);
+u64 seep_alert_bytes(void);
+
+/* netlink.c, netlink_put.c: process context */
+int seep_netlink_init(void);
+void seep_netlink_exit(void);
+void seep_netlink_alert(const struct seep_alert *a);
+void seep_netlink_sample(struct seep_rec *rec);
+struct sk_buff;
+struct pid_namespace;
+struct user_namespace;
+int seep_put_view(struct sk_buff *skb, const struct seep_view *v, pid_t pid,
+		  struct user_namespace *ns, bool gates);
+int seep_put_alert(struct sk_buff *skb, const struct seep_alert *a, pid_t pid,
+		   struct user_namespace *ns);
+int seep_put_status(struct sk_buff *skb);
+int seep_put_config(struct sk_buff *skb);
+int seep_put_history(struct sk_buff *skb, const struct seep_rec *rec);
+extern u64 seep_instance;
+
+/* debugfs.c: process context */
+#ifdef SEEP_DEBUGFS
+void seep_debugfs_init(void);
+void seep_debugfs_exit(void);
+#else
+static inline void seep_debugfs_init(void) {}
+static inline void seep_debugfs_exit(void) {}
+#endif
+
+/* main.c: any context. The module stops working and says why; it does not crash. */
+void seep_disable(const char *why);
+const char *seep_disabled(void);
+#define seep_broken(cond) ({						\
+	bool __broken = unlikely(cond);					\
+									\
+	if (__broken)							\
+		seep_disable("broken invariant: " #cond);		\
+	__broken;							\
+})
+
+#endif /* SEEP_H */

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A record as it is shown: netlink, debugfs, alerts and trace events all take
+ * their figures from here.
+ */
+#include <linux/cgroup.h>
+#include <linux/cred.h>
+#include <linux/ktime.h>
+#include <linux/mm.h>
+#include <linux/pid.h>
+#include <linux/sched/mm.h>
+#include <linux/sched/signal.h>
+#include "seep.h"
+
+/**
+ * seep_view_identify() - what the process is called and whose it is, as of now
+ * @rec: unchanged when its process already runs another program
+ *
+ * Context: process, seep_table_mutex.
+ */
+void seep_view_identify(struct seep_rec *rec)
+{
+	const struct cred *cred;
+	struct task_struct *p;
+	struct mm_struct *mm;
+
+	rcu_read_lock();
+	p = pid_task(rec->pid, PIDTYPE_TGID);
+	mm = p ? READ_ONCE(p->mm) : NULL;
+	if (p && (!mm || mm == rec->mm)) {	/* NULL: it is exiting */
+		cred = __task_cred(p);
+		rec->who.known = true;
+		rec->who.uid = cred->uid;
+		rec->who.own = uid_eq(cred->uid, cred->euid) && uid_eq(cred->uid, cred->suid);
+#ifdef CONFIG_CGROUPS
+		rec->who.cgroup_id = cgroup_id(task_dfl_cgroup(p));
+#endif
+		/* may be changing; its last byte is NUL at any time */
+		data_race(memcpy(rec->comm, p->comm, sizeof(rec->comm)));
+		rec->comm[sizeof(rec->comm) - 1] = '\0';
+	}
+	rcu_read_unlock();
+}
+
+/**
+ * seep_view_fill() - everything that is shown of a record
+ * @v: all of it is written
+ * @rec: live or buried
+ *
+ * Memory is read now, faults are as of the last fold, the verdict is that of
+ * the last sample.
+ *
+ * Context: process, seep_table_mutex.
+ */
+void seep_view_fill(struct seep_view *v, struct seep_rec *rec)
+{
+	struct seep_sample now;
+	struct seep_conf c;
+	const struct seep_sample *s = &now;
+	unsigned long start, end;
+	u64 rw[2];
+
+	memset(v, 0, sizeof(*v));
+	seep_view_identify(rec);
+	v->pid = pid_nr(rec->pid);
+	v->who = rec->who;
+	memcpy(v->comm, rec->comm, sizeof(v->comm));
+	now.time_ns = ktime_get_ns();
+	seep_sample_read(rec, &now, rw);
+	smp_rmb();	/* the figures before mm_users: they are not those of its end */
+	if (seep_rec_gone(rec))
+		s = &rec->last;
+	v->anon = s->anon;
+	v->file = s->file;
+	v->shmem = s->shmem;
+	v->swap = s->swap;
+	v->vsz = s->vsz;
+	v->severity = seep_severity(seep_rss(s));
+	v->faults_anon = s->faults_anon;
+	v->age_s = div_u64(s->age_ns, NSEC_PER_SEC);
+	/* two readings without a lock: exec or prctl may come between them */
+	start = READ_ONCE(rec->mm->start_brk);
+	end = READ_ONCE(rec->mm->brk);
+	v->brk = end > start ? end - start : 0;
+	v->faults_user = atomic64_read(&rec->faults[0]) +
+			 atomic64_read(&rec->faults[SEEP_F_WRITE]);
+	v->faults_kernel = atomic64_read(&rec->faults[SEEP_F_KERNEL]) +
+			   atomic64_read(&rec->faults[SEEP_F_KERNEL | SEEP_F_WRITE]);
+	if (!rec->ready) {
+		v->verdict.policy = seep_config_value(SEEPAGE_CFG_POLICY);
+		v->verdict.tte_s = SEEP_UNKNOWN;
+		return;
+	}
+	seep_config_get(&c);
+	v->fault_rate = seep_det_fault_rate(&rec->det, s, c.v[SEEPAGE_CFG_MONITORING_WINDOW_S]);
+	seep_det_explain(&rec->det, &rec->last, &c, &v->verdict);
+	v->has_growth = seep_det_growth(&rec->det, &v->verdict, &v->growth);
+}
