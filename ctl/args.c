@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The command line. -j and -p may stand before or after the command; options
+ * of a command are long, take their value as the next word or after "=", and
+ * mix with the positional words until "--".
+ */
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include "ctl.h"
+
+/* Whole string, decimal digits only, no sign, no overflow. */
+bool parse_u64(const char *s, u64 *out)
+{
+	u64 v = 0;
+
+	if (!*s)
+		return false;
+	for (; *s; s++) {
+		unsigned int digit = (unsigned char)*s - '0';
+
+		if (digit > 9 || v > (UINT64_MAX - digit) / 10)
+			return false;
+		v = v * 10 + digit;
+	}
+	*out = v;
+	return true;
+}
+
+int parse_pid(struct ctx *ctx, const char *word, u32 *pid)
+{
+	u64 v;
+
+	if (!parse_u64(word, &v) || v < 1 || v > INT_MAX)
+		return usage(ctx, "PID: '%s': allowed 1..%d", word, INT_MAX);
+	*pid = (u32)v;
+	return 0;
+}
+
+/* "suspected,confirmed" to a mask */
+int parse_states(struct ctx *ctx, const char *list, u32 *mask)
+{
+	*mask = 0;
+	for (;;) {
+		size_t len = strcspn(list, ",");
+		int state = state_from_name(list, len);
+		char names[TEXT_MAX];
+		unsigned int i;
+		size_t n = 0;
+
+		if (state >= 0) {
+			*mask |= 1U << state;
+			if (!list[len])
+				return 0;
+			list += len + 1;
+			continue;
+		}
+		for (i = 0; i < __SEEPAGE_STATE_MAX && n < sizeof(names); i++)
+			n += (size_t)snprintf(names + n, sizeof(names) - n, "%s%s",
+					      i ? " " : "", state_name(i));
+		return usage(ctx, "state: '%.*s': allowed %s", (int)len, list, names);
+	}
+}
+
+/* -j, -p, -h in any combination; false: some other letter, told */
+static bool short_options(struct ctx *ctx, const char *word)
+{
+	const char *c;
+
+	for (c = word + 1; *c; c++) {
+		if (*c == 'j') {
+			ctx->json = true;
+		} else if (*c == 'p') {
+			ctx->json = true;
+			ctx->pretty = true;
+		} else if (*c == 'h') {
+			ctx->help = true;
+		} else {
+			usage(ctx, "unknown option '%s'", word);
+			return false;
+		}
+	}
+	return true;
+}
+
+static bool global_long(struct ctx *ctx, const char *name)
+{
+	if (!strcmp(name, "json")) {
+		ctx->json = true;
+	} else if (!strcmp(name, "pretty")) {
+		ctx->json = true;
+		ctx->pretty = true;
+	} else if (!strcmp(name, "help")) {
+		ctx->help = true;
+	} else {
+		return false;
+	}
+	return true;
+}
+
+static bool store(struct ctx *ctx, const struct opt *o, const char *value)
+{
+	u64 v;
+
+	switch (o->kind) {
+	case OPT_FLAG:
+		*(bool *)o->dest = true;
+		return true;
+	case OPT_STRING:
+		*(const char **)o->dest = value;
+		return true;
+	case OPT_NUMBER:
+		if (!parse_u64(value, &v) || v < o->min || v > o->max) {
+			usage(ctx, "--%s: '%s': allowed %llu..%llu", o->name, value,
+			      (unsigned long long)o->min, (unsigned long long)o->max);
+			return false;
+		}
+		*(u64 *)o->dest = v;
+		return true;
+	}
+	return false;
+}
+
+/* One "--word" with its value; returns the words used, 0: wrong and told. */
+static int long_option(struct ctx *ctx, const struct opt *opts, char **argv)
+{
+	const char *name = argv[0] + 2, *eq = strchr(name, '=');
+	size_t len = eq ? (size_t)(eq - name) : strlen(name);
+	const struct opt *o = opts;
+
+	if (global_long(ctx, name))
+		return 1;
+	while (o && o->name && (strlen(o->name) != len || memcmp(o->name, name, len)))
+		o++;
+	if (!o || !o->name) {
+		usage(ctx, "unknown option '%s'", argv[0]);
+		return 0;
+	}
+	if (o->kind == OPT_FLAG) {
+		if (!eq)
+			return store(ctx, o, NULL) ? 1 : 0;
+		usage(ctx, "--%s takes no value", o->name);
+		return 0;
+	}
+	if (eq)
+		return store(ctx, o, eq + 1) ? 1 : 0;
+	if (!argv[1]) {
+		usage(ctx, "--%s: %s is missing", o->name, o->arg);
+		return 0;
+	}
+	return store(ctx, o, argv[1]) ? 2 : 0;
+}
+
+/* "-5" is a (bad) value, "-x" an option, "-" standard input. */
+static bool is_option(const char *word)
+{
+	return word[0] == '-' && word[1] && !(word[1] >= '0' && word[1] <= '9');
+}
+
+/* Options before the command. Returns the index of the command, -1: wrong. */
+int args_globals(struct ctx *ctx, int argc, char **argv)
+{
+	int i;
+
+	for (i = 1; i < argc && is_option(argv[i]); i++) {
+		if (argv[i][1] != '-') {
+			if (!short_options(ctx, argv[i]))
+				return -1;
+		} else if (!global_long(ctx, argv[i] + 2)) {
+			usage(ctx, "unknown option '%s'", argv[i]);
+			return -1;
+		}
+	}
+	return i;
+}
+
+/*
+ * Words after the command. Moves the positional ones to the front of argv and
+ * returns their number; -1: wrong, told. argv ends with NULL.
+ */
+int args_parse(struct ctx *ctx, const struct command *cmd, int argc, char **argv)
+{
+	int i = 0, n = 0, used;
+
+	while (i < argc) {
+		if (!is_option(argv[i])) {
+			argv[n++] = argv[i++];
+			continue;
+		}
+		if (!strcmp(argv[i], "--")) {
+			for (i++; i < argc; i++)
+				argv[n++] = argv[i];
+			break;
+		}
+		if (argv[i][1] == '-')
+			used = long_option(ctx, cmd->opts, argv + i);
+		else
+			used = short_options(ctx, argv[i]);
+		if (!used)
+			return -1;
+		i += used;
+	}
+	if (ctx->help)
+		return n;
+	if (n < cmd->min) {
+		usage(ctx, "words are missing: %s", cmd->args);
+		return -1;
+	}
+	if (cmd->max >= 0 && n > cmd->max) {
+		usage(ctx, "unexpected word '%s'", argv[cmd->max]);
+		return -1;
+	}
+	return n;
+}

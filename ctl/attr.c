@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The one table of attributes: netlink attribute -> JSON key, heading, kind,
+ * unit. Text and JSON are made from it, so they cannot disagree.
+ */
+#include <string.h>
+#include "ctl.h"
+
+#define A(id, key, text, kind, unit)					\
+	[SEEPAGE_A_##id] = { key, text, KIND_##kind, UNIT_##unit }
+
+const struct attr_desc attr_table[__SEEPAGE_A_MAX] = {
+	A(UNSPEC, "unspec", "", NONE, NONE),
+	A(PAD, "pad", "", NONE, NONE),
+
+	A(PID, "pid", "PID", UINT, NONE),
+	A(COMM, "comm", "COMM", STRING, NONE),
+	A(UID, "uid", "UID", UINT, NONE),
+	A(CGROUP_ID, "cgroup_id", "CGROUP_ID", UINT, NONE),
+
+	A(STATE, "state", "STATE", STATE, NONE),
+	A(PREV_STATE, "prev_state", "BEFORE", STATE, NONE),
+	A(POLICY, "policy", "POLICY", POLICY, NONE),
+	A(CONFIDENCE, "confidence", "CONF", UINT, NONE),
+	A(SEVERITY, "severity", "SEVERITY", UINT, NONE),
+	A(FACTORS, "factors", "FACTORS", NONE, NONE),
+	A(FACTOR, "factor", "FACTOR", NONE, NONE),
+	A(GATES, "gates", "GATES", NONE, NONE),
+	A(GATE, "gate", "GATE", NONE, NONE),
+
+	A(RSS_BYTES, "rss_bytes", "RSS", UINT, BYTES),
+	A(ANON_BYTES, "anon_bytes", "ANON", UINT, BYTES),
+	A(FILE_BYTES, "file_bytes", "FILE", UINT, BYTES),
+	A(SHMEM_BYTES, "shmem_bytes", "SHMEM", UINT, BYTES),
+	A(SWAP_BYTES, "swap_bytes", "SWAP", UINT, BYTES),
+	A(VSZ_BYTES, "vsz_bytes", "VSZ", UINT, BYTES),
+	A(BRK_BYTES, "brk_bytes", "BRK", UINT, BYTES),
+	A(GROWTH_BYTES_PER_HOUR, "growth_bytes_per_hour", "GROWTH/h", INT, BYTES_PER_HOUR),
+	A(TTE_SECONDS, "tte_seconds", "TTE", UINT, SECONDS),
+
+	A(FAULTS_USER, "faults_user", "FAULTS-USER", UINT, NONE),
+	A(FAULTS_KERNEL, "faults_kernel", "FAULTS-KERNEL", UINT, NONE),
+	A(FAULTS_ANON, "faults_anon", "FAULTS-ANON", UINT, NONE),
+	A(FAULTS_FILE, "faults_file", "FAULTS-FILE", UINT, NONE),
+	A(FAULT_RATE, "fault_rate", "FAULTS/s", UINT, PER_SECOND),
+	A(AGE_SECONDS, "age_seconds", "AGE", UINT, SECONDS),
+
+	A(SEQ, "seq", "SEQ", UINT, NONE),
+	A(TIME_NS, "time_ns", "TIME", UINT, TIME),
+
+	A(HISTORY, "history", "HISTORY", NONE, NONE),
+	A(LEVEL, "level", "LEVEL", NONE, NONE),
+
+	A(VERSION, "module_version", "module", STRING, NONE),
+	A(INSTANCE, "instance", "instance", UINT, NONE),
+	A(HOOK, "hook", "hook", STRING, NONE),
+	A(PROCESSES, "processes", "processes", UINT, NONE),
+	A(REC_BYTES, "rec_bytes", "each", UINT, BYTES),
+	A(MEMORY_BYTES, "memory_bytes", "memory", UINT, BYTES),
+	A(SEQ_FIRST, "seq_first", "first alert", UINT, NONE),
+	A(SEQ_LAST, "seq_last", "last alert", UINT, NONE),
+	A(TICKS, "ticks", "ticks", UINT, NONE),
+	A(TICK_COST_NS, "tick_cost_ns", "last tick", UINT, NS),
+	A(TICK_COST_MAX_NS, "tick_cost_max_ns", "worst tick", UINT, NS),
+	A(INTERVAL_MS, "interval_ms", "interval", UINT, MS),
+	A(STRETCHED, "stretched", "stretched", BOOL, NONE),
+	A(PMC, "pmc_status", "pmc", STRING, NONE),
+	A(DISABLED, "disabled", "disabled", STRING, NONE),
+	A(COUNTERS, "counters", "counters", NONE, NONE),
+
+	A(CONFIG, "config", "config", NONE, NONE),
+
+	A(FILTER_STATES, "filter_states", "", REQUEST, NONE),
+	A(FILTER_MIN_CONFIDENCE, "filter_min_confidence", "", REQUEST, NONE),
+	A(FILTER_UID, "filter_uid", "", REQUEST, NONE),
+	A(FILTER_COMM, "filter_comm", "", REQUEST, NONE),
+	A(SINCE_SEQ, "since_seq", "", REQUEST, NONE),
+	A(RESET_WHAT, "reset_what", "", REQUEST, NONE),
+};
+
+/* A number of whatever size it was sent in; attributes may be unaligned. */
+bool attr_u64(const struct nlattr *a, u64 *v)
+{
+	u16 half;
+	u32 word;
+
+	if (!a)
+		return false;
+	switch (nla_len(a)) {
+	case 1:
+		*v = *(const u8 *)nla_data(a);
+		return true;
+	case 2:
+		memcpy(&half, nla_data(a), sizeof(half));
+		*v = half;
+		return true;
+	case 4:
+		memcpy(&word, nla_data(a), sizeof(word));
+		*v = word;
+		return true;
+	case 8:
+		memcpy(v, nla_data(a), sizeof(*v));
+		return true;
+	}
+	return false;
+}
+
+bool attr_s64(const struct nlattr *a, s64 *v)
+{
+	if (!a || nla_len(a) != sizeof(*v))
+		return false;
+	memcpy(v, nla_data(a), sizeof(*v));
+	return true;
+}
+
+static const char *name_of(enum attr_kind kind, u64 v)
+{
+	unsigned int id = v > UINT32_MAX ? UINT32_MAX : (unsigned int)v;
+
+	return kind == KIND_STATE ? state_name(id) : policy_name(id);
+}
+
+/* NULL, which json-c prints as null, for what is not there. */
+struct json_object *attr_json(unsigned int id, const struct nlattr *a)
+{
+	const struct attr_desc *d = &attr_table[id];
+	const char *name;
+	u64 u;
+	s64 s;
+
+	switch (d->kind) {
+	case KIND_UINT:
+		return attr_u64(a, &u) ? json_object_new_uint64(u) : NULL;
+	case KIND_INT:
+		return attr_s64(a, &s) ? json_object_new_int64(s) : NULL;
+	case KIND_BOOL:
+		return attr_u64(a, &u) ? json_object_new_boolean(u != 0) : NULL;
+	case KIND_STRING:
+		if (!a)
+			return NULL;
+		return json_text(nla_data(a), strnlen(nla_data(a), (size_t)nla_len(a)));
+	case KIND_STATE:
+	case KIND_POLICY:
+		name = attr_u64(a, &u) ? name_of(d->kind, u) : NULL;
+		return name ? json_object_new_string(name) : NULL;
+	default:
+		return NULL;
+	}
+}
+
+static void number_text(enum attr_unit unit, u64 v, bool table, char *buf, size_t size)
+{
+	switch (unit) {
+	case UNIT_BYTES:
+		if (table)
+			fmt_bytes_short(buf, size, v);
+		else
+			fmt_bytes(buf, size, v);
+		break;
+	case UNIT_SECONDS:
+		fmt_seconds(buf, size, v);
+		break;
+	case UNIT_MS:
+		fmt_ns(buf, size, v > UINT64_MAX / 1000000 ? UINT64_MAX : v * 1000000);
+		break;
+	case UNIT_NS:
+		fmt_ns(buf, size, v);
+		break;
+	case UNIT_TIME:
+		fmt_time(buf, size, v);
+		break;
+	default:
+		snprintf(buf, size, "%llu%s", v,
+			 unit == UNIT_PER_SECOND && !table ? "/s" : "");
+	}
+}
+
+/* "-" for what is not there; @table: as short as it can be */
+void attr_text(unsigned int id, const struct nlattr *a, bool table, char *buf, size_t size)
+{
+	const struct attr_desc *d = &attr_table[id];
+	const char *name;
+	u64 u;
+	s64 s;
+
+	snprintf(buf, size, "-");
+	if (d->kind == KIND_STRING && a) {
+		fmt_safe(buf, size, nla_data(a), strnlen(nla_data(a), (size_t)nla_len(a)));
+	} else if (d->kind == KIND_INT && attr_s64(a, &s)) {
+		if (table)
+			fmt_growth_short(buf, size, s);
+		else
+			fmt_growth(buf, size, s);
+	} else if (!attr_u64(a, &u)) {
+		return;
+	} else if (d->kind == KIND_UINT) {
+		number_text(d->unit, u, table, buf, size);
+	} else if (d->kind == KIND_BOOL) {
+		snprintf(buf, size, "%s", u ? "yes" : "no");
+	} else {
+		name = name_of(d->kind, u);
+		if (name)
+			snprintf(buf, size, "%s", name);
+		else
+			snprintf(buf, size, "#%llu", u);
+	}
+}

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <errno.h>
+#include <stdlib.h>
+#include "ctl.h"
+
+struct answer {
+	struct nlmsghdr *now, *last;	/* the process, its last alert; or NULL */
+};
+
+/* The newest alert of this pid in the ring. Whoever may not read it gets none. */
+static struct nlmsghdr *last_alert(struct knl *k, u32 pid)
+{
+	struct nlmsghdr *found = NULL;
+	struct msgs m = { 0 };
+	struct rec rec;
+	size_t i;
+
+	if (query_alerts(k, 0, &m) < 0)
+		return NULL;
+	for (i = m.n; i-- && !found;) {
+		if (rec_parse(&rec, m.v[i]) || rec_get(&rec, SEEPAGE_A_PID, 0) != pid)
+			continue;
+		found = m.v[i];
+		m.v[i] = NULL;
+	}
+	msgs_free(&m);
+	return found;
+}
+
+/* Does the alert speak of the process that has this pid now? Not if that is younger. */
+static bool same_process(const struct rec *now, const struct rec *alert)
+{
+	u64 then = rec_get(alert, SEEPAGE_A_AGE_SECONDS, 0);
+
+	return rec_get(alert, SEEPAGE_A_STATE, 0) != SEEPAGE_STATE_EXITED &&
+	       rec_get(now, SEEPAGE_A_AGE_SECONDS, 0) >= then;
+}
+
+static void print_alert(const struct rec *alert)
+{
+	u64 severity = rec_get(alert, SEEPAGE_A_SEVERITY, 0);
+	const char *name = severity_name((unsigned int)severity);
+	char when[TEXT_MAX], state[TEXT_MAX];
+
+	attr_text(SEEPAGE_A_TIME_NS, alert->a[SEEPAGE_A_TIME_NS], false, when, sizeof(when));
+	attr_text(SEEPAGE_A_STATE, alert->a[SEEPAGE_A_STATE], false, state, sizeof(state));
+	printf("last alert: #%llu at %s: %s, severity %llu%s%s%s\n",
+	       rec_get(alert, SEEPAGE_A_SEQ, 0), when, state, severity, name ? " (" : "",
+	       name ? name : "", name ? ")" : "");
+}
+
+static void print_gates(const struct rec *rec)
+{
+	struct gate g[REC_LIST_MAX];
+	unsigned int n = rec_gates(rec, g), i;
+	char text[SENTENCE_MAX];
+
+	if (!n)
+		return;
+	puts("\nGates:");
+	for (i = 0; i < n; i++) {
+		sentence_gate(&g[i], text, sizeof(text));
+		printf("  %-12s%-12s%s\n", g[i].passed ? "passed" : "HELD BACK",
+		       gate_name(g[i].id) ? gate_name(g[i].id) : "?", text);
+	}
+}
+
+static void print_factors(const struct rec *rec)
+{
+	struct factor f[REC_LIST_MAX];
+	u64 confidence = rec_get(rec, SEEPAGE_A_CONFIDENCE, 0), sum = 0;
+	unsigned int n = rec_factors(rec, f), i;
+	char text[SENTENCE_MAX], points[32];
+
+	if (!n)
+		return;
+	puts("\nEvidence, points of at most:");
+	for (i = 0; i < n; i++) {
+		sum += f[i].points;
+		snprintf(points, sizeof(points), "%u/%u", f[i].points, f[i].max);
+		sentence_factor(&f[i], text, sizeof(text));
+		printf("  %-12s%-12s%s\n", points,
+		       factor_name(f[i].id) ? factor_name(f[i].id) : "?", text);
+	}
+	if (sum > confidence)
+		printf("  %llu points, of which %llu count while a gate holds back\n",
+		       sum, confidence);
+	else if (sum < confidence)
+		printf("  %llu points now; the confidence of an alert stays at its highest, %llu\n",
+		       sum, confidence);
+}
+
+static void print_text(const struct rec *rec, const struct rec *alert)
+{
+	char text[SENTENCE_MAX];
+
+	sentence_headline(rec, text, sizeof(text));
+	puts(text);
+	sentence_verdict(rec, text, sizeof(text));
+	puts(text);
+	if (alert)
+		print_alert(alert);
+	print_gates(rec);
+	print_factors(rec);
+	sentence_change(rec, text, sizeof(text));
+	printf("\nWhat would change the verdict: %s\n", text);
+}
+
+static int print_json(const struct ctx *ctx, const struct rec *rec, const struct rec *alert)
+{
+	static const u8 ids[] = { SEEPAGE_A_SEQ, SEEPAGE_A_TIME_NS, SEEPAGE_A_STATE,
+				       SEEPAGE_A_PREV_STATE, SEEPAGE_A_SEVERITY };
+	struct json_object *o, *last = alert ? json_object_new_object() : NULL;
+	char text[SENTENCE_MAX];
+	struct place place;
+	size_t i;
+
+	place_find(rec, false, &place);
+	o = json_process(rec, &place);
+	place_free(&place);
+	sentence_headline(rec, text, sizeof(text));
+	json_object_object_add(o, "headline", json_object_new_string(text));
+	sentence_verdict(rec, text, sizeof(text));
+	json_object_object_add(o, "verdict", json_object_new_string(text));
+	sentence_change(rec, text, sizeof(text));
+	json_object_object_add(o, "would_change", json_object_new_string(text));
+	for (i = 0; last && i < ARRAY_SIZE(ids); i++)
+		json_object_object_add(last, attr_table[ids[i]].key,
+				       attr_json(ids[i], alert->a[ids[i]]));
+	json_object_object_add(o, "last_alert", last);
+	return out_json(ctx, o);
+}
+
+/* A process that is gone is explained by its last alert, as of then. */
+static int print(const struct ctx *ctx, const struct answer *a)
+{
+	struct rec now, alert;
+	bool has_alert = a->last && !rec_parse(&alert, a->last);
+
+	if (a->now && rec_parse(&now, a->now))
+		return fail(ctx, "the module sent something that is no message");
+	if (a->now && has_alert && !same_process(&now, &alert))
+		has_alert = false;
+	if (!a->now && !ctx->json)
+		puts("No process of that pid is tracked now. This is what its last alert said:");
+	if (ctx->json)
+		return print_json(ctx, a->now ? &now : &alert, has_alert ? &alert : NULL);
+	print_text(a->now ? &now : &alert, has_alert ? &alert : NULL);
+	return 0;
+}
+
+static int run(struct ctx *ctx, int argc, char **argv)
+{
+	struct answer a = { 0 };
+	struct nl_msg *msg;
+	struct knl k, second;
+	u32 pid;
+	int err = parse_pid(ctx, argv[0], &pid);
+
+	(void)argc;
+	if (err)
+		return err;
+	if (query_open(ctx, &k))
+		return 1;
+	msg = knl_msg(&k, SEEPAGE_CMD_GET_PROC, 0);
+	nla_put_u32(msg, SEEPAGE_A_PID, pid);
+	err = query_one(&k, msg, &a.now);
+	second = k;	/* its error is not of interest */
+	if (err >= 0 || k.err == ESRCH || (k.err == ENOENT && *k.text))
+		a.last = last_alert(&second, pid);
+	err = a.now || a.last ? print(ctx, &a) : knl_fail_pid(ctx, &k, pid, NEEDS_READ);
+	free(a.now);
+	free(a.last);
+	knl_close(&k);
+	return err;
+}
+
+const struct command cmd_explain = {
+	.name = "explain", .args = "PID", .help = "why one process is under alert, or why not",
+	.more = "Without capabilities: your own processes.", .min = 1, .max = 1, .run = run,
+};

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <errno.h>
+#include <pwd.h>
+#include <stdlib.h>
+#include <string.h>
+#include "ctl.h"
+
+static const char *states, *user, *comm;
+static u64 min_confidence, limit;
+
+static const struct opt opts[] = {
+	{ .name = "state", .kind = OPT_STRING, .dest = &states, .arg = "S[,S...]",
+	  .help = "only processes in one of these states" },
+	{ .name = "min-confidence", .kind = OPT_NUMBER, .dest = &min_confidence, .arg = "N",
+	  .max = 100, .help = "only processes with at least this confidence" },
+	{ .name = "uid", .kind = OPT_STRING, .dest = &user, .arg = "UID|NAME",
+	  .help = "only processes of this user" },
+	{ .name = "comm", .kind = OPT_STRING, .dest = &comm, .arg = "NAME",
+	  .help = "only processes of exactly this name" },
+	{ .name = "limit", .kind = OPT_NUMBER, .dest = &limit, .arg = "N", .min = 1,
+	  .max = UINT32_MAX, .help = "only the first N (default: all)" },
+	{ .name = NULL }
+};
+
+static const u8 columns[] = {
+	SEEPAGE_A_PID, SEEPAGE_A_COMM, SEEPAGE_A_STATE, SEEPAGE_A_CONFIDENCE,
+	SEEPAGE_A_RSS_BYTES, SEEPAGE_A_ANON_BYTES, SEEPAGE_A_SWAP_BYTES,
+	SEEPAGE_A_GROWTH_BYTES_PER_HOUR, SEEPAGE_A_TTE_SECONDS, SEEPAGE_A_FAULT_RATE,
+	SEEPAGE_A_AGE_SECONDS,
+};
+
+struct filter {
+	u32 states;
+	u64 uid;
+	bool has_uid;
+};
+
+static int read_filter(struct ctx *ctx, struct filter *f)
+{
+	memset(f, 0, sizeof(*f));
+	if (comm && (!*comm || strlen(comm) >= SEEPAGE_COMM_LEN))
+		return usage(ctx, "--comm: '%s': allowed 1..%d bytes", comm,
+			     SEEPAGE_COMM_LEN - 1);
+	if (user && (!parse_u64(user, &f->uid) || f->uid >= UINT32_MAX)) {
+		const struct passwd *pw = getpwnam(user);
+
+		if (!pw)
+			return usage(ctx, "--uid: '%s': allowed a user id or the name of a user",
+				     user);
+		f->uid = pw->pw_uid;
+	}
+	f->has_uid = user;
+	return states ? parse_states(ctx, states, &f->states) : 0;
+}
+
+static struct nl_msg *build(struct knl *k, void *arg)
+{
+	struct nl_msg *msg = knl_msg(k, SEEPAGE_CMD_GET_PROC, NLM_F_DUMP);
+	const struct filter *f = arg;
+
+	if (f->states)
+		nla_put_u32(msg, SEEPAGE_A_FILTER_STATES, f->states);
+	if (min_confidence)
+		nla_put_u8(msg, SEEPAGE_A_FILTER_MIN_CONFIDENCE, (u8)min_confidence);
+	if (f->has_uid)
+		nla_put_u32(msg, SEEPAGE_A_FILTER_UID, (u32)f->uid);
+	if (comm)
+		nla_put_string(msg, SEEPAGE_A_FILTER_COMM, comm);
+	return msg;
+}
+
+/* The most suspicious first: by confidence, then growth, then pid */
+static int compare(const void *a, const void *b)
+{
+	const struct rec *x = a, *y = b;
+	s64 grow_x = INT64_MIN, grow_y = INT64_MIN;
+	u64 u = rec_get(x, SEEPAGE_A_CONFIDENCE, 0), v = rec_get(y, SEEPAGE_A_CONFIDENCE, 0);
+
+	if (u != v)
+		return u > v ? -1 : 1;
+	rec_s64(x, SEEPAGE_A_GROWTH_BYTES_PER_HOUR, &grow_x);
+	rec_s64(y, SEEPAGE_A_GROWTH_BYTES_PER_HOUR, &grow_y);
+	if (grow_x != grow_y)
+		return grow_x > grow_y ? -1 : 1;
+	u = rec_get(x, SEEPAGE_A_PID, 0);
+	v = rec_get(y, SEEPAGE_A_PID, 0);
+	return u < v ? -1 : u > v;
+}
+
+static void print_table(const struct rec *rec, size_t n)
+{
+	static const bool right[] = { true, false, false, true, true, true, true, true, true,
+				      true, true };
+	const char *heads[ARRAY_SIZE(columns)];
+	struct table *t;
+	char text[TEXT_MAX];
+	size_t i, col;
+
+	for (col = 0; col < ARRAY_SIZE(columns); col++)
+		heads[col] = attr_table[columns[col]].text;
+	t = table_new(heads, right, ARRAY_SIZE(columns));
+	for (i = 0; i < n; i++) {
+		for (col = 0; col < ARRAY_SIZE(columns); col++) {
+			attr_text(columns[col], rec[i].a[columns[col]], true, text, sizeof(text));
+			table_cell(t, text);
+		}
+	}
+	table_print(t, stdout, "");
+	table_free(t);
+}
+
+/* One object at a time: thousands of them at once would take their toll. */
+static void print_json(const struct ctx *ctx, const struct rec *rec, size_t n)
+{
+	struct place place;
+	size_t i;
+
+	putchar('[');
+	for (i = 0; i < n; i++) {
+		if (i)
+			putchar(',');
+		putchar('\n');
+		place_find(&rec[i], false, &place);
+		out_json(ctx, json_process(&rec[i], &place));
+		place_free(&place);
+	}
+	puts("]");
+}
+
+static void print(const struct ctx *ctx, const struct msgs *m)
+{
+	struct rec *rec = must(calloc(m->n + 1, sizeof(*rec)));
+	size_t i, n = 0, shown;
+
+	for (i = 0; i < m->n; i++)
+		if (!rec_parse(&rec[n], m->v[i]))
+			n++;
+	qsort(rec, n, sizeof(*rec), compare);
+	shown = limit && limit < n ? (size_t)limit : n;
+	if (ctx->json)
+		print_json(ctx, rec, shown);
+	else
+		print_table(rec, shown);
+	if (shown < n)
+		note(ctx, "%zu more not shown (--limit)", n - shown);
+	free(rec);
+}
+
+static int run(struct ctx *ctx, int argc, char **argv)
+{
+	struct msgs m = { 0 };
+	struct filter f;
+	struct knl k;
+	int err = read_filter(ctx, &f);
+
+	(void)argc;
+	(void)argv;
+	if (err)
+		return err;
+	if (query_open(ctx, &k))
+		return 1;
+	err = query_dump(&k, build, &f, &m);
+	if (err < 0) {
+		err = knl_fail(ctx, &k, NEEDS_READ);
+	} else {
+		if (err)
+			note(ctx, "the table kept changing: the list may not be consistent");
+		print(ctx, &m);
+		err = 0;
+	}
+	msgs_free(&m);
+	knl_close(&k);
+	return err;
+}
+
+const struct command cmd_ps = {
+	.name = "ps", .args = "", .help = "every process, the most suspicious first",
+	.more = "States: ok watch suspected confirmed runaway recovered exited.\n"
+		"Without capabilities: your own processes.",
+	.opts = opts, .run = run,
+};

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <stdlib.h>
+#include <string.h>
+#include "ctl.h"
+
+static void row(const char *label, const char *value)
+{
+	printf("  %-15s%s\n", label, value);
+}
+
+static void print_place(const struct rec *rec)
+{
+	char text[4 * TEXT_MAX];
+	struct place p;
+
+	place_find(rec, false, &p);
+	row("CGROUP", p.cgroup ? fmt_safe(text, sizeof(text), p.cgroup, strlen(p.cgroup)) : "-");
+	row("EXE", p.exe ? fmt_safe(text, sizeof(text), p.exe, strlen(p.exe)) : "-");
+	place_free(&p);
+}
+
+static void print_figures(const struct rec *rec)
+{
+	static const u8 ids[] = {
+		SEEPAGE_A_POLICY, SEEPAGE_A_RSS_BYTES, SEEPAGE_A_ANON_BYTES,
+		SEEPAGE_A_FILE_BYTES, SEEPAGE_A_SHMEM_BYTES, SEEPAGE_A_SWAP_BYTES,
+		SEEPAGE_A_VSZ_BYTES, SEEPAGE_A_BRK_BYTES, SEEPAGE_A_GROWTH_BYTES_PER_HOUR,
+		SEEPAGE_A_TTE_SECONDS, SEEPAGE_A_FAULTS_USER, SEEPAGE_A_FAULTS_KERNEL,
+		SEEPAGE_A_FAULTS_ANON, SEEPAGE_A_FAULTS_FILE, SEEPAGE_A_FAULT_RATE,
+		SEEPAGE_A_AGE_SECONDS,
+	};
+	char text[TEXT_MAX];
+	size_t i;
+
+	attr_text(SEEPAGE_A_UID, rec->a[SEEPAGE_A_UID], false, text, sizeof(text));
+	row(attr_table[SEEPAGE_A_UID].text, text);
+	print_place(rec);
+	for (i = 0; i < ARRAY_SIZE(ids); i++) {
+		attr_text(ids[i], rec->a[ids[i]], false, text, sizeof(text));
+		row(attr_table[ids[i]].text, text);
+	}
+}
+
+static void print_factors(const struct rec *rec)
+{
+	struct factor f[REC_LIST_MAX];
+	unsigned int n = rec_factors(rec, f), i;
+	char text[SENTENCE_MAX], points[32];
+
+	if (n)
+		puts("factors (points of at most):");
+	for (i = 0; i < n; i++) {
+		snprintf(points, sizeof(points), "%u/%u", f[i].points, f[i].max);
+		sentence_factor(&f[i], text, sizeof(text));
+		printf("  %-15s%-7s%s\n", factor_name(f[i].id) ? factor_name(f[i].id) : "?",
+		       points, text);
+	}
+}
+
+static void print_gates(const struct rec *rec)
+{
+	struct gate g[REC_LIST_MAX];
+	unsigned int n = rec_gates(rec, g), i;
+	char text[SENTENCE_MAX];
+
+	if (n)
+		puts("gates:");
+	for (i = 0; i < n; i++) {
+		sentence_gate(&g[i], text, sizeof(text));
+		printf("  %-15s%-7s%s\n", gate_name(g[i].id) ? gate_name(g[i].id) : "?",
+		       g[i].passed ? "open" : "closed", text);
+	}
+}
+
+static void print_history(const struct rec *rec)
+{
+	struct level l[REC_LIST_MAX];
+	unsigned int n = rec_levels(rec, l), i, j;
+	char text[TEXT_MAX];
+
+	if (n)
+		puts("least anonymous memory and swap in each epoch, oldest first:");
+	for (i = 0; i < n; i++) {
+		fmt_ns(text, sizeof(text), l[i].epoch_ms > UINT64_MAX / 1000000 ? UINT64_MAX :
+		       l[i].epoch_ms * 1000000);
+		printf("  %-15s", text);
+		for (j = 0; j < l[i].n; j++)
+			printf("%s%s", j ? " " : "",
+			       fmt_bytes_short(text, sizeof(text), l[i].minima[j]));
+		putchar('\n');
+	}
+}
+
+static void print_text(const struct rec *rec)
+{
+	char text[SENTENCE_MAX];
+
+	sentence_headline(rec, text, sizeof(text));
+	puts(text);
+	print_figures(rec);
+	print_factors(rec);
+	print_gates(rec);
+	print_history(rec);
+}
+
+static int print(const struct ctx *ctx, struct nlmsghdr *nlh)
+{
+	struct place place;
+	struct rec rec;
+
+	if (rec_parse(&rec, nlh))
+		return fail(ctx, "the module sent something that is no message");
+	if (!ctx->json) {
+		print_text(&rec);
+		return 0;
+	}
+	place_find(&rec, false, &place);
+	out_json(ctx, json_process(&rec, &place));
+	place_free(&place);
+	return 0;
+}
+
+static int run(struct ctx *ctx, int argc, char **argv)
+{
+	struct nlmsghdr *nlh;
+	struct nl_msg *msg;
+	struct knl k;
+	u32 pid;
+	int err = parse_pid(ctx, argv[0], &pid);
+
+	(void)argc;
+	if (err)
+		return err;
+	if (query_open(ctx, &k))
+		return 1;
+	msg = knl_msg(&k, SEEPAGE_CMD_GET_PROC, 0);
+	nla_put_u32(msg, SEEPAGE_A_PID, pid);
+	err = query_one(&k, msg, &nlh);
+	err = err < 0 ? knl_fail_pid(ctx, &k, pid, NEEDS_READ) : print(ctx, nlh);
+	free(nlh);
+	knl_close(&k);
+	return err;
+}
+
+const struct command cmd_show = {
+	.name = "show", .args = "PID", .help = "everything known of one process",
+	.more = "Without capabilities: your own processes.", .min = 1, .max = 1, .run = run,
+};

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <stdlib.h>
+#include "ctl.h"
+
+static void text(const struct rec *rec, unsigned int id, char *buf)
+{
+	attr_text(id, rec->a[id], false, buf, TEXT_MAX);
+}
+
+static void counters_json(struct json_object *o, const struct rec *rec)
+{
+	struct json_object *list = json_object_new_object();
+	struct nlattr *nest = rec->a[SEEPAGE_A_COUNTERS], *pos;
+	int rem;
+
+	if (nest) {
+		nla_for_each_nested(pos, nest, rem) {
+			const char *name = counter_name((unsigned int)nla_type(pos));
+			u64 v;
+
+			if (name && attr_u64(pos, &v))
+				json_object_object_add(list, name, json_object_new_uint64(v));
+		}
+	}
+	json_object_object_add(o, attr_table[SEEPAGE_A_COUNTERS].key, list);
+}
+
+static int print_json(const struct ctx *ctx, const struct rec *rec, const struct conf *c)
+{
+	static const u8 ids[] = {
+		SEEPAGE_A_INSTANCE, SEEPAGE_A_HOOK, SEEPAGE_A_PROCESSES, SEEPAGE_A_REC_BYTES,
+		SEEPAGE_A_MEMORY_BYTES, SEEPAGE_A_TICKS, SEEPAGE_A_TICK_COST_NS,
+		SEEPAGE_A_TICK_COST_MAX_NS, SEEPAGE_A_INTERVAL_MS, SEEPAGE_A_STRETCHED,
+		SEEPAGE_A_PMC, SEEPAGE_A_DISABLED,
+	};
+	static const u8 seqs[] = { SEEPAGE_A_SEQ_FIRST, SEEPAGE_A_SEQ_LAST };
+	struct json_object *o = json_object_new_object();
+	const char *policy = c->set[SEEPAGE_CFG_POLICY] ?
+			     policy_name(c->v[SEEPAGE_CFG_POLICY]) : NULL;
+	size_t i;
+
+	json_object_object_add(o, "version", json_object_new_string(SEEPAGE_CTL_VERSION));
+	json_object_object_add(o, attr_table[SEEPAGE_A_VERSION].key,
+			       attr_json(SEEPAGE_A_VERSION, rec->a[SEEPAGE_A_VERSION]));
+	json_object_object_add(o, attr_table[SEEPAGE_A_POLICY].key,
+			       policy ? json_object_new_string(policy) : NULL);
+	json_object_object_add(o, cfg_keys[SEEPAGE_CFG_MAX_PROCESSES].name,
+			       c->set[SEEPAGE_CFG_MAX_PROCESSES] ?
+			       json_object_new_uint64(c->v[SEEPAGE_CFG_MAX_PROCESSES]) : NULL);
+	for (i = 0; i < ARRAY_SIZE(ids); i++)
+		json_object_object_add(o, attr_table[ids[i]].key,
+				       attr_json(ids[i], rec->a[ids[i]]));
+	for (i = 0; i < ARRAY_SIZE(seqs); i++)	/* 0: the ring is empty */
+		json_object_object_add(o, attr_table[seqs[i]].key, rec_get(rec, seqs[i], 0) ?
+				       attr_json(seqs[i], rec->a[seqs[i]]) : NULL);
+	counters_json(o, rec);
+	return out_json(ctx, o);
+}
+
+static void print_counters(const struct rec *rec)
+{
+	static const bool right[] = { false, true };
+	struct table *t = table_new(NULL, right, 2);
+	struct nlattr *pos;
+	int rem;
+
+	if (rec->a[SEEPAGE_A_COUNTERS]) {
+		nla_for_each_nested(pos, rec->a[SEEPAGE_A_COUNTERS], rem) {
+			const char *name = counter_name((unsigned int)nla_type(pos));
+			char number[32];
+			u64 v;
+
+			if (!name || !attr_u64(pos, &v))
+				continue;
+			snprintf(number, sizeof(number), "%llu", v);
+			table_cell(t, name);
+			table_cell(t, number);
+		}
+	}
+	puts("counters:");
+	table_print(t, stdout, "  ");
+	table_free(t);
+}
+
+static void print_work(const struct rec *rec, const struct conf *c)
+{
+	char a[TEXT_MAX], b[TEXT_MAX], max[TEXT_MAX];
+
+	cfg_value_text(SEEPAGE_CFG_MAX_PROCESSES, c->v[SEEPAGE_CFG_MAX_PROCESSES], max,
+		       sizeof(max));
+	text(rec, SEEPAGE_A_PROCESSES, a);
+	printf("%-12s%s of at most %s\n", "processes:", a,
+	       c->set[SEEPAGE_CFG_MAX_PROCESSES] ? max : "-");
+	text(rec, SEEPAGE_A_INTERVAL_MS, a);
+	printf("%-12s%s%s\n", "interval:", a, rec_get(rec, SEEPAGE_A_STRETCHED, 0) ?
+	       ", stretched: sampling costs more than max_cpu_permille allows" : "");
+	text(rec, SEEPAGE_A_TICK_COST_NS, a);
+	text(rec, SEEPAGE_A_TICK_COST_MAX_NS, b);
+	printf("%-12s%s the last, %s the dearest of %llu\n", "ticks:", a, b,
+	       rec_get(rec, SEEPAGE_A_TICKS, 0));
+	text(rec, SEEPAGE_A_MEMORY_BYTES, a);
+	text(rec, SEEPAGE_A_REC_BYTES, b);
+	printf("%-12s%s, %s a process\n", "memory:", a, b);
+}
+
+static void print_text(const struct rec *rec, const struct conf *c)
+{
+	u64 first = rec_get(rec, SEEPAGE_A_SEQ_FIRST, 0);
+	const char *policy = c->set[SEEPAGE_CFG_POLICY] ?
+			     policy_name(c->v[SEEPAGE_CFG_POLICY]) : NULL;
+	char a[TEXT_MAX], b[TEXT_MAX];
+
+	text(rec, SEEPAGE_A_VERSION, a);
+	printf("seepage %s, module %s\n", SEEPAGE_CTL_VERSION, a);
+	if (rec->a[SEEPAGE_A_DISABLED]) {
+		text(rec, SEEPAGE_A_DISABLED, a);
+		printf("%-12s%s\n", "DISABLED:", a);
+	}
+	text(rec, SEEPAGE_A_HOOK, a);
+	printf("%-12s%s\n%-12s%s\n", "hook:", a, "policy:", policy ? policy : "-");
+	print_work(rec, c);
+	text(rec, SEEPAGE_A_SEQ_FIRST, a);
+	text(rec, SEEPAGE_A_SEQ_LAST, b);
+	if (first)
+		printf("%-12s%s to %s in the ring\n", "alerts:", a, b);
+	else
+		printf("%-12s%s\n", "alerts:", "none in the ring");
+	text(rec, SEEPAGE_A_PMC, a);
+	printf("%-12s%s\n", "pmc:", a);
+	print_counters(rec);
+}
+
+static int run(struct ctx *ctx, int argc, char **argv)
+{
+	struct nlmsghdr *nlh = NULL;
+	struct conf c;
+	struct rec rec;
+	struct knl k;
+	int err;
+
+	(void)argc;
+	(void)argv;
+	if (query_open(ctx, &k))
+		return 1;
+	err = query_one(&k, knl_msg(&k, SEEPAGE_CMD_GET_STATUS, 0), &nlh);
+	if (err >= 0)
+		err = query_config(&k, &c);
+	if (err < 0)
+		err = knl_fail(ctx, &k, NEEDS_READ);
+	else if (rec_parse(&rec, nlh))
+		err = fail(ctx, "the module sent something that is no message");
+	else if (ctx->json)
+		err = print_json(ctx, &rec, &c);
+	else
+		print_text(&rec, &c);
+	free(nlh);
+	knl_close(&k);
+	return err;
+}
+
+const struct command cmd_status = {
+	.name = "status", .args = "", .help = "what the module does, costs and has counted",
+	.run = run,
+};

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Configuration from words (set) and from files (apply). A file is JSON: either
+ * the keys of names.h side by side, or the nested shape that configuration
+ * files of the older page-fault tracer have, or both.
+ */
+#include <string.h>
+#include "ctl.h"
+
+/* Names in that older shape; key 0: known, but nothing here answers to it. */
+static const struct older {
+	const char *section, *name;
+	unsigned int key;
+} older[] = {
+	{ "thresholds", "fault_rate_warning", SEEPAGE_CFG_FAULT_RATE_WARNING },
+	{ "thresholds", "fault_rate_critical", SEEPAGE_CFG_FAULT_RATE_CRITICAL },
+	{ "thresholds", "rss_growth_percent", SEEPAGE_CFG_RSS_GROWTH_PERCENT },
+	{ "thresholds", "monitoring_window_sec", SEEPAGE_CFG_MONITORING_WINDOW_S },
+	{ "thresholds", "min_process_size_mb", SEEPAGE_CFG_MIN_PROCESS_SIZE_MB },
+	{ "sampling", "enabled", 0 },
+	{ "sampling", "rate", 0 },
+	{ "stack_traces", "enabled", 0 },
+	{ "stack_traces", "max_depth", 0 },
+	{ "alerting", "confidence_threshold", SEEPAGE_CFG_ALERT_CONFIDENCE },
+	{ "alerting", "rate_limit_seconds", SEEPAGE_CFG_ALERT_INTERVAL_S },
+	{ "alerting", "webhook_url", 0 },
+	{ "alerting", "pagerduty_key", 0 },
+	{ "alerting", "escalation_delay_minutes", 0 },
+	{ "performance", "max_processes", SEEPAGE_CFG_MAX_PROCESSES },
+	{ "performance", "ring_buffer_size_mb", 0 },
+	{ "performance", "cleanup_interval_sec", 0 },
+	{ "", "log_level", 0 },
+};
+
+static const char *const wrappers[] = { "production_config", "default_config" };
+
+struct reader {
+	struct conf *c;
+	void (*ignored)(void *arg, const char *key);
+	void *arg;
+	char *err;
+	size_t size;
+};
+
+static bool bad_value(unsigned int key, const char *name, const char *value, char *err,
+		      size_t size)
+{
+	char allowed[TEXT_MAX];
+
+	cfg_allowed(key, allowed, sizeof(allowed));
+	snprintf(err, size, "%s: '%.80s': allowed %s", name, value, allowed);
+	return false;
+}
+
+static bool unknown_key(const char *name, char *err, size_t size)
+{
+	char names[CONF_ERR_MAX - 128];
+
+	cfg_all_names(names, sizeof(names));
+	snprintf(err, size, "unknown key '%.80s': allowed %s", name, names);
+	return false;
+}
+
+static bool store(struct conf *c, unsigned int key, const char *name, u32 value,
+		  char *err, size_t size)
+{
+	if (c->set[key]) {
+		snprintf(err, size, "%s: given twice", name);
+		return false;
+	}
+	c->set[key] = true;
+	c->v[key] = value;
+	return true;
+}
+
+static bool in_range(unsigned int key, u64 v)
+{
+	return v >= cfg_keys[key].min && v <= cfg_keys[key].max;
+}
+
+/* One KEY VALUE of the command line */
+bool conf_add(struct conf *c, const char *name, const char *value, char *err, size_t size)
+{
+	unsigned int key = cfg_from_name(name);
+	u32 word = 0;
+	u64 v;
+
+	if (!key)
+		return unknown_key(name, err, size);
+	if (cfg_keys[key].word) {
+		if (!cfg_word_value(key, value, &word))
+			return bad_value(key, name, value, err, size);
+		v = word;
+	} else if (!parse_u64(value, &v) || !in_range(key, v)) {
+		return bad_value(key, name, value, err, size);
+	}
+	return store(c, key, name, (u32)v, err, size);
+}
+
+/* A word must be a string, a number must be a whole number, nothing converts. */
+static bool add_json(struct reader *r, unsigned int key, const char *name,
+		     struct json_object *value)
+{
+	bool word = cfg_keys[key].word;
+	u32 v = 0;
+
+	if (word && json_object_is_type(value, json_type_string) &&
+	    cfg_word_value(key, json_object_get_string(value), &v))
+		return store(r->c, key, name, v, r->err, r->size);
+	if (!word && json_object_is_type(value, json_type_int)) {
+		s64 n = json_object_get_int64(value);	/* saturates */
+
+		if (n >= 0 && in_range(key, (u64)n))
+			return store(r->c, key, name, (u32)n, r->err, r->size);
+	}
+	return bad_value(key, name, json_object_to_json_string_ext(value, JSON_C_TO_STRING_PLAIN),
+			 r->err, r->size);
+}
+
+static const struct older *find_older(const char *section, const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(older); i++)
+		if (!strcmp(older[i].section, section) && !strcmp(older[i].name, name))
+			return &older[i];
+	return NULL;
+}
+
+static bool add_older(struct reader *r, const char *section, const char *name,
+		      struct json_object *value)
+{
+	const struct older *o = find_older(section, name);
+	char path[TEXT_MAX];
+
+	snprintf(path, sizeof(path), "%.80s%s%.80s", section, *section ? "." : "", name);
+	if (!o)
+		return unknown_key(path, r->err, r->size);
+	if (o->key)
+		return add_json(r, o->key, path, value);
+	r->ignored(r->arg, path);
+	return true;
+}
+
+static bool is_section(const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(older); i++)
+		if (*name && !strcmp(older[i].section, name))
+			return true;
+	return false;
+}
+
+static bool is_wrapper(const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(wrappers); i++)
+		if (!strcmp(wrappers[i], name))
+			return true;
+	return false;
+}
+
+static bool read_section(struct reader *r, const char *section, struct json_object *o)
+{
+	json_object_object_foreach(o, name, value)
+		if (!add_older(r, section, name, value))
+			return false;
+	return true;
+}
+
+static bool read_object(struct reader *r, struct json_object *o, bool outer)
+{
+	json_object_object_foreach(o, name, value) {
+		bool wrapper = outer && is_wrapper(name), ok;
+		unsigned int key = cfg_from_name(name);
+
+		if ((wrapper || is_section(name)) &&
+		    !json_object_is_type(value, json_type_object)) {
+			snprintf(r->err, r->size, "%s: '%.80s': an object is expected", name,
+				 json_object_to_json_string_ext(value, JSON_C_TO_STRING_PLAIN));
+			return false;
+		}
+		if (wrapper)
+			ok = read_object(r, value, false);
+		else if (is_section(name))
+			ok = read_section(r, name, value);
+		else if (key)
+			ok = add_json(r, key, name, value);
+		else
+			ok = add_older(r, "", name, value);
+		if (!ok)
+			return false;
+	}
+	return true;
+}
+
+/* The key that a name stands for, in whatever section; 0: none */
+static unsigned int key_anywhere(const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(older); i++)
+		if (older[i].key && !strcmp(older[i].name, name))
+			return older[i].key;
+	return cfg_from_name(name);
+}
+
+/*
+ * Reads a whole file into @c. False: refused, @err says why and @c is of no
+ * use. @ignored is told each key that is known but has no counterpart here.
+ */
+bool conf_file(struct conf *c, const char *text, size_t len,
+	       void (*ignored)(void *arg, const char *key), void *arg, char *err, size_t size)
+{
+	struct reader r = { c, ignored, arg, err, size };
+	struct jsonc_bad bad;
+	struct json_object *o = jsonc_parse(text, len, &bad, err, size);
+	bool ok;
+
+	if (!o && key_anywhere(bad.key))
+		return bad_value(key_anywhere(bad.key), bad.key, bad.value, err, size);
+	if (!o)
+		return false;
+	ok = json_object_is_type(o, json_type_object);
+	if (ok)
+		ok = read_object(&r, o, true);
+	else
+		snprintf(err, size, "an object is expected");
+	json_object_put(o);
+	return ok;
+}

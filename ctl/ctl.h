@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What the files of the controller know of each other, grouped by file, from
+ * the command line down to the socket. Files of commands (cmd_*.c) export one
+ * struct command each and never call one another.
+ */
+#ifndef SEEPAGE_CTL_H
+#define SEEPAGE_CTL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <json-c/json.h>
+#include <netlink/attr.h>
+#include <netlink/msg.h>
+#include <linux/types.h>
+#include <linux/seepage.h>
+
+typedef __u8 u8;
+typedef __u16 u16;
+typedef __u32 u32;
+typedef __u64 u64;
+typedef __s64 s64;
+
+#ifndef SEEPAGE_CTL_VERSION
+#define SEEPAGE_CTL_VERSION "0"
+#endif
+
+#define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
+#ifndef __printf
+#define ATTRIBUTE(a)	__attribute__((a))
+#define __printf(f, a)	ATTRIBUTE(__format__(__printf__, f, a))
+#endif
+
+#define EXIT_USAGE	2
+
+#define NEEDS_READ	"CAP_PERFMON or CAP_SYS_ADMIN"
+#define NEEDS_ADMIN	"CAP_SYS_ADMIN"
+
+/* args.c: the command line; messages name the command and the word */
+struct ctx {
+	const char *cmd;	/* word that begins every message, or NULL */
+	bool json;
+	bool pretty;
+	bool help;
+};
+
+enum opt_kind {
+	OPT_FLAG,		/* bool * */
+	OPT_NUMBER,		/* u64 *, from min to max */
+	OPT_STRING,		/* const char ** */
+};
+
+struct opt {
+	const char *name;	/* NULL ends a list */
+	enum opt_kind kind;
+	void *dest;
+	const char *arg;	/* what the help calls the value */
+	const char *help;
+	u64 min, max;	/* OPT_NUMBER */
+};
+
+struct command {
+	const char *name;
+	const char *args;	/* positional words, for the help */
+	const char *help;	/* one line */
+	const char *more;	/* what --help adds, or NULL */
+	const struct opt *opts;	/* or NULL */
+	int min, max;		/* positional words; max < 0: any number */
+	int (*run)(struct ctx *ctx, int argc, char **argv);
+};
+
+int args_globals(struct ctx *ctx, int argc, char **argv);
+int args_parse(struct ctx *ctx, const struct command *cmd, int argc, char **argv);
+bool parse_u64(const char *s, u64 *out);
+int parse_pid(struct ctx *ctx, const char *word, u32 *pid);
+int parse_states(struct ctx *ctx, const char *list, u32 *mask);
+
+/* cmd_*.c */
+extern const struct command cmd_status, cmd_ps, cmd_show, cmd_explain, cmd_watch,
+	cmd_alerts, cmd_get, cmd_set, cmd_apply, cmd_reset, cmd_version;
+
+/* words.c: words and enums, all from names.h */
+struct cfg_key {
+	const char *name;
+	const char *help;
+	u32 def, min, max;
+	bool word;		/* the value is one of a list of words */
+};
+
+extern const struct cfg_key cfg_keys[__SEEPAGE_CFG_MAX];	/* [0] is empty */
+const char *state_name(unsigned int state);		/* NULL: unknown, as below */
+const char *policy_name(unsigned int policy);
+const char *factor_name(unsigned int id);
+const char *factor_unit(unsigned int id);
+const char *gate_name(unsigned int id);
+const char *gate_unit(unsigned int id);
+const char *counter_name(unsigned int id);
+const char *severity_name(unsigned int severity);
+const char *reset_name(unsigned int bit);
+int state_from_name(const char *name, size_t len);	/* -1: unknown */
+unsigned int cfg_from_name(const char *name);		/* 0: unknown */
+u32 reset_from_name(const char *name);		/* 0: unknown */
+const char *cfg_word(unsigned int key, u32 value);
+bool cfg_word_value(unsigned int key, const char *word, u32 *value);
+void cfg_allowed(unsigned int key, char *buf, size_t size);
+void cfg_all_names(char *buf, size_t size);
+void cfg_value_text(unsigned int key, u32 value, char *buf, size_t size);
+bool state_is_alert(unsigned int state);
+
+/* attr.c: the one table of attributes, for both forms of output */
+enum attr_kind {
+	KIND_NONE,		/* padding, nests with code of their own */
+	KIND_UINT,		/* of 1, 2, 4 or 8 bytes */
+	KIND_INT,
+	KIND_BOOL,
+	KIND_STRING,
+	KIND_STATE,
+	KIND_POLICY,
+	KIND_REQUEST,		/* goes to the kernel only */
+};
+
+enum attr_unit {
+	UNIT_NONE,
+	UNIT_BYTES,
+	UNIT_BYTES_PER_HOUR,
+	UNIT_SECONDS,
+	UNIT_MS,
+	UNIT_NS,
+	UNIT_TIME,		/* ns since the epoch */
+	UNIT_PER_SECOND,
+};
+
+struct attr_desc {
+	const char *key;	/* in JSON */
+	const char *text;	/* heading of a column, label of a line */
+	enum attr_kind kind;
+	enum attr_unit unit;
+};
+
+#define TEXT_MAX	256
+
+extern const struct attr_desc attr_table[__SEEPAGE_A_MAX];
+bool attr_u64(const struct nlattr *a, u64 *v);
+bool attr_s64(const struct nlattr *a, s64 *v);
+struct json_object *attr_json(unsigned int id, const struct nlattr *a);
+void attr_text(unsigned int id, const struct nlattr *a, bool table, char *buf, size_t size);
+
+/* record.c: one message of the kernel, read in place */
+struct rec {
+	struct nlattr *a[__SEEPAGE_A_MAX];
+};
+
+struct factor {
+	unsigned int id, points, max;
+	s64 value, baseline;
+	bool has_value, has_baseline;
+};
+
+struct gate {
+	unsigned int id;
+	bool passed, reached;
+	s64 value, limit;
+};
+
+#define REC_LIST_MAX	32	/* factors, gates, levels that are looked at */
+#define MINIMA_MAX	64
+
+struct level {
+	u64 epoch_ms;
+	unsigned int n;
+	u64 minima[MINIMA_MAX];
+};
+
+int rec_parse(struct rec *rec, struct nlmsghdr *nlh);
+bool rec_u64(const struct rec *rec, unsigned int id, u64 *v);
+u64 rec_get(const struct rec *rec, unsigned int id, u64 otherwise);
+bool rec_s64(const struct rec *rec, unsigned int id, s64 *v);
+size_t rec_string(const struct rec *rec, unsigned int id, const char **s);
+void rec_comm(const struct rec *rec, char *buf, size_t size);
+unsigned int rec_factors(const struct rec *rec, struct factor *f);
+unsigned int rec_gates(const struct rec *rec, struct gate *g);
+unsigned int rec_levels(const struct rec *rec, struct level *l);
+
+/* procfs.c: what /proc knows of a process, if it is still the same one */
+struct place {
+	char *cgroup, *exe;	/* NULL: not known */
+};
+
+void place_find(const struct rec *rec, bool multicast, struct place *p);
+void place_free(struct place *p);
+
+/* json.c: objects for JSON */
+struct json_object *json_text(const char *s, size_t len);
+struct json_object *json_process(const struct rec *rec, const struct place *p);
+struct json_object *json_alert(const struct rec *rec, const struct place *p);
+
+/* fmt.c: figures for people; every function ends buf and returns it */
+char *fmt_bytes(char *buf, size_t size, u64 bytes);
+char *fmt_bytes_short(char *buf, size_t size, u64 bytes);
+char *fmt_growth(char *buf, size_t size, s64 bytes_per_hour);
+char *fmt_growth_short(char *buf, size_t size, s64 bytes_per_hour);
+char *fmt_seconds(char *buf, size_t size, u64 s);
+char *fmt_ns(char *buf, size_t size, u64 ns);
+char *fmt_time(char *buf, size_t size, u64 ns);
+char *fmt_safe(char *buf, size_t size, const char *s, size_t len);
+size_t utf8_char(const char *s, size_t len, u32 *c);
+
+/* sentence.c: what the figures mean, in English */
+void sentence_headline(const struct rec *rec, char *buf, size_t size);
+void sentence_factor(const struct factor *f, char *buf, size_t size);
+void sentence_gate(const struct gate *g, char *buf, size_t size);
+void sentence_evidence(const struct rec *rec, char *buf, size_t size);
+void sentence_verdict(const struct rec *rec, char *buf, size_t size);
+void sentence_change(const struct rec *rec, char *buf, size_t size);
+#define SENTENCE_MAX	1024
+
+/* follow.c: which alerts have been seen, over overruns and reloads */
+struct follow {
+	u64 instance, next;	/* next 0: whatever comes first */
+	u64 old_instance, old_next;	/* those of the load before */
+};
+
+enum follow_what {
+	FOLLOW_NEW,		/* the next one: show it */
+	FOLLOW_SEEN,		/* shown before */
+	FOLLOW_GAP,		/* some before it are missing: read the ring */
+	FOLLOW_FOREIGN,		/* of another load of the module */
+};
+
+void follow_begin(struct follow *f, u64 instance, u64 next);
+bool follow_reloaded(struct follow *f, u64 instance);
+enum follow_what follow_look(const struct follow *f, u64 instance, u64 seq);
+u64 follow_take(struct follow *f, u64 seq);
+bool follow_take_old(struct follow *f, u64 instance, u64 seq);
+
+/* conf.c: configuration from words and files */
+struct conf {
+	bool set[__SEEPAGE_CFG_MAX];
+	u32 v[__SEEPAGE_CFG_MAX];
+};
+
+#define CONF_ERR_MAX	768
+
+bool conf_add(struct conf *c, const char *key, const char *value, char *err, size_t size);
+bool conf_file(struct conf *c, const char *text, size_t len,
+	       void (*ignored)(void *arg, const char *key), void *arg,
+	       char *err, size_t size);
+
+/* jsonc.c: JSON with comments, duplicate keys refused */
+struct jsonc_bad {		/* a number that none can be made of; else empty */
+	char key[80], value[80];
+};
+
+struct json_object *jsonc_parse(const char *text, size_t len, struct jsonc_bad *bad,
+				char *err, size_t size);
+
+/* table.c: columns that are as wide as they must be */
+struct table;
+struct table *table_new(const char *const *heads, const bool *right, unsigned int cols);
+void table_cell(struct table *t, const char *text);
+void table_print(const struct table *t, FILE *f, const char *indent);
+void table_free(struct table *t);
+
+/* out.c: what is printed where */
+void out_init(void);
+int out_close(int status);
+bool out_broken(void);
+bool out_gone(void);
+int out_json(const struct ctx *ctx, struct json_object *o);
+int fail(const struct ctx *ctx, const char *fmt, ...) __printf(2, 3);
+int usage(const struct ctx *ctx, const char *fmt, ...) __printf(2, 3);
+void note(const struct ctx *ctx, const char *fmt, ...) __printf(2, 3);
+void *must(void *p);
+
+/* nl.c: the one door to netlink */
+struct nl_sock;
+struct knl {
+	struct nl_sock *sk;
+	int family;		/* 0: not resolved */
+	int group_alert;	/* 0: there is none */
+	int err;		/* errno of the last failure */
+	char text[256];		/* what the kernel had to say about it */
+};
+
+typedef int (*knl_cb)(struct nlmsghdr *nlh, void *arg);	/* < 0 ends the reading */
+
+int knl_open(struct knl *k);
+void knl_close(struct knl *k);
+int knl_resolve(struct knl *k);
+struct nl_msg *knl_msg(struct knl *k, int cmd, int flags);
+int knl_call(struct knl *k, struct nl_msg *msg, knl_cb cb, void *arg);
+int knl_fail(const struct ctx *ctx, const struct knl *k, const char *needs);
+int knl_fail_pid(const struct ctx *ctx, struct knl *k, u32 pid, const char *needs);
+bool knl_module_seen(void);
+int knl_listen(struct knl *k);
+int knl_join(struct knl *k, int group);
+int knl_fd(const struct knl *k);
+int knl_events(struct knl *k, knl_cb cb, void *arg);
+
+/* query.c: the questions that more than one command asks */
+struct msgs {			/* messages kept for later */
+	struct nlmsghdr **v;
+	size_t n, room;
+};
+
+int query_open(const struct ctx *ctx, struct knl *k);
+int query_one(struct knl *k, struct nl_msg *msg, struct nlmsghdr **reply);
+int query_dump(struct knl *k, struct nl_msg *(*build)(struct knl *k, void *arg),
+	       void *arg, struct msgs *m);
+int query_config(struct knl *k, struct conf *c);
+int query_send_config(struct knl *k, const struct conf *c);
+int query_alerts(struct knl *k, u64 since, struct msgs *m);
+void msgs_free(struct msgs *m);
+
+#endif /* SEEPAGE_CTL_H */

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Objects for JSON: a process and an alert. Every key is always there; what is
+ * not known is null.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include "ctl.h"
+
+/* Bytes that are no UTF-8 become \xNN; json-c escapes what JSON wants escaped. */
+struct json_object *json_text(const char *s, size_t len)
+{
+	char *buf = must(malloc(4 * len + 1));
+	struct json_object *o;
+	size_t n = 0, k;
+	u32 c;
+
+	while (len) {
+		k = utf8_char(s, len, &c);
+		if (k) {
+			memcpy(buf + n, s, k);
+			n += k;
+		} else {
+			k = 1;
+			n += (size_t)sprintf(buf + n, "\\x%02x", (unsigned char)*s);
+		}
+		s += k;
+		len -= k;
+	}
+	o = json_object_new_string_len(buf, (int)n);
+	free(buf);
+	return o;
+}
+
+static struct json_object *text_or_null(const char *s)
+{
+	return s ? json_text(s, strlen(s)) : NULL;
+}
+
+static void add(struct json_object *o, const struct rec *rec, unsigned int id)
+{
+	json_object_object_add(o, attr_table[id].key, attr_json(id, rec->a[id]));
+}
+
+static void add_int(struct json_object *o, const char *key, bool known, s64 v)
+{
+	json_object_object_add(o, key, known ? json_object_new_int64(v) : NULL);
+}
+
+/* Names of a newer module than this controller are numbers. */
+static const char *name_or_number(const char *name, unsigned int id, char *buf, size_t size)
+{
+	if (name)
+		return name;
+	snprintf(buf, size, "%u", id);
+	return buf;
+}
+
+static void add_factors(struct json_object *o, const struct rec *rec)
+{
+	struct json_object *score = json_object_new_object();
+	struct json_object *list = json_object_new_array();
+	struct factor f[REC_LIST_MAX];
+	unsigned int n = rec_factors(rec, f), i;
+	char text[SENTENCE_MAX], number[16];
+
+	for (i = 0; i < n; i++) {
+		struct json_object *e = json_object_new_object();
+		const char *name = name_or_number(factor_name(f[i].id), f[i].id, number,
+						  sizeof(number));
+
+		json_object_object_add(score, name, json_object_new_int((int)f[i].points));
+		json_object_object_add(e, "factor", json_object_new_string(name));
+		add_int(e, "points", true, f[i].points);
+		add_int(e, "max_points", true, f[i].max);
+		add_int(e, "value", f[i].has_value, f[i].value);
+		add_int(e, "baseline", f[i].has_baseline, f[i].baseline);
+		json_object_object_add(e, "unit", text_or_null(factor_unit(f[i].id)));
+		sentence_factor(&f[i], text, sizeof(text));
+		json_object_object_add(e, "text", json_object_new_string(text));
+		json_object_array_add(list, e);
+	}
+	json_object_object_add(o, "score", score);
+	json_object_object_add(o, "factors", list);
+}
+
+/* null where the kernel did not send them (ps) */
+static void add_gates(struct json_object *o, const struct rec *rec)
+{
+	struct json_object *list = rec->a[SEEPAGE_A_GATES] ? json_object_new_array() : NULL;
+	struct gate g[REC_LIST_MAX];
+	unsigned int n = rec_gates(rec, g), i;
+	char text[SENTENCE_MAX], number[16];
+
+	for (i = 0; i < n; i++) {
+		struct json_object *e = json_object_new_object();
+		const char *name = name_or_number(gate_name(g[i].id), g[i].id, number,
+						  sizeof(number));
+
+		json_object_object_add(e, "gate", json_object_new_string(name));
+		json_object_object_add(e, "passed", json_object_new_boolean(g[i].passed));
+		add_int(e, "value", g[i].reached, g[i].value);
+		add_int(e, "limit", g[i].reached, g[i].limit);
+		json_object_object_add(e, "unit", text_or_null(gate_unit(g[i].id)));
+		sentence_gate(&g[i], text, sizeof(text));
+		json_object_object_add(e, "text", json_object_new_string(text));
+		json_object_array_add(list, e);
+	}
+	json_object_object_add(o, "gates", list);
+}
+
+static void add_history(struct json_object *o, const struct rec *rec)
+{
+	struct json_object *list = rec->a[SEEPAGE_A_HISTORY] ? json_object_new_array() : NULL;
+	struct level l[REC_LIST_MAX];
+	unsigned int n = rec_levels(rec, l), i, j;
+
+	for (i = 0; i < n; i++) {
+		struct json_object *e = json_object_new_object();
+		struct json_object *minima = json_object_new_array();
+
+		for (j = 0; j < l[i].n; j++)
+			json_object_array_add(minima, json_object_new_uint64(l[i].minima[j]));
+		json_object_object_add(e, "epoch_ms", json_object_new_uint64(l[i].epoch_ms));
+		json_object_object_add(e, "minima_bytes", minima);
+		json_object_array_add(list, e);
+	}
+	json_object_object_add(o, "history", list);
+}
+
+static void add_process(struct json_object *o, const struct rec *rec, const struct place *p)
+{
+	static const u8 figures[] = {
+		SEEPAGE_A_RSS_BYTES, SEEPAGE_A_ANON_BYTES, SEEPAGE_A_FILE_BYTES,
+		SEEPAGE_A_SHMEM_BYTES, SEEPAGE_A_SWAP_BYTES, SEEPAGE_A_VSZ_BYTES,
+		SEEPAGE_A_BRK_BYTES, SEEPAGE_A_GROWTH_BYTES_PER_HOUR, SEEPAGE_A_TTE_SECONDS,
+		SEEPAGE_A_FAULTS_USER, SEEPAGE_A_FAULTS_KERNEL, SEEPAGE_A_FAULTS_ANON,
+		SEEPAGE_A_FAULTS_FILE, SEEPAGE_A_FAULT_RATE, SEEPAGE_A_AGE_SECONDS,
+	};
+	size_t i;
+
+	add(o, rec, SEEPAGE_A_PID);
+	add(o, rec, SEEPAGE_A_COMM);
+	add(o, rec, SEEPAGE_A_UID);
+	json_object_object_add(o, "cgroup", text_or_null(p->cgroup));
+	add(o, rec, SEEPAGE_A_CGROUP_ID);
+	json_object_object_add(o, "exe", text_or_null(p->exe));
+	add(o, rec, SEEPAGE_A_STATE);
+	add(o, rec, SEEPAGE_A_CONFIDENCE);
+	add(o, rec, SEEPAGE_A_POLICY);
+	add_factors(o, rec);
+	add_gates(o, rec);
+	for (i = 0; i < ARRAY_SIZE(figures); i++)
+		add(o, rec, figures[i]);
+	json_object_object_add(o, "pmc", NULL);
+}
+
+struct json_object *json_process(const struct rec *rec, const struct place *p)
+{
+	struct json_object *o = json_object_new_object();
+
+	add_process(o, rec, p);
+	add_history(o, rec);
+	return o;
+}
+
+struct json_object *json_alert(const struct rec *rec, const struct place *p)
+{
+	struct json_object *o = json_object_new_object();
+
+	add(o, rec, SEEPAGE_A_SEQ);
+	add(o, rec, SEEPAGE_A_TIME_NS);
+	add(o, rec, SEEPAGE_A_INSTANCE);
+	add(o, rec, SEEPAGE_A_PREV_STATE);
+	add(o, rec, SEEPAGE_A_SEVERITY);
+	add_process(o, rec, p);
+	return o;
+}

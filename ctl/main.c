@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * seepage: the controller of the kernel module of the same name.
+ */
+#include <string.h>
+#include "ctl.h"
+
+static const struct command *const commands[] = {
+	&cmd_status,
+	&cmd_ps,
+	&cmd_show,
+	&cmd_explain,
+	&cmd_watch,
+	&cmd_alerts,
+	&cmd_get,
+	&cmd_set,
+	&cmd_apply,
+	&cmd_reset,
+	&cmd_version,
+};
+
+static const struct command *find(const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(commands); i++)
+		if (!strcmp(commands[i]->name, name))
+			return commands[i];
+	return NULL;
+}
+
+static void help_all(FILE *f)
+{
+	size_t i;
+
+	fputs("usage: seepage [-j] [-p] COMMAND [WORD...]\n"
+	      "Finds processes whose memory leaks, through the kernel module seepage.\n\n", f);
+	for (i = 0; i < ARRAY_SIZE(commands); i++) {
+		char left[64];
+
+		snprintf(left, sizeof(left), "%s %s", commands[i]->name, commands[i]->args);
+		if (strlen(left) > 31)
+			fprintf(f, "  %s\n  %-31s %s\n", left, "", commands[i]->help);
+		else
+			fprintf(f, "  %-31s %s\n", left, commands[i]->help);
+	}
+	fputs("  help [COMMAND]                  this text, or that of a command\n\n"
+	      "  -j, --json                      JSON\n"
+	      "  -p, --pretty                    JSON with line breaks\n"
+	      "  -h, --help                      this text, after a command that of the command\n\n"
+	      "Exit status: 0 ok, 1 failed, 2 wrong usage. Manual: seepage(8).\n", f);
+}
+
+static int help_one(const struct command *cmd)
+{
+	const struct opt *o;
+
+	printf("usage: seepage [-j] [-p] %s%s%s%s\n%s\n", cmd->name,
+	       cmd->opts ? " [OPTION...]" : "", *cmd->args ? " " : "", cmd->args, cmd->help);
+	for (o = cmd->opts; o && o->name; o++) {
+		char left[64];
+
+		snprintf(left, sizeof(left), "--%s %s", o->name, o->arg ? o->arg : "");
+		printf("  %-26s %s\n", left, o->help);
+	}
+	if (cmd->more)
+		printf("%s\n", cmd->more);
+	return 0;
+}
+
+static int help(struct ctx *ctx, const char *name)
+{
+	const struct command *cmd;
+
+	if (!name) {
+		help_all(stdout);
+		return 0;
+	}
+	cmd = find(name);
+	return cmd ? help_one(cmd) : usage(ctx, "unknown command '%s'", name);
+}
+
+static int run(struct ctx *ctx, const struct command *cmd, int argc, char **argv)
+{
+	ctx->cmd = cmd->name;
+	argc = args_parse(ctx, cmd, argc, argv);
+	if (argc < 0)
+		return EXIT_USAGE;
+	if (ctx->help)
+		return help_one(cmd);
+	return cmd->run(ctx, argc, argv);
+}
+
+int main(int argc, char **argv)
+{
+	const struct command *cmd;
+	struct ctx ctx = { 0 };
+	int i;
+
+	out_init();
+	i = args_globals(&ctx, argc, argv);
+	if (i < 0)
+		return EXIT_USAGE;
+	if (i == argc) {
+		if (ctx.help)
+			return out_close(help(&ctx, NULL));
+		help_all(stderr);
+		return EXIT_USAGE;
+	}
+	if (!strcmp(argv[i], "help"))
+		return out_close(help(&ctx, argv[i + 1]));
+	cmd = find(argv[i]);
+	if (!cmd)
+		return usage(&ctx, "unknown command '%s'", argv[i]);
+	return out_close(run(&ctx, cmd, argc - i - 1, argv + i + 1));
+}

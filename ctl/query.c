@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The questions that more than one command asks.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <netlink/genl/genl.h>
+#include "ctl.h"
+
+#define DUMP_TRIES	5
+
+/* Opens the door and finds the family; 1: it failed, told. */
+int query_open(const struct ctx *ctx, struct knl *k)
+{
+	if (knl_open(k) >= 0 && knl_resolve(k) >= 0)
+		return 0;
+	knl_fail(ctx, k, NEEDS_READ);
+	knl_close(k);
+	return 1;
+}
+
+static int keep(struct nlmsghdr *nlh, void *arg)
+{
+	struct msgs *m = arg;
+
+	if (m->n == m->room) {
+		m->room = m->room ? 2 * m->room : 16;
+		m->v = must(realloc(m->v, m->room * sizeof(*m->v)));
+	}
+	m->v[m->n] = must(malloc(nlh->nlmsg_len));
+	memcpy(m->v[m->n++], nlh, nlh->nlmsg_len);
+	return 0;
+}
+
+void msgs_free(struct msgs *m)
+{
+	size_t i;
+
+	for (i = 0; i < m->n; i++)
+		free(m->v[i]);
+	free(m->v);
+	memset(m, 0, sizeof(*m));
+}
+
+/* One answer to one question; free() it. */
+int query_one(struct knl *k, struct nl_msg *msg, struct nlmsghdr **reply)
+{
+	struct msgs m = { 0 };
+	int err = knl_call(k, msg, keep, &m);
+
+	*reply = NULL;
+	if (err >= 0 && !m.n) {
+		k->err = EPROTO;
+		snprintf(k->text, sizeof(k->text), "the module did not answer");
+		err = -EPROTO;
+	}
+	if (err >= 0) {
+		*reply = m.v[0];
+		m.v[0] = NULL;
+	}
+	msgs_free(&m);
+	return err < 0 ? err : 0;
+}
+
+/*
+ * A whole dump. One that was interrupted by changes is repeated, some times.
+ *
+ * Return: 0, 1 when it was interrupted every time, or -errno.
+ */
+int query_dump(struct knl *k, struct nl_msg *(*build)(struct knl *k, void *arg), void *arg,
+	       struct msgs *m)
+{
+	int tries, err = 0;
+
+	for (tries = 0; tries < DUMP_TRIES; tries++) {
+		msgs_free(m);
+		err = knl_call(k, build(k, arg), keep, m);
+		if (err != 1)
+			break;
+	}
+	if (err < 0)
+		msgs_free(m);
+	return err;
+}
+
+static struct nl_msg *alerts_msg(struct knl *k, void *arg)
+{
+	struct nl_msg *msg = knl_msg(k, SEEPAGE_CMD_GET_ALERTS, NLM_F_DUMP);
+	u64 since = *(u64 *)arg;
+
+	if (since)
+		nla_put_u64(msg, SEEPAGE_A_SINCE_SEQ, since);
+	return msg;
+}
+
+int query_alerts(struct knl *k, u64 since, struct msgs *m)
+{
+	return query_dump(k, alerts_msg, &since, m);
+}
+
+int query_config(struct knl *k, struct conf *c)
+{
+	struct nlattr *pos;
+	struct nlmsghdr *nlh;
+	struct rec rec;
+	int rem, err = query_one(k, knl_msg(k, SEEPAGE_CMD_GET_CONFIG, 0), &nlh);
+
+	memset(c, 0, sizeof(*c));
+	if (err < 0)
+		return err;
+	if (!rec_parse(&rec, nlh) && rec.a[SEEPAGE_A_CONFIG]) {
+		nla_for_each_nested(pos, rec.a[SEEPAGE_A_CONFIG], rem) {
+			u64 v;
+
+			if (nla_type(pos) > SEEPAGE_CFG_MAX || !attr_u64(pos, &v))
+				continue;
+			c->set[nla_type(pos)] = true;
+			c->v[nla_type(pos)] = (u32)v;
+		}
+	}
+	free(nlh);
+	return 0;
+}
+
+/* All keys of @c or, when one is refused, none */
+int query_send_config(struct knl *k, const struct conf *c)
+{
+	struct nl_msg *msg = knl_msg(k, SEEPAGE_CMD_SET_CONFIG, 0);
+	struct nlattr *nest = must(nla_nest_start(msg, NLA_F_NESTED | SEEPAGE_A_CONFIG));
+	int key;
+
+	for (key = 1; key <= SEEPAGE_CFG_MAX; key++)
+		if (c->set[key])
+			nla_put_u32(msg, key, c->v[key]);
+	nla_nest_end(msg, nest);
+	return knl_call(k, msg, NULL, NULL);
+}

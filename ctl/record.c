@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * One message of the kernel, read in place. Nothing in it is trusted to be
+ * there or to have the right length; a newer module may send more.
+ */
+#include <string.h>
+#include <netlink/genl/genl.h>
+#include "ctl.h"
+
+int rec_parse(struct rec *rec, struct nlmsghdr *nlh)
+{
+	if (!genlmsg_valid_hdr(nlh, 0))
+		return -1;
+	return genlmsg_parse(nlh, 0, rec->a, SEEPAGE_A_MAX, NULL) < 0 ? -1 : 0;
+}
+
+bool rec_u64(const struct rec *rec, unsigned int id, u64 *v)
+{
+	return attr_u64(rec->a[id], v);
+}
+
+u64 rec_get(const struct rec *rec, unsigned int id, u64 otherwise)
+{
+	u64 v;
+
+	return attr_u64(rec->a[id], &v) ? v : otherwise;
+}
+
+bool rec_s64(const struct rec *rec, unsigned int id, s64 *v)
+{
+	return attr_s64(rec->a[id], v);
+}
+
+/* Not terminated. Returns its length; NULL and 0 if there is none. */
+size_t rec_string(const struct rec *rec, unsigned int id, const char **s)
+{
+	const struct nlattr *a = rec->a[id];
+
+	*s = a ? nla_data(a) : NULL;
+	return a ? strnlen(*s, (size_t)nla_len(a)) : 0;
+}
+
+void rec_comm(const struct rec *rec, char *buf, size_t size)
+{
+	const char *s;
+	size_t len = rec_string(rec, SEEPAGE_A_COMM, &s);
+
+	if (s)
+		fmt_safe(buf, size, s, len);
+	else
+		snprintf(buf, size, "?");
+}
+
+unsigned int rec_factors(const struct rec *rec, struct factor *f)
+{
+	struct nlattr *nest = rec->a[SEEPAGE_A_FACTORS], *pos;
+	unsigned int n = 0;
+	int rem;
+
+	if (!nest)
+		return 0;
+	nla_for_each_nested(pos, nest, rem) {
+		struct nlattr *a[__SEEPAGE_FACTOR_A_MAX];
+		u64 id, points = 0, max = 0;
+
+		if (nla_type(pos) != SEEPAGE_A_FACTOR || n == REC_LIST_MAX ||
+		    nla_parse_nested(a, SEEPAGE_FACTOR_A_MAX, pos, NULL) < 0 ||
+		    !attr_u64(a[SEEPAGE_FACTOR_A_ID], &id))
+			continue;
+		attr_u64(a[SEEPAGE_FACTOR_A_POINTS], &points);
+		attr_u64(a[SEEPAGE_FACTOR_A_MAX_POINTS], &max);
+		memset(&f[n], 0, sizeof(f[n]));
+		f[n].id = (unsigned int)id;
+		f[n].points = (unsigned int)points;
+		f[n].max = (unsigned int)max;
+		f[n].has_value = attr_s64(a[SEEPAGE_FACTOR_A_VALUE], &f[n].value);
+		f[n].has_baseline = attr_s64(a[SEEPAGE_FACTOR_A_BASELINE], &f[n].baseline);
+		n++;
+	}
+	return n;
+}
+
+unsigned int rec_gates(const struct rec *rec, struct gate *g)
+{
+	struct nlattr *nest = rec->a[SEEPAGE_A_GATES], *pos;
+	unsigned int n = 0;
+	int rem;
+
+	if (!nest)
+		return 0;
+	nla_for_each_nested(pos, nest, rem) {
+		struct nlattr *a[__SEEPAGE_GATE_A_MAX];
+		u64 id, passed = 0;
+
+		if (nla_type(pos) != SEEPAGE_A_GATE || n == REC_LIST_MAX ||
+		    nla_parse_nested(a, SEEPAGE_GATE_A_MAX, pos, NULL) < 0 ||
+		    !attr_u64(a[SEEPAGE_GATE_A_ID], &id))
+			continue;
+		attr_u64(a[SEEPAGE_GATE_A_PASSED], &passed);
+		memset(&g[n], 0, sizeof(g[n]));
+		g[n].id = (unsigned int)id;
+		g[n].passed = passed;
+		g[n].reached = attr_s64(a[SEEPAGE_GATE_A_VALUE], &g[n].value) &&
+			     attr_s64(a[SEEPAGE_GATE_A_LIMIT], &g[n].limit);
+		n++;
+	}
+	return n;
+}
+
+unsigned int rec_levels(const struct rec *rec, struct level *l)
+{
+	struct nlattr *nest = rec->a[SEEPAGE_A_HISTORY], *pos;
+	unsigned int n = 0;
+	int rem;
+
+	if (!nest)
+		return 0;
+	nla_for_each_nested(pos, nest, rem) {
+		struct nlattr *a[__SEEPAGE_LEVEL_A_MAX], *minima;
+
+		if (nla_type(pos) != SEEPAGE_A_LEVEL || n == REC_LIST_MAX ||
+		    nla_parse_nested(a, SEEPAGE_LEVEL_A_MAX, pos, NULL) < 0)
+			continue;
+		memset(&l[n], 0, sizeof(l[n]));
+		minima = a[SEEPAGE_LEVEL_A_MINIMA];
+		if (!attr_u64(a[SEEPAGE_LEVEL_A_EPOCH_MS], &l[n].epoch_ms) || !minima)
+			continue;
+		l[n].n = (unsigned int)nla_len(minima) / sizeof(*l[n].minima);
+		if (l[n].n > MINIMA_MAX)
+			l[n].n = MINIMA_MAX;
+		memcpy(l[n].minima, nla_data(minima), l[n].n * sizeof(*l[n].minima));
+		n++;
+	}
+	return n;
+}

@@ -1,0 +1,353 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What the figures mean, in English. A sentence says what was measured and
+ * against what, never more: whether a program still needs its memory cannot be
+ * seen from growth.
+ */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <string.h>
+#include "ctl.h"
+
+#define FIG	48
+
+static u64 magnitude(s64 v)
+{
+	return v < 0 ? 0 - (u64)v : (u64)v;
+}
+
+/* A figure in its unit, as names.h spells it */
+static const char *figure(const char *unit, s64 v, char *buf)
+{
+	const char *sign = v < 0 ? "-" : "";
+	char abs[FIG];
+
+	if (!unit)
+		snprintf(buf, FIG, "%lld", v);
+	else if (!strcmp(unit, "bytes"))
+		snprintf(buf, FIG, "%s%s", sign, fmt_bytes(abs, sizeof(abs), magnitude(v)));
+	else if (!strcmp(unit, "seconds"))
+		snprintf(buf, FIG, "%s%s", sign, fmt_seconds(abs, sizeof(abs), magnitude(v)));
+	else if (!strcmp(unit, "percent"))
+		snprintf(buf, FIG, "%lld %%", v);
+	else if (!strcmp(unit, "permille"))
+		snprintf(buf, FIG, "%s%llu.%llu %%", sign, magnitude(v) / 10,
+			 magnitude(v) % 10);
+	else if (!strcmp(unit, "points"))
+		snprintf(buf, FIG, "%lld", v);
+	else
+		snprintf(buf, FIG, "%lld %s", v, unit);
+	return buf;
+}
+
+static void __printf(3, 4) append(char *buf, size_t size, const char *fmt, ...)
+{
+	size_t n = strlen(buf);
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(buf + n, size - n, fmt, ap);
+	va_end(ap);
+}
+
+/* First line of every answer about a process */
+void sentence_headline(const struct rec *rec, char *buf, size_t size)
+{
+	const char *state = state_name((unsigned int)rec_get(rec, SEEPAGE_A_STATE, UINT32_MAX));
+	bool gone = rec_get(rec, SEEPAGE_A_STATE, 0) == SEEPAGE_STATE_EXITED;
+	char comm[TEXT_MAX], text[FIG];
+	u64 confidence, tte;
+	s64 growth;
+
+	rec_comm(rec, comm, sizeof(comm));
+	snprintf(buf, size, "pid %llu (%s): %s", rec_get(rec, SEEPAGE_A_PID, 0), comm,
+		 state ? state : "unknown state");
+	if (rec_u64(rec, SEEPAGE_A_CONFIDENCE, &confidence))
+		append(buf, size, ", confidence %llu", confidence);
+	if (rec_s64(rec, SEEPAGE_A_GROWTH_BYTES_PER_HOUR, &growth))
+		append(buf, size, ", %s %s", gone ? "last growth" : "growth",
+		       fmt_growth(text, sizeof(text), growth));
+	else
+		append(buf, size, ", growth not known");
+	if (gone)
+		return;
+	if (rec_u64(rec, SEEPAGE_A_TTE_SECONDS, &tte))
+		append(buf, size, ", memory exhausted in %s at this rate",
+		       fmt_seconds(text, sizeof(text), tte));
+	else
+		append(buf, size, ", no time to exhaustion");
+}
+
+static void factor_retain(const struct factor *f, char *buf, size_t size)
+{
+	u64 v = magnitude(f->value);
+
+	if (f->value <= 0)
+		snprintf(buf, size, "no growth under watch: what faults left behind is not judged");
+	else
+		snprintf(buf, size, "%llu.%02llu pages stayed for each anonymous page fault%s",
+			 v / 1000, v % 1000 / 10,
+			 v > 1100 ? ": memory came in larger pieces than faults" : "");
+}
+
+static void factor_release(const struct factor *f, const char *value, char *buf, size_t size)
+{
+	if (!f->value && !f->points)
+		snprintf(buf, size, "no growth that could have been given back");
+	else if (!f->value)
+		snprintf(buf, size, "nothing of what it grew was given back");
+	else
+		snprintf(buf, size, "%s of what it grew was given back", value);
+}
+
+/* The policy classic: a value against the threshold it passed or did not */
+static void factor_threshold(const struct factor *f, const char *what, const char *value,
+			     const char *limit, char *buf, size_t size)
+{
+	snprintf(buf, size, "%s is %s, %s %s", what, value,
+		 f->points ? "above" : "not above", limit);
+}
+
+void sentence_factor(const struct factor *f, char *buf, size_t size)
+{
+	const char *unit = factor_unit(f->id), *name = factor_name(f->id);
+	char value[FIG], base[FIG];
+
+	if (!f->has_value || !f->has_baseline) {
+		snprintf(buf, size, "%s is not known", name ? name : "an unknown factor");
+		return;
+	}
+	figure(unit, f->value, value);
+	figure(unit, f->baseline, base);
+	switch (f->id) {
+	case SEEPAGE_FACTOR_FAULT_RATE:
+		factor_threshold(f, "the fault rate", value, base, buf, size);
+		break;
+	case SEEPAGE_FACTOR_RSS_GROWTH:
+		factor_threshold(f, "RSS growth over the first RSS seen", value, base, buf, size);
+		break;
+	case SEEPAGE_FACTOR_ANON_SHARE:
+		factor_threshold(f, "the anonymous share of page faults", value, base, buf, size);
+		break;
+	case SEEPAGE_FACTOR_VSZ_RSS:
+		factor_threshold(f, "address space over RSS", value, base, buf, size);
+		break;
+	case SEEPAGE_FACTOR_FLOOR:
+		if (f->value > 0)
+			snprintf(buf, size,
+				 "the floor of anonymous memory and swap rose %s, from %s",
+				 value, base);
+		else
+			snprintf(buf, size, "the floor of anonymous memory and swap does not rise");
+		break;
+	case SEEPAGE_FACTOR_PERSIST:
+		if (f->value > 0)
+			snprintf(buf, size, "it has been rising for %s; %s are asked for", value,
+				 base);
+		else
+			snprintf(buf, size, "there is no lasting rise");
+		break;
+	case SEEPAGE_FACTOR_RELEASE:
+		factor_release(f, value, buf, size);
+		break;
+	case SEEPAGE_FACTOR_RETAIN:
+		factor_retain(f, buf, size);
+		break;
+	default:
+		snprintf(buf, size, "a factor this controller does not know: %s against %s", value,
+			 base);
+	}
+}
+
+void sentence_gate(const struct gate *g, char *buf, size_t size)
+{
+	const char *unit = gate_unit(g->id);
+	char value[FIG], limit[FIG];
+
+	if (!g->reached) {
+		snprintf(buf, size, "%s", g->id == SEEPAGE_GATE_RISING ?
+			 "no floor of anonymous memory and swap keeps rising" : "not reached");
+		return;
+	}
+	figure(unit, g->value, value);
+	figure(unit, g->limit, limit);
+	switch (g->id) {
+	case SEEPAGE_GATE_SIZE:
+		snprintf(buf, size, "memory in use is %s; at least %s counts", value, limit);
+		break;
+	case SEEPAGE_GATE_WARMUP:
+		snprintf(buf, size, "age is %s; at least %s is needed", value, limit);
+		break;
+	case SEEPAGE_GATE_RISING:
+		snprintf(buf, size, "the floor rose %s; more than %s is needed", value, limit);
+		break;
+	case SEEPAGE_GATE_SATURATION:
+		snprintf(buf, size,
+			 "the second half of the rise is %s of the first; at least %s is needed",
+			 value, limit);
+		break;
+	case SEEPAGE_GATE_PATIENCE:
+		snprintf(buf, size, "it has been rising for %s; %s is needed", value, limit);
+		break;
+	case SEEPAGE_GATE_HORIZON:
+		snprintf(buf, size, "memory is exhausted in %s; at most %s counts", value, limit);
+		break;
+	case SEEPAGE_GATE_CONFIDENCE:
+		snprintf(buf, size, "confidence is %s; more than %s is needed", value, limit);
+		break;
+	default:
+		snprintf(buf, size, "a gate this controller does not know: %s against %s", value,
+			 limit);
+	}
+}
+
+/* Factors with points, in the order they were sent */
+void sentence_evidence(const struct rec *rec, char *buf, size_t size)
+{
+	struct factor f[REC_LIST_MAX];
+	unsigned int n = rec_factors(rec, f), i;
+	char text[SENTENCE_MAX / 2];
+
+	buf[0] = '\0';
+	for (i = 0; i < n; i++) {
+		if (!f[i].points)
+			continue;
+		sentence_factor(&f[i], text, sizeof(text));
+		append(buf, size, "%s%s", *buf ? "; " : "", text);
+	}
+	if (!*buf)
+		snprintf(buf, size, "no evidence at this moment");
+}
+
+static const struct gate *first_closed(const struct gate *g, unsigned int n)
+{
+	unsigned int i;
+
+	for (i = 0; i < n; i++)
+		if (!g[i].passed)
+			return &g[i];
+	return NULL;
+}
+
+static const char *state_sentence(unsigned int state)
+{
+	switch (state) {
+	case SEEPAGE_STATE_OK:
+		return "No leak is suspected.";
+	case SEEPAGE_STATE_WATCH:
+		return "It grows and is watched more closely; this is no alert.";
+	case SEEPAGE_STATE_SUSPECTED:
+		return "It grows as a leak would: an alert.";
+	case SEEPAGE_STATE_CONFIRMED:
+		return "It grows as a leak would and has done so for long: an alert.";
+	case SEEPAGE_STATE_RUNAWAY:
+		return "It grows so fast that memory is soon exhausted: an alert.";
+	case SEEPAGE_STATE_RECOVERED:
+		return "It was under alert and is no longer.";
+	case SEEPAGE_STATE_EXITED:
+		return "It was under alert and has exited.";
+	}
+	return "Its state is one this controller does not know.";
+}
+
+static const char caveat[] =
+	"Only growth is measured: whether the program still uses that memory is not known.";
+
+void sentence_verdict(const struct rec *rec, char *buf, size_t size)
+{
+	unsigned int state = (unsigned int)rec_get(rec, SEEPAGE_A_STATE, UINT32_MAX);
+	const char *policy = policy_name((unsigned int)rec_get(rec, SEEPAGE_A_POLICY, UINT32_MAX));
+	struct gate g[REC_LIST_MAX];
+	unsigned int n = rec_gates(rec, g);
+	const struct gate *closed = first_closed(g, n);
+	char text[SENTENCE_MAX / 2];
+
+	snprintf(buf, size, "%s", state_sentence(state));
+	if (!state_is_alert(state) && closed) {
+		sentence_gate(closed, text, sizeof(text));
+		append(buf, size, " Held back by %s: %s.",
+		       gate_name(closed->id) ? gate_name(closed->id) : "a gate", text);
+	}
+	if (state_is_alert(state))
+		append(buf, size, " %s", caveat);
+	if (policy)
+		append(buf, size, " Policy: %s.", policy);
+}
+
+/* What it takes to open a gate */
+static void change_gate(const struct gate *g, char *buf, size_t size)
+{
+	s64 more = 0;
+	char text[FIG], value[FIG];
+
+	if (g->reached && __builtin_sub_overflow(g->limit, g->value, &more))
+		more = INT64_MAX;
+	figure(gate_unit(g->id), g->reached ? g->limit : 0, text);
+	switch (g->reached ? g->id : SEEPAGE_GATE_UNSPEC) {
+	case SEEPAGE_GATE_SIZE:
+		snprintf(buf, size, "It is too small to be judged until it uses %s.", text);
+		break;
+	case SEEPAGE_GATE_WARMUP:
+		snprintf(buf, size, "It can raise an alert when it is %s old.", text);
+		break;
+	case SEEPAGE_GATE_RISING:
+		snprintf(buf, size, "A rise of the floor by more than %s.", text);
+		break;
+	case SEEPAGE_GATE_SATURATION:
+		snprintf(buf, size, "Growth that does not level off as it does now.");
+		break;
+	case SEEPAGE_GATE_PATIENCE:
+		snprintf(buf, size, "Rising for another %s at this pace.",
+			 figure("seconds", more > 0 ? more : 0, value));
+		break;
+	case SEEPAGE_GATE_HORIZON:
+		snprintf(buf, size, "Growth that exhausts memory within %s.", text);
+		break;
+	case SEEPAGE_GATE_CONFIDENCE:
+		snprintf(buf, size, "Evidence worth more than %s points in all.", text);
+		break;
+	default:
+		snprintf(buf, size, "%s", g->id == SEEPAGE_GATE_RISING ?
+			 "A floor of anonymous memory and swap that keeps rising." :
+			 "The gates before it come first.");
+	}
+}
+
+static void change_alert(const struct rec *rec, char *buf, size_t size)
+{
+	struct factor f[REC_LIST_MAX];
+	unsigned int n = rec_factors(rec, f), i;
+	char text[FIG];
+
+	if (rec_get(rec, SEEPAGE_A_POLICY, SEEPAGE_POLICY_LADDER) == SEEPAGE_POLICY_CLASSIC) {
+		snprintf(buf, size,
+			 "The alert ends when neither the points nor a rule of the policy support it.");
+		return;
+	}
+	snprintf(buf, size, "The alert ends when half of the accused growth is given back");
+	for (i = 0; i < n; i++) {
+		if (f[i].id != SEEPAGE_FACTOR_FLOOR || f[i].value <= 0 || f[i].baseline < 0)
+			continue;
+		append(buf, size, " (anonymous memory and swap stay below about %s)",
+		       fmt_bytes(text, sizeof(text),
+				 (u64)f[i].baseline + (u64)f[i].value / 2));
+	}
+	append(buf, size, ", or when it has not grown for long.");
+}
+
+void sentence_change(const struct rec *rec, char *buf, size_t size)
+{
+	unsigned int state = (unsigned int)rec_get(rec, SEEPAGE_A_STATE, UINT32_MAX);
+	struct gate g[REC_LIST_MAX];
+	unsigned int n = rec_gates(rec, g);
+	const struct gate *closed = first_closed(g, n);
+
+	if (state_is_alert(state))
+		change_alert(rec, buf, size);
+	else if (state == SEEPAGE_STATE_EXITED)
+		snprintf(buf, size, "Nothing: the process is gone.");
+	else if (closed)
+		change_gate(closed, buf, size);
+	else
+		snprintf(buf, size, "More samples: no gate is closed.");
+}

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Words and enums. Everything comes from names.h but the two lists at the top,
+ * which have no counterpart there.
+ */
+#include <assert.h>
+#include <string.h>
+#include <seepage/names.h>
+#include "ctl.h"
+
+static const struct { unsigned int severity; const char *name; } severities[] = {
+	{ 1, "minimal" }, { 2, "low" }, { 4, "medium" }, { 6, "medium-high" },
+	{ 8, "high" }, { 10, "critical" },
+};
+
+static const char *const reset_names[] = { "history", "alerts", "counters", "config" };
+
+static_assert(SEEPAGE_RESET_ALL == (1U << ARRAY_SIZE(reset_names)) - 1,
+	      "every bit of RESET_WHAT has a name");
+
+#define STATE(id, name)	\
+	[SEEPAGE_STATE_##id] = #name,
+static const char *const state_names[__SEEPAGE_STATE_MAX] = { SEEPAGE_STATES(STATE) };
+
+#define FACTOR_NAME(id, name, unit)	\
+	[SEEPAGE_FACTOR_##id] = #name,
+#define FACTOR_UNIT(id, name, unit)	\
+	[SEEPAGE_FACTOR_##id] = unit,
+static const char *const factor_names[__SEEPAGE_FACTOR_MAX] = { SEEPAGE_FACTORS(FACTOR_NAME) };
+static const char *const factor_units[__SEEPAGE_FACTOR_MAX] = { SEEPAGE_FACTORS(FACTOR_UNIT) };
+
+#define GATE_NAME(id, name, unit)	\
+	[SEEPAGE_GATE_##id] = #name,
+#define GATE_UNIT(id, name, unit)	\
+	[SEEPAGE_GATE_##id] = unit,
+static const char *const gate_names[__SEEPAGE_GATE_MAX] = { SEEPAGE_GATES(GATE_NAME) };
+static const char *const gate_units[__SEEPAGE_GATE_MAX] = { SEEPAGE_GATES(GATE_UNIT) };
+
+#define COUNTER(id, name)	\
+	[SEEPAGE_COUNTER_##id] = #name,
+static const char *const counter_names[__SEEPAGE_COUNTER_MAX] = { SEEPAGE_COUNTERS(COUNTER) };
+
+#define CFG_NUMBER(id, n, d, lo, hi, h)						\
+	[SEEPAGE_CFG_##id] = { .name = #n, .help = h, .def = d, .min = lo, .max = hi },
+#define CFG_WORD(id, n, d, h)							\
+	[SEEPAGE_CFG_##id] = { .name = #n, .help = h, .def = SEEPAGE_##id##_##d,	\
+			       .max = SEEPAGE_##id##_MAX, .word = true },
+const struct cfg_key cfg_keys[__SEEPAGE_CFG_MAX] = {
+	SEEPAGE_CONFIG_NUMBERS(CFG_NUMBER)
+	SEEPAGE_CONFIG_WORDS(CFG_WORD)
+};
+
+/* The lists have one entry for each value of their enum. */
+struct one {
+	char c;
+};
+
+#define ONE(id, ...) { 0 },
+#define ENTRIES(list) sizeof((struct one[]){ list(ONE) })
+static_assert(ENTRIES(SEEPAGE_STATES) == __SEEPAGE_STATE_MAX, "states");
+static_assert(ENTRIES(SEEPAGE_FACTORS) == SEEPAGE_FACTOR_MAX, "factors");
+static_assert(ENTRIES(SEEPAGE_GATES) == SEEPAGE_GATE_MAX, "gates");
+static_assert(ENTRIES(SEEPAGE_COUNTERS) == SEEPAGE_COUNTER_MAX, "counters");
+static_assert(ENTRIES(SEEPAGE_CONFIG_NUMBERS) + ENTRIES(SEEPAGE_CONFIG_WORDS) ==
+	      SEEPAGE_CFG_MAX, "configuration keys");
+
+#define VALUE(key, id, name) { SEEPAGE_CFG_##key, SEEPAGE_##key##_##id, #name },
+static const struct { unsigned int key; u32 value; const char *name; } cfg_words[] = {
+	SEEPAGE_CONFIG_WORD_VALUES(VALUE)
+};
+
+static const char *lookup(const char *const *list, size_t n, unsigned int id)
+{
+	return id < n ? list[id] : NULL;
+}
+
+const char *state_name(unsigned int state)
+{
+	return lookup(state_names, ARRAY_SIZE(state_names), state);
+}
+
+const char *factor_name(unsigned int id)
+{
+	return lookup(factor_names, ARRAY_SIZE(factor_names), id);
+}
+
+const char *factor_unit(unsigned int id)
+{
+	return lookup(factor_units, ARRAY_SIZE(factor_units), id);
+}
+
+const char *gate_name(unsigned int id)
+{
+	return lookup(gate_names, ARRAY_SIZE(gate_names), id);
+}
+
+const char *gate_unit(unsigned int id)
+{
+	return lookup(gate_units, ARRAY_SIZE(gate_units), id);
+}
+
+const char *counter_name(unsigned int id)
+{
+	return lookup(counter_names, ARRAY_SIZE(counter_names), id);
+}
+
+const char *reset_name(unsigned int bit)
+{
+	return lookup(reset_names, ARRAY_SIZE(reset_names), bit);
+}
+
+const char *policy_name(unsigned int policy)
+{
+	return cfg_word(SEEPAGE_CFG_POLICY, policy);
+}
+
+const char *severity_name(unsigned int severity)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(severities); i++)
+		if (severities[i].severity == severity)
+			return severities[i].name;
+	return NULL;
+}
+
+int state_from_name(const char *name, size_t len)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(state_names); i++)
+		if (strlen(state_names[i]) == len && !memcmp(state_names[i], name, len))
+			return (int)i;
+	return -1;
+}
+
+unsigned int cfg_from_name(const char *name)
+{
+	unsigned int i;
+
+	for (i = 1; i < ARRAY_SIZE(cfg_keys); i++)
+		if (!strcmp(cfg_keys[i].name, name))
+			return i;
+	return 0;
+}
+
+u32 reset_from_name(const char *name)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(reset_names); i++)
+		if (!strcmp(reset_names[i], name))
+			return 1U << i;
+	return 0;
+}
+
+const char *cfg_word(unsigned int key, u32 value)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(cfg_words); i++)
+		if (cfg_words[i].key == key && cfg_words[i].value == value)
+			return cfg_words[i].name;
+	return NULL;
+}
+
+bool cfg_word_value(unsigned int key, const char *word, u32 *value)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(cfg_words); i++) {
+		if (cfg_words[i].key == key && !strcmp(cfg_words[i].name, word)) {
+			*value = cfg_words[i].value;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* What a key may be set to: "100..3600000" or "ladder|classic" */
+void cfg_allowed(unsigned int key, char *buf, size_t size)
+{
+	const struct cfg_key *k = &cfg_keys[key];
+	size_t i, n = 0;
+
+	if (!k->word) {
+		snprintf(buf, size, "%u..%u", k->min, k->max);
+		return;
+	}
+	buf[0] = '\0';
+	for (i = 0; i < ARRAY_SIZE(cfg_words) && n < size; i++)
+		if (cfg_words[i].key == key)
+			n += (size_t)snprintf(buf + n, size - n, "%s%s", n ? "|" : "",
+					      cfg_words[i].name);
+}
+
+/* Every key, with a blank between two */
+void cfg_all_names(char *buf, size_t size)
+{
+	unsigned int key;
+	size_t n = 0;
+
+	for (key = 1; key <= SEEPAGE_CFG_MAX && n < size; key++)
+		n += (size_t)snprintf(buf + n, size - n, "%s%s", n ? " " : "",
+				      cfg_keys[key].name);
+}
+
+void cfg_value_text(unsigned int key, u32 value, char *buf, size_t size)
+{
+	const char *word = cfg_keys[key].word ? cfg_word(key, value) : NULL;
+
+	if (word)
+		snprintf(buf, size, "%s", word);
+	else
+		snprintf(buf, size, "%u", value);
+}
+
+bool state_is_alert(unsigned int state)
+{
+	return state >= SEEPAGE_STATE_SUSPECTED && state <= SEEPAGE_STATE_RUNAWAY;
+}
