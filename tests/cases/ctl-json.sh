@@ -1,0 +1,343 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# The JSON that tools read: every key of the contract with its type, values
+# that agree with /proc, whatever a process calls itself; and the
+# configuration, the same in names.h, netlink, debugfs and module parameters.
+# vm: --smp 2 --mem 1024
+# timeout: 300
+. "$(dirname "$0")/lib.sh"
+[[ ${SEEPAGE_UNSETTLED:-} ]] || skip "not seen green on a busy host yet (SEEPAGE_UNSETTLED=1 runs it)"
+
+# json FILTER FILE WHAT: holds of it
+json() {
+	jq -e "$1" "$2" >json.out 2>json.err ||
+		die "$3: $(head -n 1 json.err) not so: $1: $(head -c 300 "$2")"
+}
+
+# A jq program that names the first key with a wrong type. "?": null as well.
+cat >types.jq <<'END'
+def wrong(types):
+	. as $o | first(types | to_entries[] | .key as $k | .value as $t |
+		if ($o | has($k) | not) then "\($k) is missing"
+		elif ($t | startswith("?")) and $o[$k] == null then empty
+		elif ($o[$k] | type) != ($t | ltrimstr("?")) then "\($k) is \($o[$k] | tojson)"
+		elif ($o[$k] | type) == "number" and $o[$k] != ($o[$k] | floor) then "\($k) is no whole number"
+		else empty end) // empty;
+def process: wrong({
+	pid: "number", comm: "string", uid: "number", cgroup: "?string", exe: "?string",
+	state: "string", confidence: "number", policy: "string", score: "object",
+	rss_bytes: "number", anon_bytes: "number", file_bytes: "number", shmem_bytes: "number",
+	swap_bytes: "number", vsz_bytes: "number", growth_bytes_per_hour: "?number",
+	tte_seconds: "?number", faults_user: "number", faults_kernel: "number",
+	faults_anon: "number", faults_file: "number", fault_rate: "number",
+	age_seconds: "number", pmc: "?object",
+	brk_bytes: "number", cgroup_id: "number", factors: "array"}),
+	(if .pmc != null then "pmc is not null" else empty end),
+	(if .rss_bytes != .anon_bytes + .file_bytes + .shmem_bytes then "rss_bytes is no sum" else empty end),
+	(if .confidence < 0 or .confidence > 100 then "confidence \(.confidence)" else empty end),
+	(if .state | IN("ok", "watch", "suspected", "confirmed", "runaway", "recovered", "exited") then empty
+	 else "state \(.state)" end),
+	(if .policy | IN("ladder", "classic") then empty else "policy \(.policy)" end),
+	(if all(.score[]; type == "number") then empty else "score \(.score)" end);
+def alert: process, wrong({seq: "number", time_ns: "number", instance: "number",
+	prev_state: "string", severity: "number"});
+def status: wrong({version: "string", module_version: "string", policy: "string",
+	max_processes: "number", instance: "number", hook: "string", processes: "number",
+	rec_bytes: "number", memory_bytes: "number", ticks: "number", tick_cost_ns: "number",
+	tick_cost_max_ns: "number", interval_ms: "number", stretched: "boolean",
+	pmc_status: "?string", disabled: "?string", seq_first: "?number", seq_last: "?number",
+	counters: "object"}),
+	(if all(.counters[]; type == "number") then empty else "counters" end);
+END
+
+# typed NAME FILE WHAT: each value in the file is one of these
+typed() {
+	local wrong
+	wrong=$(jq -r -L . "include \"types\"; $1" "$2") || die "$3: not JSON"
+	[[ ! $wrong ]] || die "$3: ${wrong%%$'\n'*}"
+}
+
+# Memory of every kind, a name that no terminal should see, then stopped; in
+# the end it has a far larger address space than memory.
+cat >odd.py <<'END'
+import mmap, os, signal
+private = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
+with open("data", "wb") as f:
+    f.write(b"x" * (2 << 20))
+keep = [mmap.mmap(-1, 5 << 20, private), mmap.mmap(-1, 3 << 20),
+        mmap.mmap(os.open("data", os.O_RDWR), 2 << 20)]
+for m in keep:
+    for at in range(0, len(m), 4096):
+        m[at] = 1
+with open("/proc/self/comm", "wb") as f:
+    f.write(b'a\n\x1b[31m\xff\xfe"\\b')
+keep.append(mmap.mmap(-1, 1 << 30, private | 0x4000))
+os.kill(os.getpid(), signal.SIGSTOP)
+signal.pause()
+END
+stopped() { grep -q '^State:.T' "/proc/$1/status"; }
+odd() {
+	python3 odd.py &
+	pid=$!
+	disown
+	wait_for 30 stopped $pid
+}
+odd
+
+echo "--- a stopped process, exactly"
+seepage -j show $pid >show.json
+age=$(awk -v now="$(cut -d. -f1 /proc/uptime)" '{ sub(".*[)]", ""); print now - int($20 / 100) }' < <(tr '\n' ' ' </proc/$pid/stat))
+typed process show.json "show"
+for key in anon:RssAnon file:RssFile shmem:RssShmem swap:VmSwap vsz:VmSize rss:VmRSS; do
+	want=$(awk -v f="${key#*:}:" '$1 == f { print $2 * 1024 }' /proc/$pid/status)
+	assert_eq "$(field ".${key%:*}_bytes" show.json)" "$want" "${key%:*}_bytes beside /proc"
+done
+(($(field .anon_bytes show.json) > 5 << 20 && $(field .shmem_bytes show.json) >= 3 << 20 &&
+	$(field .file_bytes show.json) >= 2 << 20 && $(field .vsz_bytes show.json) > 1 << 30)) ||
+	die "the process has not the memory it took"
+assert_eq "$(field .pid show.json)" $pid pid
+assert_eq "$(field .uid show.json)" 0 uid
+assert_eq "$(field .exe show.json)" "$(readlink /proc/$pid/exe)" exe
+cgroup=$(sed -n 's/^0:://p' /proc/$pid/cgroup)
+assert_eq "$(field .cgroup show.json)" "${cgroup:-null}" cgroup
+((age - $(field .age_seconds show.json) <= 1 && $(field .age_seconds show.json) - age <= 1)) ||
+	die "age_seconds $(field .age_seconds show.json), /proc says $age"
+# Its floor was never seen to grow: not known, which is not zero.
+json '.growth_bytes_per_hour == null and .tte_seconds == null and .pmc == null' show.json "unknown values"
+seepage -j ps >ps.json
+json 'type == "array" and length > 3' ps.json "ps"
+jq '.[]' ps.json >each.json
+typed process each.json "ps"
+json "map(select(.pid == $pid)) | length == 1" ps.json "ps"
+same='del(.age_seconds, .history, .gates, .fault_rate)'
+agree() {
+	seepage -j show $pid >again.json
+	seepage -j ps >ps.json
+	diff <(jq -S "$same" again.json) <(jq -S ".[] | select(.pid == $pid) | $same" ps.json) >diff.out
+}
+# A sample may come in between, but not twice.
+agree || agree || die "ps and show differ: $(grep -m 1 '^[<>]' diff.out)"
+json 'all(.[]; .gates == null and .history == null)' ps.json "ps: not sent, not known"
+assert_eq "$(jq -c 'map(.confidence) | . == (sort | reverse)' ps.json)" true "ps is sorted by confidence"
+seepage -j explain $pid >explain.json
+typed process explain.json "explain"
+typed 'wrong({headline: "string", verdict: "string", would_change: "string",
+	gates: "array", history: "array", last_alert: "?object"})' explain.json "explain"
+
+echo "--- a name with a line break, an escape and bytes that are no text"
+wanted_name='"a\n\u001b[31m\\xff\\xfe\"\\b"'
+# harmless FILE WHAT: UTF-8 without control characters but line breaks
+harmless() {
+	iconv -f UTF-8 -t UTF-8 "$1" >/dev/null || die "$2: no UTF-8"
+	! tr -d '\n' <"$1" | LC_ALL=C grep -q '[[:cntrl:]]' ||
+		die "$2: a control character: $(LC_ALL=C grep -a -m 1 '[[:cntrl:]]' "$1" | cat -v)"
+}
+# The name as a person sees it.
+shown='a\x0a\x1b[31m\xff\xfe"\b'
+json ".comm == $wanted_name" show.json "show: comm"
+json ".comm == $wanted_name" explain.json "explain: comm"
+json "any(.[]; .comm == $wanted_name)" ps.json "ps: comm"
+harmless show.json "-j show"
+harmless explain.json "-j explain"
+harmless ps.json "-j ps"
+for command in ps "show $pid" "explain $pid"; do
+	# shellcheck disable=SC2086 # words
+	seepage $command >text
+	harmless text "$command"
+	grep -qF -e "$shown" text || die "$command: the name is missing: $(head -n 1 text)"
+done
+# One row each, and the heading; a process or two may have come since.
+((extra = $(seepage ps | wc -l) - 1 - $(seepage -j ps | jq length))) || true
+((extra >= -2 && extra <= 2)) || die "ps: $extra rows too many"
+
+echo "--- status, version, and pretty"
+seepage -j status >status.json
+typed status status.json "status"
+json '.seq_first == null and .seq_last == null and .disabled == null' status.json "status without alerts"
+seepage -j version >version.json
+typed 'wrong({version: "string", module: "string", module_version: "string"})' version.json "version"
+assert_eq "$(field .module_version version.json)" "$(</sys/module/seepage/version)" module_version
+assert_eq "$(seepage -j alerts)" "" "alerts when there are none"
+# pretty COMMAND...: the same keys over several lines
+pretty() {
+	local keys='[.. | objects | keys] | unique' how
+	seepage -j "$@" >one
+	seepage -p "$@" >pretty1
+	seepage "$@" --json --pretty >pretty2
+	for how in pretty1 pretty2; do
+		assert_eq "$(jq -s -c "$keys" $how)" "$(jq -s -c "$keys" one)" "$how of '$*'"
+		(($(wc -l <$how) > $(wc -l <one))) || die "$how of '$*' is not pretty"
+	done
+}
+pretty status
+pretty ps
+pretty show $pid
+pretty explain $pid
+pretty get
+pretty get policy
+pretty version
+
+echo "--- defaults"
+cat >names.c <<'END'
+#include <seepage/names.h>
+#define NUMBER(ID, name, def, lo, hi, text) @KEY name def lo hi @
+#define WORD(ID, name, def, text) @KEY name WORD_##ID##_##def - @
+#define VALUE(ID, WORD, word) @VALUE WORD_##ID##_##WORD word @
+SEEPAGE_CONFIG_NUMBERS(NUMBER) SEEPAGE_CONFIG_WORDS(WORD)
+SEEPAGE_CONFIG_WORD_VALUES(VALUE)
+END
+gcc -E -P -I"$top/include" -I"$top/include/uapi" names.c | tr '@' '\n' | awk '
+	$1 == "VALUE" { word[$2] = $3 }
+	$1 == "KEY" { key[++n] = $2; def[n] = $3; allowed[n] = $5 ? $4 ".." $5 : $4 }
+	END {
+		for (i = 1; i <= n; i++)
+			print key[i], def[i] in word ? word[def[i]] : def[i], allowed[i]
+	}' | sort >defaults
+(($(wc -l <defaults) >= 15)) || die "names.h: $(wc -l <defaults) keys"
+cut -d' ' -f1,2 defaults >wanted
+by_json() { seepage -j get | jq -r 'to_entries[] | "\(.key) \(.value)"' | sort; }
+by_debugfs() { awk 'NR > 1 { print $1, $2 }' /sys/kernel/debug/seepage/config | sort; }
+by_text() { seepage get | awk 'NR > 1 { print $1, $2 }' | sort; }
+# everywhere WHAT: all tell what "wanted" says
+everywhere() {
+	local how
+	for how in by_json by_debugfs by_text; do
+		$how >got
+		diff wanted got >diff.out || die "$1, $how: $(grep '^[<>]' diff.out | paste -sd ' ')"
+	done
+}
+everywhere "defaults"
+seepage get | awk 'NR > 1 { print $1, $3, $4 ~ /[.][.]/ ? $4 : "-" }' | sort >got
+diff defaults got >diff.out || die "get: $(grep '^[<>]' diff.out | paste -sd ' ')"
+# shellcheck disable=SC2016 # $k is jq's
+json 'all(to_entries[]; .key as $k | (.value | type) == (if $k == "policy" or $k == "pmc" then "string" else "number" end))' \
+	<(seepage -j get) "types of get"
+
+echo "--- set, in one place and seen in all"
+cat >other <<END
+sample_interval_ms 200
+suspect_interval_ms 150
+max_processes 4000
+min_process_size_mb 0
+alert_confidence 10
+alert_interval_s 0
+alerts_per_minute 100000
+fault_rate_warning 11
+fault_rate_critical 12
+rss_growth_percent 51
+monitoring_window_s 10
+warmup_s 0
+max_cpu_permille 1000
+policy classic
+pmc off
+END
+sort other >wanted
+assert_eq "$(cut -d' ' -f1 wanted | paste -sd ' ')" "$(cut -d' ' -f1 defaults | paste -sd ' ')" "keys that are set"
+! join wanted defaults | awk '$2 == $3 { exit 1 }' | grep . || die "a value is the default"
+# shellcheck disable=SC2046 # words
+seepage set $(<other)
+everywhere "after set"
+
+echo "--- alerts"
+has_alert() { seepage -j alerts | jq -s -e "any(.[]; .pid == $pid)" >/dev/null; }
+wait_for 30 has_alert
+seepage -j alerts >alerts.json
+typed alert alerts.json "alerts"
+assert_eq "$(wc -l <alerts.json)" "$(jq -s length alerts.json)" "alerts: lines and objects"
+while read -r line; do
+	jq -e 'type == "object"' <<<"$line" >/dev/null || die "alerts: a line that is no object: $line"
+done < <(head -n 5 alerts.json)
+assert_eq "$(jq -c "select(.pid == $pid) | .comm == $wanted_name" alerts.json | sort -u)" true "alerts: comm"
+harmless alerts.json "-j alerts"
+seepage alerts >text
+harmless text "alerts"
+grep -qF -e "$shown" text || die "alerts: the name is missing"
+timeout 20 seepage watch --since 0 --count 1 >text
+harmless text "watch"
+timeout 20 seepage -j watch --since 0 --count 1 >watch.json
+typed alert watch.json "watch"
+diff <(jq -c 'del(.cgroup, .exe)' watch.json) <(head -n 1 alerts.json | jq -c 'del(.cgroup, .exe)') >/dev/null ||
+	die "watch and alerts print an alert differently"
+now=$(date +%s)
+json "(.time_ns / 1e9) as \$t | \$t > $now - 300 and \$t <= $now + 1" watch.json "time_ns"
+pretty alerts
+pretty watch --since 0 --count 1
+seepage -j status >status.json
+typed status status.json "status with alerts"
+json '.seq_first == 1 and .seq_last >= 1 and .policy == "classic"' status.json "status with alerts"
+seepage -j explain $pid >explain.json
+json '.last_alert.state == "suspected" and .last_alert.seq >= 1' explain.json "explain: last_alert"
+kill -KILL $pid
+
+echo "--- parameters"
+# shellcheck disable=SC2046 # words
+load $(tr ' ' = <other)
+everywhere "parameters"
+seepage set warmup_s 7 policy ladder
+seepage reset config
+everywhere "reset to the parameters"
+unload
+# refused PARAMETER=VALUE... -- WORD...: not loaded, and the log says the words
+refused() {
+	local given=() before
+	while [[ $1 != -- ]]; do
+		given+=("$1")
+		shift
+	done
+	shift
+	before=$(dmesg | wc -l)
+	! insmod "$SEEPAGE_KO" "${given[@]}" 2>err || die "insmod takes ${given[*]}"
+	[[ ! -e /sys/module/seepage ]] || die "${given[*]}: refused, and yet loaded"
+	dmesg | tail -n +$((before + 1)) | grep 'seepage: ' >log || die "${given[*]}: not a word in the log"
+	for word; do
+		grep -qF -e "$word" log || die "${given[*]}: '$word' is missing in the log: $(tail -n 1 log)"
+	done
+}
+while read -r key _ range; do
+	[[ $range != - ]] || continue
+	low=${range%..*} high=${range#*..}
+	refused "$key=$((high + 1))" -- "$key" "allowed $range" "$((high + 1)) given"
+	((low == 0)) || refused "$key=$((low - 1))" -- "$key" "allowed $range" "$((low - 1)) given"
+done <defaults
+refused sample_interval_ms=-1 -- sample_interval_ms
+refused sample_interval_ms=4294967296 -- sample_interval_ms
+refused sample_interval_ms=fast -- sample_interval_ms
+refused sample_interval_ms=500 -- "suspect_interval_ms must not exceed sample_interval_ms"
+refused fault_rate_warning=1001 -- "fault_rate_warning must not exceed fault_rate_critical"
+refused warmup_s=5 sample_interval_ms=99 -- sample_interval_ms "allowed 100..3600000"
+refused policy=fast -- policy "'fast' given"
+refused policy= -- policy
+refused pmc=on -- pmc "'on' given"
+
+echo "--- another interval, at once"
+load sample_interval_ms=3600000 max_cpu_permille=1000
+ticks() { seepage -j status | jq .ticks; }
+uptime_ms() { awk '{ printf "%d\n", $1 * 1000 }' /proc/uptime; }
+# As many as the time allows, within what a busy host delays.
+beats() {
+	local interval=$1 from begin n ms
+	seepage set sample_interval_ms "$interval" suspect_interval_ms "$interval"
+	begin=$(uptime_ms) from=$(ticks)
+	sleep 3
+	n=$(($(ticks) - from)) ms=$(($(uptime_ms) - begin))
+	echo "$interval ms: $n ticks in $ms ms"
+	((n >= ms * 2 / 3 / interval && n <= ms / interval + 2)) ||
+		die "sample_interval_ms $interval: $n ticks in $ms ms"
+	assert_eq "$(seepage -j status | jq .interval_ms)" "$interval" interval_ms
+}
+sleep 1
+assert_eq "$(ticks)" 1 "ticks at an interval of an hour"
+beats 500
+beats 100
+beats 1000
+# And slower: the one that was due by the old interval may still come.
+seepage set sample_interval_ms 3600000
+sleep 1.5
+from=$(ticks)
+sleep 2
+assert_eq "$(ticks)" "$from" "ticks at an interval of an hour again"
+
+# Last, for it fails: a word's refusal does not say which words are allowed.
+unload
+refused policy=fast -- policy ladder classic
+refused pmc=on -- pmc auto off

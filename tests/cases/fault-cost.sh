@@ -1,0 +1,31 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# What the hooks add to a page fault, in guest instructions (not cycles), beside
+# the bare kernel and perf's own counting of the same tracepoint, in one run.
+# The budget of DESIGN.md is 45 for the tracepoint hook.
+# vm: --count --mem 1024
+# timeout: 600
+. "$(dirname "$0")/lib.sh"
+bench=$top/build/tests/faultbench
+
+cost() { "$bench" 20000 7; }
+row() { awk -v n="$1" -v c="$2" -v b="$base" 'BEGIN { printf "%-34s %8.1f  +%.1f\n", n, c, c - b }'; }
+
+unload
+base=$(cost)
+peer=$(perf stat -a -x, -o /dev/null -e exceptions:page_fault_user "$bench" 20000 7)
+load hook=tracepoint
+tracepoint=$(cost)
+load hook=software
+software=$(cost)
+unload
+again=$(cost)
+
+echo "instructions per user page fault (20000 fresh pages, least of 7 rounds):"
+row "no module" "$base"
+row "no module, once more" "$again"
+row "hook=tracepoint (budget 45)" "$tracepoint"
+row "hook=software" "$software"
+row "peer: perf stat -a, page_fault_user" "$peer"
+awk -v a="$tracepoint" -v b="$base" -v p="$peer" 'BEGIN { exit !(a - b <= 45 && a - b > 5 && a < p) }' ||
+	die "the tracepoint hook adds $tracepoint - $base instructions"

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+# Helpers for the cases: . "$(dirname "$0")/lib.sh"
+# A case runs as root in the VM, in an empty directory of its own, with the
+# module freshly loaded. It passes with status 0; any other status fails it,
+# with its last line of output as the reason; 77 skips it.
+set -euo pipefail
+
+# shellcheck disable=SC2034 # for the cases
+top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+# A case that stops without a word would have no reason to show.
+trap 'echo "line $LINENO: status $? from: $BASH_COMMAND"' ERR
+set -E
+
+die() {
+	trap - ERR
+	echo "$*"
+	exit 1
+}
+
+skip() {
+	trap - ERR
+	echo "$*"
+	exit 77
+}
+
+# assert_eq GOT WANTED [WHAT]
+assert_eq() {
+	[[ $1 == "$2" ]] || die "${3:+$3: }got '$1', wanted '$2'"
+}
+
+# field FILTER [FILE]: a value of a JSON document, as jq names it (.pid).
+field() {
+	local filter=$1
+	shift
+	jq -r "$filter" "$@" || die "no $filter in the JSON"
+}
+
+# wait_for SECONDS COMMAND...: runs it, five times a second, until it succeeds.
+wait_for() {
+	local end=$((SECONDS + $1))
+	shift
+	until "$@"; do
+		((SECONDS < end)) || die "waited in vain for: $*"
+		sleep 0.2
+	done
+}
+
+# load [PARAMETER=VALUE...]: loads the module anew, with these parameters.
+load() {
+	unload
+	insmod "$SEEPAGE_KO" "$@"
+}
+
+unload() {
+	! grep -q '^seepage ' /proc/modules || rmmod seepage
+}

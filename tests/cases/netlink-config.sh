@@ -1,0 +1,9 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# GET_CONFIG and SET_CONFIG: defaults, bounds, all or nothing, texts.
+# vm: --smp 1
+# timeout: 60
+. "$(dirname "$0")/lib.sh"
+. "$top/tests/netlink/case.sh"
+
+nltest 'config-*'

@@ -1,0 +1,9 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# Dumps: filters, size, slow and vanishing readers, processes that come and go.
+# vm: --smp 2
+# timeout: 240
+. "$(dirname "$0")/lib.sh"
+. "$top/tests/netlink/case.sh"
+
+nltest dump-filters dump-many dump-slow dump-churn-fork dump-churn-exec dump-abandon

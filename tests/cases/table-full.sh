@@ -1,0 +1,86 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# More processes than max_processes: they are counted and shown as such, cost
+# little, and get their records when others end or the limit is raised.
+# vm: --smp 2 --mem 1024
+# timeout: 120
+. "$(dirname "$0")/lib.sh"
+idle=$top/build/tests/idle
+bench=$top/build/tests/faultbench
+
+status() { seepage -j status | field "$1"; }
+tracked() { seepage -j ps --comm idle | jq length; }
+tracked_are() { (($(tracked) == $1)); }
+full() { (($(status .counters.table_full) > 0)); }
+cost() { "$bench" 4000 9; }
+
+unload
+bare=$(cost)
+mkfifo fifo
+"$idle" 60 >fifo &
+parent=$!
+mapfile -t -n 60 pids <fifo
+assert_eq ${#pids[@]} 60 "idle processes"
+
+load max_processes=16 sample_interval_ms=500 suspect_interval_ms=300 max_cpu_permille=1000
+wait_for 10 full
+sleep 1
+assert_eq "$(status .processes)" 16 "records"
+assert_eq "$(seepage -j ps | jq length)" 16 "processes shown"
+assert_eq "$(status '.max_processes')" 16 "max_processes"
+seepage status | grep -qE '^processes: +16 of at most 16$' || die "seepage status does not show it"
+seepage status | grep -qE '^ *table_full +[1-9]' || die "seepage status does not show table_full"
+grep -qE '^table_full +[1-9]' /sys/kernel/debug/seepage/counters || die "debugfs does not show table_full"
+echo "16 records, $(tracked) of them of the 61 idle processes," \
+	"table_full $(status .counters.table_full)"
+
+# A process without a record takes the slow path at every fault.
+load max_processes=16 sample_interval_ms=3600000
+wait_for 10 full
+sleep 0.3
+table_full=$(status .counters.table_full) untracked=$(status .counters.faults_untracked)
+without=$(cost)
+seen=$(($(status .counters.faults_untracked) - untracked))
+((seen >= 36000)) || die "$seen faults counted as untracked, 36000 were taken"
+refused=$(($(status .counters.table_full) - table_full))
+((refused >= 36000)) || die "table_full rose by $refused for 36000 faults"
+assert_eq "$(status .counters.pool_empty)" 0 "pool_empty"
+load sample_interval_ms=3600000
+with=$(cost)
+awk -v a="$bare" -v b="$with" -v c="$without" 'BEGIN {
+	printf "ns a fault (noisy clock): %.0f bare, %.0f with a record, %.0f without one\n", a, b, c
+	exit !(c < 1.5 * a + 500) }' || die "a fault without a record costs too much"
+
+# Some end, others take their place.
+load max_processes=16 sample_interval_ms=300 suspect_interval_ms=300 max_cpu_permille=1000
+wait_for 10 full
+sleep 0.5
+before=$(tracked)
+((before > 4)) || die "only $before idle processes in the table"
+mapfile -t first < <(seepage -j ps --comm idle | jq ".[].pid | select(. != $parent)" | head -n 5)
+assert_eq ${#first[@]} 5 "idle processes to kill"
+kill -KILL "${first[@]}"
+sleep 1.3
+assert_eq "$(status .processes)" 16 "records, after five have ended"
+for pid in "${first[@]}"; do
+	! seepage -j show "$pid" >/dev/null 2>&1 || die "pid $pid is dead and shown"
+done
+((before - $(tracked) <= 2)) || die "idle processes in the table: $before before, $(tracked) after"
+echo "five of $before ended, $(tracked) idle processes are in the table four ticks later"
+
+# More room: all of them, at the next tick.
+seepage set max_processes 8192
+wait_for 5 tracked_are 56
+table_full=$(status .counters.table_full)
+"$idle" 3 >/dev/null &
+sleep 1
+assert_eq "$(tracked)" 60 "idle processes, max_processes raised"
+assert_eq "$(status .counters.table_full)" "$table_full" "table_full, with room"
+echo "max_processes raised: all $(tracked) are in the table"
+
+# And less room than there are: nobody is thrown out, nobody comes in.
+seepage set max_processes 16
+"$idle" 3 >/dev/null &
+sleep 1
+(($(status .counters.table_full) > table_full)) || die "table_full, limit lowered: not counted"
+assert_eq "$(tracked)" 60 "idle processes, max_processes lowered"

@@ -1,0 +1,9 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash disable=SC2154 # top is of lib.sh
+# For the cases that run nltest, after lib.sh.
+nltest=$top/build/tests/nltest
+
+# nltest PATTERN...: fails the case with the first test that is not ok.
+nltest() {
+	"$nltest" "$@" | tee nltest.out || die "$(grep -m 1 '^not ok' nltest.out || echo nltest)"
+}

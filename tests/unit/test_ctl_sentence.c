@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Figures as sentences */
+#include "msg.h"
+#include <setjmp.h>
+#include <stdarg.h>
+#include <cmocka.h>
+
+static char buf[SENTENCE_MAX];
+
+static const char *factor(int id, int points, s64 value, s64 baseline)
+{
+	struct factor f = { .id = (unsigned int)id, .points = (unsigned int)points, .max = 30,
+			    .value = value, .baseline = baseline,
+			    .has_value = true, .has_baseline = true };
+
+	sentence_factor(&f, buf, sizeof(buf));
+	return buf;
+}
+
+static const char *gate(int id, s64 value, s64 limit)
+{
+	struct gate g = { .id = (unsigned int)id, .reached = true, .value = value,
+			  .limit = limit };
+
+	sentence_gate(&g, buf, sizeof(buf));
+	return buf;
+}
+
+static void begins(const char *s)
+{
+	assert_memory_equal(buf, s, strlen(s));
+}
+
+static void ends(const char *s)
+{
+	assert_in_range(strlen(s), 1, strlen(buf));
+	assert_string_equal(buf + strlen(buf) - strlen(s), s);
+}
+
+static void factors(void **state)
+{
+	struct factor unknown = { .id = SEEPAGE_FACTOR_FLOOR };
+
+	(void)state;
+	assert_string_equal(factor(SEEPAGE_FACTOR_FLOOR, 30, 100 << 20, 10 << 20),
+			    "the floor of anonymous memory and swap rose 100.0 MiB, from 10.0 MiB");
+	assert_string_equal(factor(SEEPAGE_FACTOR_PERSIST, 30, 300, 120),
+			    "it has been rising for 5m00s; 2m00s are asked for");
+	assert_string_equal(factor(SEEPAGE_FACTOR_RELEASE, 10, 0, 0),
+			    "nothing of what it grew was given back");
+	assert_string_equal(factor(SEEPAGE_FACTOR_RELEASE, 9, 25, 0),
+			    "2.5 % of what it grew was given back");
+	assert_string_equal(factor(SEEPAGE_FACTOR_RETAIN, 15, 950, 1000),
+			    "0.95 pages stayed for each anonymous page fault");
+	assert_non_null(strstr(factor(SEEPAGE_FACTOR_RETAIN, 15, 512000, 1000),
+			       "512.00 pages stayed for each anonymous page fault: memory came"));
+	assert_string_equal(factor(SEEPAGE_FACTOR_FAULT_RATE, 30, 1500, 1000),
+			    "the fault rate is 1500 faults/s, above 1000 faults/s");
+	assert_string_equal(factor(SEEPAGE_FACTOR_FAULT_RATE, 0, 5, 500),
+			    "the fault rate is 5 faults/s, not above 500 faults/s");
+	assert_string_equal(factor(SEEPAGE_FACTOR_VSZ_RSS, 12, 250, 200),
+			    "address space over RSS is 250 %, above 200 %");
+	sentence_factor(&unknown, buf, sizeof(buf));
+	assert_string_equal(buf, "floor is not known");
+}
+
+/* Every factor and gate has its own sentence, whatever the figures. */
+static void extremes(void **state)
+{
+	static const s64 v[] = { INT64_MIN, -1, 0, 1, INT64_MAX };
+	size_t i, j;
+	int id;
+
+	(void)state;
+	for (i = 0; i < ARRAY_SIZE(v); i++) {
+		for (j = 0; j < ARRAY_SIZE(v); j++) {
+			for (id = 1; id <= SEEPAGE_FACTOR_MAX; id++)
+				assert_null(strstr(factor(id, 1, v[i], v[j]), "does not know"));
+			for (id = 1; id <= SEEPAGE_GATE_MAX; id++)
+				assert_null(strstr(gate(id, v[i], v[j]), "does not know"));
+		}
+	}
+	assert_non_null(strstr(factor(200, 1, 2, 3), "does not know"));
+	assert_non_null(strstr(gate(200, 2, 3), "does not know"));
+}
+
+static void gates(void **state)
+{
+	struct gate g = { .id = SEEPAGE_GATE_RISING };
+
+	(void)state;
+	assert_string_equal(gate(SEEPAGE_GATE_SIZE, 1 << 20, 10 << 20),
+			    "memory in use is 1.0 MiB; at least 10.0 MiB counts");
+	assert_string_equal(gate(SEEPAGE_GATE_SATURATION, 300, 850),
+			    "the second half of the rise is 30.0 % of the first; at least 85.0 % is needed");
+	assert_string_equal(gate(SEEPAGE_GATE_HORIZON, 400 * 86400, 180 * 86400),
+			    "memory is exhausted in 1y035d; at most 180d00h counts");
+	assert_string_equal(gate(SEEPAGE_GATE_CONFIDENCE, 70, 70),
+			    "confidence is 70; more than 70 is needed");
+	sentence_gate(&g, buf, sizeof(buf));
+	assert_string_equal(buf, "no floor of anonymous memory and swap keeps rising");
+	g.id = SEEPAGE_GATE_HORIZON;
+	sentence_gate(&g, buf, sizeof(buf));
+	assert_string_equal(buf, "not reached");
+}
+
+static struct nl_msg *process(int proc_state, int policy)
+{
+	struct nl_msg *m = msg_new();
+
+	nla_put_u32(m, SEEPAGE_A_PID, 42);
+	nla_put_string(m, SEEPAGE_A_COMM, "leaky\n");
+	nla_put_u8(m, SEEPAGE_A_STATE, (u8)proc_state);
+	nla_put_u8(m, SEEPAGE_A_POLICY, (u8)policy);
+	nla_put_u8(m, SEEPAGE_A_CONFIDENCE, 85);
+	return m;
+}
+
+static void headline(void **state)
+{
+	struct nl_msg *m = process(SEEPAGE_STATE_SUSPECTED, SEEPAGE_POLICY_LADDER);
+	struct rec rec;
+
+	(void)state;
+	assert_int_equal(rec_parse(&rec, nlmsg_hdr(m)), 0);
+	sentence_headline(&rec, buf, sizeof(buf));
+	begins("pid 42 (leaky\\x0a): suspected, confidence 85, ");
+	ends(", growth not known, no time to exhaustion");
+	put_s64(m, SEEPAGE_A_GROWTH_BYTES_PER_HOUR, 60 << 20);
+	nla_put_u64(m, SEEPAGE_A_TTE_SECONDS, 7500);
+	assert_int_equal(rec_parse(&rec, nlmsg_hdr(m)), 0);
+	sentence_headline(&rec, buf, sizeof(buf));
+	begins("pid 42 (leaky\\x0a): suspected, confidence 85, growth +60.0 MiB/h, ");
+	ends(" +60.0 MiB/h, memory exhausted in 2h05m at this rate");
+	nlmsg_free(m);
+}
+
+static void held_back(void **state)
+{
+	struct nl_msg *m = process(SEEPAGE_STATE_WATCH, SEEPAGE_POLICY_LADDER);
+	struct nlattr *nest = nla_nest_start(m, SEEPAGE_A_GATES);
+	struct rec rec;
+
+	(void)state;
+	put_gate(m, SEEPAGE_GATE_SIZE, 1, true, 20 << 20, 10 << 20);
+	put_gate(m, SEEPAGE_GATE_PATIENCE, 0, true, 60, 300);
+	nla_nest_end(m, nest);
+	assert_int_equal(rec_parse(&rec, nlmsg_hdr(m)), 0);
+	sentence_verdict(&rec, buf, sizeof(buf));
+	begins("It grows and is watched more closely; this is no alert. Held back by patience: ");
+	ends(" by patience: it has been rising for 1m00s; 5m00s is needed. Policy: ladder.");
+	sentence_change(&rec, buf, sizeof(buf));
+	assert_string_equal(buf, "Rising for another 4m00s at this pace.");
+	nlmsg_free(m);
+}
+
+static void accused(void **state)
+{
+	struct nl_msg *m = process(SEEPAGE_STATE_CONFIRMED, SEEPAGE_POLICY_LADDER);
+	struct nlattr *nest = nla_nest_start(m, SEEPAGE_A_FACTORS);
+	struct rec rec;
+
+	(void)state;
+	put_factor(m, SEEPAGE_FACTOR_FLOOR, 30, 30, 100 << 20, 10 << 20);
+	put_factor(m, SEEPAGE_FACTOR_RELEASE, 0, 10, 600, 0);
+	nla_nest_end(m, nest);
+	assert_int_equal(rec_parse(&rec, nlmsg_hdr(m)), 0);
+	sentence_evidence(&rec, buf, sizeof(buf));
+	begins("the floor of anonymous memory and swap rose 100.0 MiB, from 10.0 MiB");
+	ends("from 10.0 MiB");
+	sentence_change(&rec, buf, sizeof(buf));
+	assert_non_null(strstr(buf, "stay below about 60.0 MiB"));
+	sentence_verdict(&rec, buf, sizeof(buf));
+	assert_non_null(strstr(buf, "whether the program still uses that memory is not known"));
+	nlmsg_free(m);
+}
+
+/* Small buffers and messages with nothing in them */
+static void nothing(void **state)
+{
+	struct nl_msg *m = msg_new();
+	struct rec rec;
+	size_t size;
+
+	(void)state;
+	assert_int_equal(rec_parse(&rec, nlmsg_hdr(m)), 0);
+	for (size = 1; size < 200; size++) {
+		sentence_headline(&rec, buf, size);
+		sentence_verdict(&rec, buf, size);
+		sentence_change(&rec, buf, size);
+		sentence_evidence(&rec, buf, size);
+	}
+	assert_string_equal(buf, "no evidence at this moment");
+	nlmsg_free(m);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(factors), cmocka_unit_test(extremes), cmocka_unit_test(gates),
+		cmocka_unit_test(headline), cmocka_unit_test(held_back),
+		cmocka_unit_test(accused), cmocka_unit_test(nothing),
+	};
+
+	return cmocka_run_group_tests_name("ctl_sentence", tests, NULL, NULL);
+}

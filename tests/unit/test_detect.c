@@ -1,0 +1,755 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The detector on made-up series: the same files as in the module. Shapes are
+ * those of the contract (DETECTION.md); real programs are in the VM cases.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <cmocka.h>
+#include "../../kmod/detect/detect.h"
+#include <seepage/names.h>
+
+#define MB		(1ULL << 20)
+#define GB		(1ULL << 30)
+#define S_NS		1000000000ULL
+#define START_NS	(1000 * S_NS)
+
+struct sim {
+	struct seep_det d;
+	struct seep_conf c;
+	struct seep_sample s;
+	struct seep_verdict v;
+	u64 limit;		/* bytes */
+	u64 t0;			/* ns: begin of the process */
+	double at[__SEEPAGE_STATE_MAX];	/* seconds: when each state was first entered */
+	u8 worst;
+};
+
+static void defaults(struct seep_conf *c)
+{
+	memset(c, 0, sizeof(*c));
+#define NUMBER(ID, word, def, lo, hi, text)	c->v[SEEPAGE_CFG_##ID] = def;
+	SEEPAGE_CONFIG_NUMBERS(NUMBER)
+#undef NUMBER
+	c->v[SEEPAGE_CFG_POLICY] = SEEPAGE_POLICY_LADDER;
+}
+
+static void sim_init(struct sim *m, u64 limit)
+{
+	memset(m, 0, sizeof(*m));
+	defaults(&m->c);
+	m->limit = limit;
+	m->t0 = START_NS;
+	m->s.page_shift = 12;
+	m->s.error = 64 * 4096;
+	seep_det_init(&m->d, START_NS);
+	for (int i = 0; i < __SEEPAGE_STATE_MAX; i++)
+		m->at[i] = -1;
+}
+
+/* One sample at t seconds with these many bytes of anonymous memory. */
+static void feed(struct sim *m, double t, u64 anon, bool full)
+{
+	u64 before = m->s.anon;
+
+	m->s.time_ns = m->t0 + (u64)(t * 1e9);
+	m->s.age_ns = m->s.time_ns - m->t0;
+	m->s.anon = anon;
+	if (anon > before) {
+		m->s.faults += (anon - before) / 4096;
+		m->s.faults_anon += (anon - before) / 4096;
+	}
+	m->s.vsz = anon + 10 * MB;
+	m->s.headroom = m->limit > anon ? m->limit - anon : 0;
+	m->s.full = full;
+	seep_det_feed(&m->d, &m->s, &m->c, &m->v);
+	if (m->at[m->v.state] < 0)
+		m->at[m->v.state] = t;
+	if (m->v.state <= SEEPAGE_STATE_RUNAWAY && m->v.state > m->worst)
+		m->worst = m->v.state;
+}
+
+typedef double (*shape)(double t);
+
+/* As the worker does: every 10 s, every second while under suspicion. */
+static void run(struct sim *m, shape f, double seconds)
+{
+	double t = 0, next_full = 0;
+
+	while (t <= seconds) {
+		bool full = t >= next_full;
+
+		if (full)
+			next_full = t + 10;
+		feed(m, t, (u64)f(t), full);
+		if (m->v.state >= SEEPAGE_STATE_WATCH && m->v.state <= SEEPAGE_STATE_RUNAWAY)
+			t = t + 1 < next_full ? t + 1 : next_full;
+		else
+			t = next_full;
+	}
+}
+
+static double noise(double t)
+{
+	static u32 x = 12345;
+
+	(void)t;
+	x = x * 1664525U + 1013904223U;
+	return (double)(x >> 8) / (1 << 24);
+}
+
+/* ---- ladder: shapes ---- */
+
+static double leak_20mb_min(double t)
+{
+	return 5.0 * MB + 20.0 * MB / 60 * t;
+}
+
+static void test_leak_is_named_early(void **state)
+{
+	struct sim m;
+	double runway = 1800.0 / 20 * 60;
+
+	(void)state;
+	sim_init(&m, 1800 * MB);
+	run(&m, leak_20mb_min, 3600);
+	assert_true(m.at[SEEPAGE_STATE_WATCH] >= 0 && m.at[SEEPAGE_STATE_WATCH] <= 120);
+	assert_true(m.at[SEEPAGE_STATE_SUSPECTED] > 0);
+	assert_true(m.at[SEEPAGE_STATE_SUSPECTED] <= runway / 10);
+	assert_true(m.at[SEEPAGE_STATE_CONFIRMED] <= runway / 5);
+	assert_int_equal(m.v.confidence, 100);
+}
+
+static double cache_100mb_3min(double t)
+{
+	return 10.0 * MB + (t < 175 ? 100.0 * MB / 175 * t : 100.0 * MB);
+}
+
+static void test_filled_cache_is_no_alert(void **state)
+{
+	struct sim m;
+
+	(void)state;
+	sim_init(&m, 1800 * MB);
+	run(&m, cache_100mb_3min, 7200);
+	assert_in_range(m.worst, SEEPAGE_STATE_OK, SEEPAGE_STATE_WATCH);
+	assert_int_equal(m.v.state, SEEPAGE_STATE_OK);
+}
+
+static double sawtooth(double t)
+{
+	return 50.0 * MB + 200.0 * MB * fmod(t, 480) / 480;
+}
+
+static void test_gc_sawtooth_is_no_alert(void **state)
+{
+	struct sim m;
+
+	(void)state;
+	sim_init(&m, 8 * GB);
+	run(&m, sawtooth, 8 * 3600);
+	assert_in_range(m.worst, SEEPAGE_STATE_OK, SEEPAGE_STATE_WATCH);
+}
+
+static double flat_noise(double t)
+{
+	return 500.0 * MB + 100.0 * MB * noise(t);
+}
+
+static void test_noise_is_no_alert(void **state)
+{
+	struct sim m;
+
+	(void)state;
+	sim_init(&m, 8 * GB);
+	run(&m, flat_noise, 48 * 3600);
+	assert_in_range(m.worst, SEEPAGE_STATE_OK, SEEPAGE_STATE_WATCH);
+}
+
+static double slow_leak_under_sawtooth(double t)
+{
+	return 50.0 * MB + 100.0 * MB * fmod(t, 480) / 480 + 60.0 * MB / 3600 * t;
+}
+
+static void test_leak_below_a_sawtooth_is_found(void **state)
+{
+	struct sim m;
+
+	(void)state;
+	sim_init(&m, 8 * GB);
+	run(&m, slow_leak_under_sawtooth, 24 * 3600);
+	assert_true(m.worst >= SEEPAGE_STATE_SUSPECTED);
+	/* 8 GB at 60 MB/h are 136 h: 80 % left means within 27 h */
+	assert_true(m.at[SEEPAGE_STATE_SUSPECTED] < 24 * 3600);
+}
+
+static double filler(double t)
+{
+	return 5.0 * MB + 2.0 * GB / 300 * t;
+}
+
+static void test_five_minute_filler_within_30_s(void **state)
+{
+	struct sim m;
+
+	(void)state;
+	sim_init(&m, 2 * GB);
+	run(&m, filler, 200);
+	assert_true(m.at[SEEPAGE_STATE_SUSPECTED] > 0);
+	assert_true(m.at[SEEPAGE_STATE_SUSPECTED] <= 30);
+	assert_int_equal(m.worst, SEEPAGE_STATE_RUNAWAY);
+}
+
+static double saturating(double t)
+{
+	return 10.0 * MB + 400.0 * MB * (1 - exp(-t / 600));
+}
+
+static void test_saturating_growth_is_no_alert(void **state)
+{
+	struct sim m;
+
+	(void)state;
+	sim_init(&m, 8 * GB);
+	run(&m, saturating, 4 * 3600);
+	assert_in_range(m.worst, SEEPAGE_STATE_OK, SEEPAGE_STATE_WATCH);
+}
+
+static double given_back(double t)
+{
+	return t < 1200 ? leak_20mb_min(t) : 5.0 * MB;
+}
+
+static void test_released_growth_recovers(void **state)
+{
+	struct sim m;
+
+	(void)state;
+	sim_init(&m, 1800 * MB);
+	run(&m, given_back, 1800);
+	assert_true(m.worst >= SEEPAGE_STATE_SUSPECTED);
+	assert_true(m.at[SEEPAGE_STATE_RECOVERED] >= 1200);
+	assert_true(m.at[SEEPAGE_STATE_RECOVERED] <= 1240);
+	assert_int_equal(m.v.state, SEEPAGE_STATE_OK);
+}
+
+/* A leak of hours that is then freed recovers once, and stays so. */
+static double long_then_freed(double t)
+{
+	return t < 6 * 3600 ? 20.0 * MB + 600.0 * MB / 3600 * t : 380.0 * MB;
+}
+
+static void count_changes(struct sim *m, shape f, double seconds, int *recovered, int *alerts)
+{
+	u8 prev = SEEPAGE_STATE_OK;
+
+	*recovered = *alerts = 0;
+	for (double t = 0; t <= seconds; t += 10) {
+		feed(m, t, (u64)f(t), true);
+		if (m->v.state != prev && m->v.state == SEEPAGE_STATE_RECOVERED)
+			++*recovered;
+		if (m->v.state != prev && m->v.state == SEEPAGE_STATE_SUSPECTED)
+			++*alerts;
+		prev = m->v.state;
+	}
+}
+
+static void test_long_leak_recovers_once(void **state)
+{
+	int recovered, alerts;
+	struct sim m;
+
+	(void)state;
+	sim_init(&m, 8 * GB);
+	count_changes(&m, long_then_freed, 12 * 3600, &recovered, &alerts);
+	assert_int_equal(alerts, 1);
+	assert_int_equal(recovered, 1);
+	assert_int_equal(m.v.state, SEEPAGE_STATE_OK);
+}
+
+static double long_then_flat(double t)
+{
+	return 20.0 * MB + 600.0 * MB / 3600 * (t < 6 * 3600 ? t : 6 * 3600);
+}
+
+static void test_stopped_leak_recovers_in_time(void **state)
+{
+	struct sim m;
+
+	(void)state;
+	sim_init(&m, 8 * GB);
+	run(&m, long_then_flat, 10 * 3600);
+	assert_true(m.at[SEEPAGE_STATE_CONFIRMED] > 0);
+	assert_true(m.at[SEEPAGE_STATE_RECOVERED] >= 7 * 3600);
+	/*
+	 * The longest level that saw it has epochs of 2^8 * 10 s: its floor may
+	 * rise for two more, and two without a rise are asked for.
+	 */
+	assert_true(m.at[SEEPAGE_STATE_RECOVERED] <= 6 * 3600 + 4 * 2560 + 10);
+}
+
+static void test_policy_switch_ends_an_alert(void **state)
+{
+	struct sim m;
+
+	(void)state;
+	sim_init(&m, 1800 * MB);
+	run(&m, leak_20mb_min, 900);
+	assert_true(m.worst >= SEEPAGE_STATE_SUSPECTED);
+	m.c.v[SEEPAGE_CFG_POLICY] = SEEPAGE_POLICY_CLASSIC;
+	feed(&m, 910, (u64)leak_20mb_min(910), true);
+	assert_int_equal(m.v.state, SEEPAGE_STATE_RECOVERED);
+}
+
+static void test_swapped_leak_still_grows(void **state)
+{
+	struct sim m;
+	double t;
+
+	(void)state;
+	sim_init(&m, 1800 * MB);
+	for (t = 0; t < 1200; t += 10) {
+		u64 total = (u64)leak_20mb_min(t), resident = total < 50 * MB ? total : 50 * MB;
+
+		m.s.swap = total - resident;	/* RSS stands still from 50 MB on */
+		feed(&m, t, resident, true);
+	}
+	assert_true(m.worst >= SEEPAGE_STATE_SUSPECTED);
+}
+
+static void test_small_processes_raise_nothing(void **state)
+{
+	struct sim m;
+
+	(void)state;
+	sim_init(&m, 1800 * MB);
+	m.c.v[SEEPAGE_CFG_MIN_PROCESS_SIZE_MB] = 4096;
+	run(&m, leak_20mb_min, 3600);
+	assert_int_equal(m.worst, SEEPAGE_STATE_OK);
+	assert_int_equal(m.v.confidence, 0);
+	assert_int_equal(m.v.gate[0].id, SEEPAGE_GATE_SIZE);
+	assert_false(m.v.gate[0].passed);
+}
+
+static void test_confidence_threshold_holds_back(void **state)
+{
+	struct sim m;
+
+	(void)state;
+	sim_init(&m, 1800 * MB);
+	m.c.v[SEEPAGE_CFG_ALERT_CONFIDENCE] = 100;
+	run(&m, leak_20mb_min, 3600);
+	assert_int_equal(m.worst, SEEPAGE_STATE_WATCH);
+}
+
+/* What is not growing has no time to exhaustion, and no invented growth. */
+static void test_unknown_is_said(void **state)
+{
+	struct sim m;
+	s64 growth;
+
+	(void)state;
+	sim_init(&m, GB);
+	feed(&m, 0, 20 * MB, true);
+	assert_false(seep_det_growth(&m.d, &m.v, &growth));
+	assert_true(m.v.tte_s == SEEP_UNKNOWN);
+	feed(&m, 10, 20 * MB, true);
+	feed(&m, 20, 20 * MB, true);
+	assert_true(seep_det_growth(&m.d, &m.v, &growth));
+	assert_true(growth == 0);
+}
+
+static void test_growth_is_what_it_is(void **state)
+{
+	struct sim m;
+	s64 growth = 0;
+
+	(void)state;
+	sim_init(&m, 1800 * MB);
+	run(&m, leak_20mb_min, 900);
+	assert_true(seep_det_growth(&m.d, &m.v, &growth));
+	assert_in_range(growth / (s64)MB, 1140, 1260);	/* 1200 MB/h */
+}
+
+/* Explaining twice changes nothing and repeats the state. */
+static void test_explain_is_pure(void **state)
+{
+	struct seep_verdict v;
+	struct seep_det copy;
+	struct sim m;
+
+	(void)state;
+	sim_init(&m, 1800 * MB);
+	run(&m, leak_20mb_min, 700);
+	memcpy(&copy, &m.d, sizeof(copy));
+	seep_det_explain(&m.d, &m.s, &m.c, &v);
+	assert_memory_equal(&copy, &m.d, sizeof(copy));
+	assert_int_equal(v.state, m.v.state);
+	assert_int_equal(v.confidence, m.v.confidence);
+}
+
+/* ---- ladder: the levels ---- */
+
+static void test_levels_keep_minima(void **state)
+{
+	struct seep_level lev[SEEP_SLOW_LEVELS];
+	struct seep_ladder l;
+	u32 i;
+
+	(void)state;
+	seep_ladder_reset(&l, lev, SEEP_SLOW_LEVELS, 0);
+	for (i = 0; i < 64; i++)	/* 100 99 102 101 104 103 ... */
+		seep_ladder_push(&l, lev, SEEP_SLOW_LEVELS, 100 + (i ^ 1), i * 100, 1);
+	assert_int_equal(seep_level_min(&lev[0], 0), 100 + 62);
+	assert_int_equal(seep_level_min(&lev[1], 0), 100 + 62);
+	assert_int_equal(seep_level_min(&lev[2], 0), 100 + 60);
+	assert_int_equal(seep_level_min(&lev[3], 0), 100 + 56);
+	assert_int_equal(lev[3].epoch, 800);
+	assert_int_equal(l.runs & 1, 0);	/* falls at every other step */
+	assert_int_equal(l.runs >> 1 & 7, 7);	/* floors of pairs rise */
+	assert_int_equal(lev[4].n, 4);
+}
+
+static void test_one_equal_step_is_allowed_two_are_not(void **state)
+{
+	static const u32 one[] = { 1, 2, 3, 3, 5, 6, 7, 8 }, two[] = { 1, 2, 3, 3, 5, 5, 7, 8 };
+	struct seep_level lev[1];
+	struct seep_ladder l;
+	u32 i;
+
+	(void)state;
+	seep_ladder_reset(&l, lev, 1, 0);
+	for (i = 0; i < 8; i++)
+		seep_ladder_push(&l, lev, 1, one[i], i * 10, 1);
+	assert_int_equal(l.runs, 1);
+	seep_ladder_reset(&l, lev, 1, 0);
+	for (i = 0; i < 8; i++)
+		seep_ladder_push(&l, lev, 1, two[i], i * 10, 1);
+	assert_int_equal(l.runs, 0);
+}
+
+/* ---- classic: DETECTION.md section 1, table and rules ---- */
+
+static u8 points(const struct seep_verdict *v, u8 id)
+{
+	for (int i = 0; i < v->nfactors; i++)
+		if (v->factor[i].id == id)
+			return v->factor[i].points;
+	fail_msg("factor %d missing", id);
+	return 0;
+}
+
+static void classic_init(struct sim *m)
+{
+	sim_init(m, 8 * GB);
+	m->c.v[SEEPAGE_CFG_POLICY] = SEEPAGE_POLICY_CLASSIC;
+	m->c.v[SEEPAGE_CFG_WARMUP_S] = 0;
+}
+
+/* rate faults/s, anon share in percent, for long enough to fill the window */
+static void classic_steady(struct sim *m, u32 rate, u32 anon_percent, u64 first, u64 rss,
+			   u64 vsz)
+{
+	double t;
+
+	for (t = 0; t <= 80; t += 10) {
+		m->s.faults = (u64)(rate * t);
+		m->s.faults_anon = m->s.faults * anon_percent / 100;
+		m->s.anon = t == 0 ? first : rss;
+		m->s.vsz = vsz;
+		m->s.time_ns = m->t0 + (u64)(t * 1e9);
+		m->s.age_ns = (u64)(t * 1e9);
+		m->s.full = true;
+		seep_det_feed(&m->d, &m->s, &m->c, &m->v);
+	}
+}
+
+static void test_classic_points(void **state)
+{
+	static const struct {
+		u32 rate, anon;
+		u64 first, rss, vsz;
+		u8 p_rate, p_growth, p_anon, p_vsz;
+	} row[] = {
+		{  400, 50, 100 * MB, 100 * MB, 150 * MB,  0,  0,  0,  0 },
+		{  500, 60, 100 * MB, 150 * MB, 300 * MB,  0,  0,  0,  0 },
+		{  501, 62, 100 * MB, 152 * MB, 305 * MB, 15, 12, 10, 12 },
+		{ 1000, 80, 100 * MB, 300 * MB, 900 * MB, 15, 12, 10, 12 },
+		{ 1001, 82, 100 * MB, 302 * MB, 907 * MB, 30, 25, 20, 25 },
+		{   10, 99, 100 * MB, 400 * MB, 2000 * MB, 0, 25,  0, 25 },	/* 800 faults */
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
+		struct sim m;
+
+		classic_init(&m);
+		classic_steady(&m, row[i].rate, row[i].anon, row[i].first, row[i].rss, row[i].vsz);
+		assert_int_equal(points(&m.v, SEEPAGE_FACTOR_FAULT_RATE), row[i].p_rate);
+		assert_int_equal(points(&m.v, SEEPAGE_FACTOR_RSS_GROWTH), row[i].p_growth);
+		assert_int_equal(points(&m.v, SEEPAGE_FACTOR_ANON_SHARE), row[i].p_anon);
+		assert_int_equal(points(&m.v, SEEPAGE_FACTOR_VSZ_RSS), row[i].p_vsz);
+		assert_int_equal(m.v.confidence, row[i].p_rate + row[i].p_growth +
+				 row[i].p_anon + row[i].p_vsz);
+	}
+}
+
+static void test_classic_needs_more_than_70(void **state)
+{
+	struct sim m;
+
+	(void)state;
+	classic_init(&m);	/* 25 + 20 + 25 = 70, below 500 faults/s */
+	classic_steady(&m, 400, 90, 100 * MB, 400 * MB, 2 * GB);
+	assert_int_equal(m.v.confidence, 70);
+	assert_int_equal(m.v.state, SEEPAGE_STATE_OK);
+	classic_init(&m);
+	classic_steady(&m, 600, 90, 100 * MB, 400 * MB, 2 * GB);
+	assert_int_equal(m.v.confidence, 85);
+	assert_int_equal(m.v.state, SEEPAGE_STATE_SUSPECTED);
+}
+
+static void test_classic_small_or_young_is_silent(void **state)
+{
+	struct sim m;
+
+	(void)state;
+	classic_init(&m);
+	classic_steady(&m, 2000, 90, 1 * MB, 9 * MB, 2 * GB);
+	assert_int_equal(m.v.confidence, 0);
+	classic_init(&m);
+	m.c.v[SEEPAGE_CFG_WARMUP_S] = 300;
+	classic_steady(&m, 2000, 90, 100 * MB, 400 * MB, 2 * GB);
+	assert_int_equal(m.v.confidence, 100);
+	assert_int_equal(m.v.state, SEEPAGE_STATE_OK);
+}
+
+/* > 1000 faults/s, > 10 MB/min, VSZ over 2.5 RSS for one minute */
+static void test_classic_confirmed_rule(void **state)
+{
+	struct sim m;
+	double t, confirmed = -1;
+
+	(void)state;
+	classic_init(&m);
+	for (t = 0; t < 400; t += 10) {
+		u64 rss = 100 * MB + (u64)(t * 20 * MB / 60);
+
+		m.s.faults = (u64)(1500 * t);
+		m.s.faults_anon = 0;
+		m.s.anon = rss;
+		m.s.vsz = rss * 13 / 5;
+		m.s.time_ns = m.t0 + (u64)(t * 1e9);
+		m.s.age_ns = (u64)(t * 1e9);
+		m.s.full = true;
+		seep_det_feed(&m.d, &m.s, &m.c, &m.v);
+		if (confirmed < 0 && m.v.state == SEEPAGE_STATE_CONFIRMED)
+			confirmed = t;
+	}
+	assert_true(confirmed >= 60 && confirmed <= 90);
+}
+
+/* anonymous > 80 % and > 5 MB/min for five minutes, whatever the score */
+static void test_classic_suspected_rule(void **state)
+{
+	struct sim m;
+	double t, suspected = -1;
+
+	(void)state;
+	classic_init(&m);
+	for (t = 0; t < 600; t += 10) {
+		u64 rss = 1 * GB + (u64)(t * 8 * MB / 60);
+
+		m.s.faults = (u64)(100 * t);
+		m.s.faults_anon = m.s.faults;
+		m.s.anon = rss;
+		m.s.vsz = rss;
+		m.s.time_ns = m.t0 + (u64)(t * 1e9);
+		m.s.age_ns = (u64)(t * 1e9);
+		m.s.full = true;
+		seep_det_feed(&m.d, &m.s, &m.c, &m.v);
+		if (suspected < 0 && m.v.state == SEEPAGE_STATE_SUSPECTED)
+			suspected = t;
+	}
+	assert_true(suspected >= 300 && suspected <= 340);
+}
+
+/* An old process with flat memory that is seen for the first time. */
+static void test_classic_flat_process_does_not_grow(void **state)
+{
+	struct sim m;
+	double t;
+
+	(void)state;
+	classic_init(&m);
+	for (t = 0; t < 400; t += 10) {
+		m.s.faults = (u64)(1500 * t);
+		m.s.faults_anon = 0;
+		m.s.anon = 1 * GB;
+		m.s.vsz = 4 * GB;
+		m.s.time_ns = m.t0 + (u64)(t * 1e9);
+		m.s.age_ns = 86400 * S_NS + (u64)(t * 1e9);
+		m.s.full = true;
+		seep_det_feed(&m.d, &m.s, &m.c, &m.v);
+		assert_int_equal(m.v.state, SEEPAGE_STATE_OK);
+	}
+}
+
+/* growth is compared with the growth of the warm-up, not with its level */
+static void test_classic_two_sigma_is_of_growth(void **state)
+{
+	struct sim m;
+	double t, suspected = -1;
+
+	(void)state;
+	classic_init(&m);
+	m.c.v[SEEPAGE_CFG_WARMUP_S] = 300;
+	for (t = 0; t < 1800; t += 10) {
+		/* 1 MB/min for ten minutes, then 4 MB/min; 50 % anonymous, 700 faults/s */
+		double grown = t < 600 ? t / 60 : 10 + (t - 600) / 15;
+
+		m.s.faults = (u64)(700 * t);
+		m.s.faults_anon = m.s.faults / 2;
+		m.s.anon = 100 * MB + (u64)(grown * MB);
+		m.s.vsz = m.s.anon;
+		m.s.time_ns = m.t0 + (u64)(t * 1e9);
+		m.s.age_ns = (u64)(t * 1e9);
+		m.s.full = true;
+		seep_det_feed(&m.d, &m.s, &m.c, &m.v);
+		if (suspected < 0 && m.v.state == SEEPAGE_STATE_SUSPECTED)
+			suspected = t;
+	}
+	assert_true(suspected >= 900 && suspected <= 1000);
+}
+
+static void test_severity(void **state)
+{
+	(void)state;
+	assert_int_equal(seep_severity(128 * MB), 1);
+	assert_int_equal(seep_severity(129 * MB), 2);
+	assert_int_equal(seep_severity(513 * MB), 4);
+	assert_int_equal(seep_severity(1025 * MB), 6);
+	assert_int_equal(seep_severity(4097 * MB), 8);
+	assert_int_equal(seep_severity(8193 * MB), 10);
+}
+
+static void test_fault_rate_window(void **state)
+{
+	struct sim m;
+	double t;
+
+	(void)state;
+	sim_init(&m, GB);
+	for (t = 0; t <= 100; t += 10) {
+		m.s.faults = t <= 50 ? (u64)(100 * t) : 5000;	/* stops after 50 s */
+		feed(&m, t, 20 * MB, true);
+	}
+	/* over the last 60 s: 10 s of 100 faults/s */
+	assert_in_range(seep_det_fault_rate(&m.d, &m.s, 60), 16, 17);
+	assert_int_equal(seep_det_fault_rate(&m.d, &m.s, 30), 0);
+}
+
+/* ---- classify ---- */
+
+static void test_classify(void **state)
+{
+	static const struct {
+		struct seep_fault_delta f;
+		u64 anon;
+	} row[] = {
+		/* reads, writes, known, anon, file, shmem, around */
+		{ { 0, 1000, true, 1000, 0, 0, 16 }, 1000 },		/* heap */
+		{ { 100, 0, true, 0, 1600, 0, 16 }, 0 },		/* mapped file, read */
+		{ { 0, 1000, true, 0, 0, 1000, 16 }, 0 },		/* tmpfs, written */
+		{ { 0, 2000, true, 1000, 0, 1000, 16 }, 1000 },	/* both */
+		{ { 0, 1000, true, 0, 1000, 0, 16 }, 0 },		/* shared file, written */
+		{ { 10, 1000, true, 1000, 160, 0, 16 }, 1000 },
+		{ { 0, 5000, true, 0, 0, 0, 16 }, 5000 },		/* churn */
+		{ { 30, 5000, true, 20, 200, 0, 16 }, 5000 },	/* the same, and its start */
+		{ { 125, 2000, true, 2000, 0, 2000, 16 }, 2000 },	/* shmem read */
+		{ { 30, 824, true, 24, 1000, 0, 16 }, 304 },	/* file written, and its start */
+		{ { 5000, 0, false, 20, 200, 0, 16 }, 4800 },
+		{ { 0, 10, true, -500, -5, -5, 16 }, 10 },		/* shrinking */
+		{ { 1000, 0, false, 1000, 0, 0, 16 }, 1000 },
+		{ { 100, 0, false, 0, 1600, 0, 16 }, 0 },
+		{ { 1100, 0, false, 1000, 1600, 0, 16 }, 1000 },
+		{ { 700, 0, false, 0, 0, 0, 16 }, 700 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++)
+		assert_int_equal(seep_classify_anon(&row[i].f), row[i].anon);
+}
+
+/* Any input at all: no undefined behaviour (the build has UBSan), sane output. */
+static void test_any_input_is_survived(void **state)
+{
+	struct sim m;
+	u64 x = 88172645463325252ULL;
+
+	(void)state;
+	for (int round = 0; round < 200; round++) {
+		sim_init(&m, GB);
+		m.c.v[SEEPAGE_CFG_POLICY] = round & 1;
+		for (int i = 0; i < 200; i++) {
+			u64 *field[] = { &m.s.age_ns, &m.s.anon, &m.s.file, &m.s.shmem, &m.s.swap,
+					 &m.s.vsz, &m.s.faults, &m.s.faults_anon, &m.s.headroom };
+			for (size_t k = 0; k < sizeof(field) / sizeof(field[0]); k++) {
+				x ^= x << 13;
+				x ^= x >> 7;
+				x ^= x << 17;
+				*field[k] = x >> (x % 64);
+			}
+			m.s.error = (u32)x;
+			m.s.full = x & 1;
+			m.s.time_ns += x >> (20 + x % 40);
+			seep_det_feed(&m.d, &m.s, &m.c, &m.v);
+			assert_in_range(m.v.state, 0, SEEPAGE_STATE_MAX);
+			assert_in_range(m.v.confidence, 0, 100);
+			assert_in_range(m.v.ngates, 0, SEEP_MAX_GATES);
+			assert_in_range(m.v.nfactors, 0, SEEP_MAX_FACTORS);
+		}
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_leak_is_named_early),
+		cmocka_unit_test(test_filled_cache_is_no_alert),
+		cmocka_unit_test(test_gc_sawtooth_is_no_alert),
+		cmocka_unit_test(test_noise_is_no_alert),
+		cmocka_unit_test(test_leak_below_a_sawtooth_is_found),
+		cmocka_unit_test(test_five_minute_filler_within_30_s),
+		cmocka_unit_test(test_saturating_growth_is_no_alert),
+		cmocka_unit_test(test_released_growth_recovers),
+		cmocka_unit_test(test_long_leak_recovers_once),
+		cmocka_unit_test(test_stopped_leak_recovers_in_time),
+		cmocka_unit_test(test_policy_switch_ends_an_alert),
+		cmocka_unit_test(test_swapped_leak_still_grows),
+		cmocka_unit_test(test_small_processes_raise_nothing),
+		cmocka_unit_test(test_confidence_threshold_holds_back),
+		cmocka_unit_test(test_unknown_is_said),
+		cmocka_unit_test(test_growth_is_what_it_is),
+		cmocka_unit_test(test_explain_is_pure),
+		cmocka_unit_test(test_levels_keep_minima),
+		cmocka_unit_test(test_one_equal_step_is_allowed_two_are_not),
+		cmocka_unit_test(test_classic_points),
+		cmocka_unit_test(test_classic_needs_more_than_70),
+		cmocka_unit_test(test_classic_small_or_young_is_silent),
+		cmocka_unit_test(test_classic_confirmed_rule),
+		cmocka_unit_test(test_classic_suspected_rule),
+		cmocka_unit_test(test_classic_flat_process_does_not_grow),
+		cmocka_unit_test(test_classic_two_sigma_is_of_growth),
+		cmocka_unit_test(test_severity),
+		cmocka_unit_test(test_fault_rate_window),
+		cmocka_unit_test(test_classify),
+		cmocka_unit_test(test_any_input_is_survived),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
