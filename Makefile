@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: GPL-2.0
+# `make help` lists the targets. Those that need packages install them.
+
+VERSION := $(shell cat VERSION)
+PREFIX ?= /usr/local
+KDIR ?= /lib/modules/$(shell uname -r)/build
+build := $(CURDIR)/build
+# The kernel that demo and test run in; a name of tests/lab/kernels.list.
+LAB_KERNEL := 6.1
+
+all: kmod ctl
+
+## all: the module for the running kernel, and the controller
+## kmod: the module for the running kernel, or KDIR=; build/kmod/host/seepage.ko
+kmod:
+	@tests/lab/setup build
+	+@tests/lab/build-module host "$(KDIR)"
+
+## kmod-NAME: the module for a kernel of tests/lab/kernels.list
+kmod-%:
+	@tests/lab/setup build
+	+@kdir=$$(tests/lab/kernel $*) && tests/lab/build-module $* "$$kdir/headers"
+
+## ctl: the controller, build/ctl/seepage
+ctl:
+	@tests/lab/setup build
+	+@$(MAKE) --no-print-directory -C ctl O=$(build)/ctl
+
+## progs: what the VM cases run; build/tests/
+progs: $(patsubst tests/prog/%.c,$(build)/tests/%,$(wildcard tests/prog/*.c))
+	+@[ ! -e tests/netlink/Makefile ] || \
+		$(MAKE) --no-print-directory -C tests/netlink O=$(build)/tests
+
+$(build)/tests/%: tests/prog/%.c
+	@tests/lab/setup build
+	@mkdir -p $(@D)
+	$(CC) -O2 -g -Wall -Wextra -pthread -o $@ $<
+
+## demo: finds a real leak in a VM, and leaves a harmless program alone
+demo: kmod-$(LAB_KERNEL) ctl
+	@tests/lab/setup vm
+	@tests/demo/run
+
+## test: everything a contributor must pass
+test:
+	+@tests/run
+
+## check: style and static checks
+check:
+	@tests/lab/setup build check
+	+@tests/check
+
+## storm: 1000 loads and unloads under forks, execs and faults (about 20 min)
+STORM ?= 1000
+storm: kmod-$(LAB_KERNEL) ctl progs
+	@tests/lab/setup vm
+	tests/lab/vm --smp 2 --timeout 5400 --silence 5400 -- \
+		env SEEPAGE_STORM=$(STORM) bash tests/cases/storm.sh
+
+## fresh-test: demo and test on a new Debian, in a chroot (as root)
+fresh-test:
+	@tests/lab/setup fresh
+	@tests/lab/fresh
+
+## install: the controller and its manual, below PREFIX
+install: ctl
+	install -D -m 755 $(build)/ctl/seepage $(DESTDIR)$(PREFIX)/bin/seepage
+	for page in $(wildcard docs/*.8); do \
+		install -D -m 644 $$page $(DESTDIR)$(PREFIX)/share/man/man8/$${page##*/} || exit; \
+	done
+
+## dkms-install: the module through DKMS; with DESTDIR only its source
+dkms_source = $(DESTDIR)/usr/src/seepage-$(VERSION)
+dkms-install:
+	@[ -n "$(DESTDIR)" ] || tests/lab/setup dkms
+	[ -n "$(DESTDIR)" ] || ! [ -d $(dkms_source) ] || dkms remove seepage/$(VERSION) --all || true
+	rm -rf $(dkms_source)
+	mkdir -p $(dkms_source)
+	cp -r kmod include VERSION $(dkms_source)
+	sed 's/@VERSION@/$(VERSION)/' dkms/dkms.conf >$(dkms_source)/dkms.conf
+	[ -n "$(DESTDIR)" ] || dkms install seepage/$(VERSION)
+
+## uninstall: what install and dkms-install did
+uninstall:
+	rm -f $(DESTDIR)$(PREFIX)/bin/seepage $(DESTDIR)$(PREFIX)/share/man/man8/seepage*.8
+	[ -n "$(DESTDIR)" ] || ! [ -d $(dkms_source) ] || dkms remove seepage/$(VERSION) --all
+	rm -rf $(dkms_source)
+
+## clean: removes build/
+clean:
+	rm -rf build
+
+help:
+	@sed -n 's/^## /  /p' $(MAKEFILE_LIST)
+
+.PHONY: storm all kmod ctl progs demo test check fresh-test install dkms-install uninstall clean help
