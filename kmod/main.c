@@ -40,9 +40,12 @@ static int __init seepage_init(void)
 	rc = seep_config_init();
 	if (rc)
 		return rc;
-	rc = seep_tab_init();
+	rc = seep_pool_init();
 	if (rc)
 		goto config;
+	rc = seep_tab_init();
+	if (rc)
+		goto pool;
 	rc = seep_alert_init();
 	if (rc)
 		goto tab;
@@ -74,6 +77,8 @@ alert:
 	seep_alert_exit();
 tab:
 	seep_tab_exit();
+pool:
+	seep_pool_exit();
 config:
 	seep_config_exit();
 	return rc;
@@ -88,6 +93,7 @@ static void __exit seepage_exit(void)
 	seep_sample_stop();
 	seep_alert_exit();
 	seep_tab_exit();
+	seep_pool_exit();
 	seep_config_exit();
 }
 

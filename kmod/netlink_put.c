@@ -6,8 +6,7 @@
  */
 #include <linux/math64.h>
 #include <linux/mm.h>
-#include <net/netlink.h>
-#include "seep.h"
+#include "netlink.h"
 
 static int put_u64(struct sk_buff *skb, int attr, u64 v)
 {

@@ -171,7 +171,7 @@ static void sample_one(struct seep_rec *rec, const struct seep_conf *c, bool ful
 	smp_rmb();	/* the figures before mm_users: they are not those of its end */
 	if (seep_rec_gone(rec))
 		return;
-	if (full && seep_tab_owner_lost(rec))
+	if (full && seep_owner_lost(rec))
 		trace_seepage_owner(rec);
 	s.full = full;
 	news = changed(&s, &rec->last);
@@ -209,7 +209,7 @@ static void full_pass(const struct seep_conf *c)
 {
 	struct seep_rec *rec;
 
-	seep_tab_adopt_all();
+	seep_owner_adopt_all();
 	seep_account_fold(NULL);
 	tick.now_ns = ktime_get_ns();	/* not before anyone was adopted */
 	seep_for_each_rec(rec) {
@@ -280,7 +280,7 @@ static void pass(bool full, const struct seep_conf *c, struct list_head *graves)
 	struct cost k;
 
 	bury_the_dead(graves);
-	seep_tab_refill();
+	seep_pool_refill(0);
 	cost_begin(&k);
 	tick.now_ns = ktime_get_ns();
 	read_room();
@@ -347,7 +347,7 @@ static void clear_work(struct work_struct *w)
 	mutex_unlock(&seep_table_mutex);
 	seep_tab_free(&graves);
 	mutex_lock(&seep_table_mutex);
-	seep_tab_refill();
+	seep_pool_refill(0);
 	mutex_unlock(&seep_table_mutex);
 }
 
@@ -387,27 +387,35 @@ void seep_sample_reschedule(void)
 	mod_delayed_work(wq, &tick_dwork, 0);
 }
 
+static void forget(struct seep_rec *rec)
+{
+	if (!rec->ready)
+		return;
+	seep_det_init(&rec->det, ktime_get_ns());
+	/* the window counts from now on; its RSS comes with the next sample */
+	rec->det.window[0].faults = (u32)rec->last.faults;
+	rec->alerted = SEEPAGE_STATE_OK;
+	rec->alerted_ns = 0;
+	rec->pending = SEEPAGE_STATE_OK;
+	list_del_init(&rec->hot);
+}
+
 /**
  * seep_sample_reset() - forget what was learned, as if just loaded
- * @only: of this mm alone; NULL: of all
+ * @only: of this record alone; NULL: of all
+ *
+ * Context: process, seep_table_mutex.
  */
-void seep_sample_reset(struct mm_struct *only)
+void seep_sample_reset(struct seep_rec *only)
 {
 	struct seep_rec *rec;
 
-	mutex_lock(&seep_table_mutex);
-	seep_for_each_rec(rec) {
-		if (!rec->ready || (only && rec->mm != only))
-			continue;
-		seep_det_init(&rec->det, ktime_get_ns());
-		/* the window counts from now on; its RSS comes with the next sample */
-		rec->det.window[0].faults = (u32)rec->last.faults;
-		rec->alerted = SEEPAGE_STATE_OK;
-		rec->alerted_ns = 0;
-		rec->pending = SEEPAGE_STATE_OK;
-		list_del_init(&rec->hot);
+	if (only) {
+		forget(only);
+		return;
 	}
-	mutex_unlock(&seep_table_mutex);
+	seep_for_each_rec(rec)
+		forget(rec);
 }
 
 void seep_sample_get_stats(struct seep_sample_stats *st)
