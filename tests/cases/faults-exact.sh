@@ -68,6 +68,7 @@ done
 # the faults of both processes are in the one memory, under the survivor's pid.
 "$workload" clonestay 1000
 pid=$(pgrep -x workload) || die "the clone is gone"
+# shellcheck disable=SC2317 # called by wait_for
 survivor() {
 	n=$(seepage -j show "$pid" | jq '.faults_user')
 	((n >= 1000))
