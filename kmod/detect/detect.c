@@ -307,7 +307,7 @@ void seep_det_feed(struct seep_det *d, const struct seep_sample *s,
 		/* not pushed while classic says ok: they are of another time */
 		seep_ladder_reset(&d->fast, d->fast_lev, SEEP_FAST_LEVELS, now);
 	}
-	if (classic || d->samples == 1 || (new_slot && d->classic.nsum < SEEP_LEARNED))
+	if (classic || d->samples == 1 || (new_slot && seep_classic_learns(d, s, c)))
 		seep_classic_feed(d, s, c, new_slot);
 	note_ladder(d, s, now);
 	if (at_rest(d, s, c)) {

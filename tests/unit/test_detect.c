@@ -392,6 +392,41 @@ static void test_explain_is_pure(void **state)
 	assert_int_equal(v.confidence, m.v.confidence);
 }
 
+static double step_then_flat(double t)
+{
+	return t < 300 ? 20.0 * MB : t < 400 ? 20.0 * MB + MB * (t - 300) / 2 : 70.0 * MB;
+}
+
+/* A process at rest is not judged: the verdict is what judging it would say. */
+static void test_rest_is_what_the_full_verdict_says(void **state)
+{
+	static const shape shapes[] = { flat_noise, step_then_flat, given_back, sawtooth };
+
+	int rests = 0;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++) {
+		struct sim m;
+
+		sim_init(&m, 1800 * MB);
+		for (double t = 0; t < 3 * 3600; t += 10) {
+			struct seep_verdict v;
+
+			feed(&m, t, (u64)shapes[i](t), true);
+			if (m.v.ngates)
+				continue;
+			rests++;
+			seep_ladder_verdict(&m.d, &m.s, &m.c, memset(&v, 0, sizeof(v)));
+			assert_int_equal(v.state, m.v.state);
+			assert_int_equal(v.confidence, m.v.confidence);
+			assert_int_equal(v.t1, m.v.t1);
+			assert_int_equal(v.floor, m.v.floor);
+			assert_int_equal(m.d.state, SEEPAGE_STATE_OK);
+		}
+	}
+	assert_true(rests > 2000);
+}
+
 /* ---- ladder: the levels ---- */
 
 static void test_levels_keep_minima(void **state)
@@ -430,6 +465,55 @@ static void test_one_equal_step_is_allowed_two_are_not(void **state)
 	for (i = 0; i < 8; i++)
 		seep_ladder_push(&l, lev, 1, two[i], i * 10, 1);
 	assert_int_equal(l.runs, 0);
+}
+
+/* All that can be seen of a level; which slot of its ring is which cannot. */
+static void assert_levels_equal(const struct seep_level *a, const struct seep_level *b, u32 n)
+{
+	for (; n--; a++, b++) {
+		for (u32 i = 0; i < a->n; i++)
+			assert_int_equal(seep_level_min(a, i), seep_level_min(b, i));
+		assert_int_equal(a->n, b->n);
+		assert_int_equal(a->half, b->half);
+		assert_int_equal(a->t_close, b->t_close);
+		assert_int_equal(a->epoch, b->epoch);
+		assert_int_equal(a->run, b->run);
+		assert_int_equal(a->strict, b->strict);
+		assert_int_equal(a->run_t0, b->run_t0);
+		assert_int_equal(a->run_t1, b->run_t1);
+		assert_int_equal(a->run_v0, b->run_v0);
+	}
+}
+
+/* Flat, one step, flat again, a leak, one dip, flat. */
+static u32 mostly_flat(u32 i)
+{
+	return i < 300 ? 100 : i < 900 ? 200 : i < 1100 ? 200 + i - 900 : i == 1500 ? 399 : 400;
+}
+
+static void test_short_cut_of_flat_levels_changes_nothing(void **state)
+{
+	struct seep_level with[SEEP_SLOW_LEVELS], without[SEEP_SLOW_LEVELS];
+	struct seep_ladder a, b;
+	u32 i, j, short_cuts = 0, runs = 0;
+
+	(void)state;
+	seep_ladder_reset(&a, with, SEEP_SLOW_LEVELS, 0);
+	seep_ladder_reset(&b, without, SEEP_SLOW_LEVELS, 0);
+	for (i = 0; i < 3000; i++) {
+		u32 v = mostly_flat(i), t = i * 100 + i % 3;
+
+		for (j = 0; j < SEEP_SLOW_LEVELS; j++)
+			without[j].same = 0;
+		short_cuts += with[0].same == SEEP_MINIMA && v == with[0].min[0];
+		seep_ladder_push(&a, with, SEEP_SLOW_LEVELS, v, t, 4);
+		seep_ladder_push(&b, without, SEEP_SLOW_LEVELS, v, t, 4);
+		assert_int_equal(a.runs, b.runs);
+		assert_levels_equal(with, without, SEEP_SLOW_LEVELS);
+		runs |= a.runs;
+	}
+	assert_true(short_cuts > 2000);
+	assert_int_equal(runs & 15, 15);
 }
 
 /* ---- classic: DETECTION.md section 1, table and rules ---- */
@@ -736,8 +820,10 @@ int main(void)
 		cmocka_unit_test(test_unknown_is_said),
 		cmocka_unit_test(test_growth_is_what_it_is),
 		cmocka_unit_test(test_explain_is_pure),
+		cmocka_unit_test(test_rest_is_what_the_full_verdict_says),
 		cmocka_unit_test(test_levels_keep_minima),
 		cmocka_unit_test(test_one_equal_step_is_allowed_two_are_not),
+		cmocka_unit_test(test_short_cut_of_flat_levels_changes_nothing),
 		cmocka_unit_test(test_classic_points),
 		cmocka_unit_test(test_classic_needs_more_than_70),
 		cmocka_unit_test(test_classic_small_or_young_is_silent),
