@@ -20,6 +20,8 @@
 #define FAULT_AROUND_BYTES	65536	/* the kernel's default; not readable for modules */
 
 #define STRETCH_MAX		10	/* times the interval, at most */
+#define OWNER_EVERY		32	/* full passes */
+#define RESCHED_EVERY		16	/* records */
 
 static struct workqueue_struct *wq;
 static bool running;			/* works may be queued; start and stop */
@@ -29,6 +31,10 @@ static struct {				/* seep_table_mutex */
 	u64 now_ns;			/* of the pass: one clock reading serves all */
 	u64 hot_gap_ns;			/* between two short passes, at least */
 	u64 room;			/* bytes of memory and swap still to be had */
+	/* of the record at hand; on the stack the compiler would clear them each time */
+	struct seep_sample sample;
+	u64 rw[2];
+	struct seep_verdict verdict;
 	struct seep_sample_stats stats;
 } tick;
 
@@ -79,7 +85,7 @@ static u64 counter_bytes(struct mm_struct *mm, int member)
  * of its own leaves, whichever is less. Its own limits matter only while it
  * grows, and are read only then.
  */
-static u64 headroom(const struct seep_rec *rec, const struct seep_sample *s)
+static noinline u64 headroom(const struct seep_rec *rec, const struct seep_sample *s)
 {
 	u64 room = tick.room, limit;
 	struct task_struct *p;
@@ -98,15 +104,8 @@ static u64 headroom(const struct seep_rec *rec, const struct seep_sample *s)
 	return room;
 }
 
-/**
- * seep_sample_read() - the figures of a record as they are now
- * @rec: may be live or gone; nothing of it changes
- * @s: time_ns is given, all else is written
- * @rw: read and write faults, of the same reading
- *
- * Context: process, seep_table_mutex; the mm counters need no lock.
- */
-void seep_sample_read(struct seep_rec *rec, struct seep_sample *s, u64 rw[2])
+static __always_inline void read_figures(struct seep_rec *rec, struct seep_sample *s,
+					 u64 rw[2])
 {
 	struct mm_struct *mm = rec->mm;
 
@@ -123,6 +122,19 @@ void seep_sample_read(struct seep_rec *rec, struct seep_sample *s, u64 rw[2])
 	s->headroom = tick.room;
 	if (s->anon + s->swap != rec->last.anon + rec->last.swap)
 		s->headroom = headroom(rec, s);
+}
+
+/**
+ * seep_sample_read() - the figures of a record as they are now
+ * @rec: may be live or gone; nothing of it changes
+ * @s: time_ns is given, all else is written
+ * @rw: read and write faults, of the same reading
+ *
+ * Context: process, seep_table_mutex; the mm counters need no lock.
+ */
+void seep_sample_read(struct seep_rec *rec, struct seep_sample *s, u64 rw[2])
+{
+	read_figures(rec, s, rw);
 }
 
 /* ---- one pass ---- */
@@ -156,38 +168,68 @@ static bool changed(const struct seep_sample *a, const struct seep_sample *b)
 	       a->shmem != b->shmem || a->swap != b->swap || a->vsz != b->vsz;
 }
 
+/* The last sample is now @s; most often only what lies around it has changed. */
+static void keep(struct seep_rec *rec, const struct seep_sample *s, bool news)
+{
+	if (news) {
+		memcpy(rec->faults_rw, tick.rw, sizeof(rec->faults_rw));
+		rec->last = *s;
+		return;
+	}
+	rec->last.time_ns = s->time_ns;
+	rec->last.age_ns = s->age_ns;
+	rec->last.headroom = s->headroom;
+	rec->last.error = s->error;
+	rec->last.page_shift = s->page_shift;
+	rec->last.full = s->full;
+}
+
+/*
+ * Looked for when the process is gone or when somebody has left the mm since
+ * the last sample; also now and then, as one may have left and another come.
+ */
+static void check_owner(struct seep_rec *rec)
+{
+	int users = atomic_read(&rec->mm->mm_users);
+
+	if (users == rec->users && !hlist_empty(&rec->pid->tasks[PIDTYPE_TGID]) &&
+	    (tick.stats.ticks + rec->id) % OWNER_EVERY)
+		return;
+	rec->users = users;
+	if (seep_owner_lost(rec))
+		trace_seepage_owner(rec);
+}
+
 static void sample_one(struct seep_rec *rec, const struct seep_conf *c, bool full)
 {
-	struct seep_verdict verdict;
-	struct seep_sample s;
+	struct seep_sample *s = &tick.sample;
+	struct seep_verdict *v = &tick.verdict;
 	u8 prev = rec->det.state;
-	u64 rw[2];
 	bool news;
 
 	if (!rec->ready)
 		first_look(rec);
-	s.time_ns = max(tick.now_ns, rec->seen_ns);	/* born during this pass */
-	seep_sample_read(rec, &s, rw);
+	s->time_ns = max(tick.now_ns, rec->seen_ns);	/* born during this pass */
+	read_figures(rec, s, tick.rw);
 	smp_rmb();	/* the figures before mm_users: they are not those of its end */
 	if (seep_rec_gone(rec))
 		return;
-	if (full && seep_owner_lost(rec))
-		trace_seepage_owner(rec);
-	s.full = full;
-	news = changed(&s, &rec->last);
-	memcpy(rec->faults_rw, rw, sizeof(rw));
-	rec->last = s;
+	if (full)
+		check_owner(rec);
+	s->full = full;
+	news = changed(s, &rec->last);
+	keep(rec, s, news);
 	seep_count(SAMPLES);
 
-	seep_det_feed(&rec->det, &s, c, &verdict);
-	trace_seepage_sample(rec, &verdict);
-	if (verdict.state != prev)
-		seep_alert_state(rec, prev, &verdict);
+	seep_det_feed(&rec->det, s, c, v);
+	trace_seepage_sample(rec, v);
+	if (v->state != prev)
+		seep_alert_state(rec, prev, v);
 	else if (rec->pending)
 		seep_alert_retry(rec);
-	if (suspicious(verdict.state) && list_empty(&rec->hot))
+	if (suspicious(v->state) && list_empty(&rec->hot))
 		list_add_tail(&rec->hot, &hot);
-	else if (!suspicious(verdict.state) && !list_empty(&rec->hot))
+	else if (!suspicious(v->state) && !list_empty(&rec->hot))
 		list_del_init(&rec->hot);
 	if (news)
 		seep_netlink_sample(rec);
@@ -208,13 +250,15 @@ static bool is_hot(const struct seep_rec *rec)
 static void full_pass(const struct seep_conf *c)
 {
 	struct seep_rec *rec;
+	u32 n = 0;
 
 	seep_owner_adopt_all();
 	seep_account_fold(NULL);
 	tick.now_ns = ktime_get_ns();	/* not before anyone was adopted */
 	seep_for_each_rec(rec) {
 		sample_one(rec, c, true);
-		cond_resched();
+		if (!(++n % RESCHED_EVERY))
+			cond_resched();
 	}
 }
 

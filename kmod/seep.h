@@ -60,6 +60,7 @@ struct seep_rec {
 	u8 alerted;			/* the alert it was told of, until it recovers */
 	u8 worst;			/* the same, but kept after */
 	u8 pending;			/* state to tell once the limits allow, or 0 */
+	int users;			/* mm_users when the owner was last looked for */
 	u64 alerted_ns;			/* monotonic, last alert; 0: never */
 	struct list_head hot;		/* under suspicion: sampled faster; or buried */
 	u64 faults_rw[2];		/* reads, writes at the last sample */
