@@ -152,7 +152,7 @@ static void first_look(struct seep_rec *rec)
 
 	seep_det_init(&rec->det, rec->seen_ns);
 	if (rec->seen_ns - min(rec->born_ns, rec->seen_ns) > NSEC_PER_SEC) {
-		s.time_ns = tick.now_ns;
+		s.time_ns = max(tick.now_ns, rec->seen_ns);
 		seep_sample_read(rec, &s, rw);
 		rec->last.anon = s.anon;
 		rec->last.file = s.file;
