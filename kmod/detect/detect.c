@@ -21,6 +21,7 @@ void seep_det_init(struct seep_det *d, u64 seen_ns)
 {
 	memset(d, 0, sizeof(*d));
 	d->t_state = seep_ds(seen_ns);
+	d->t_begin = d->t_state;
 	d->window[0].t = d->t_state;
 	seep_ladder_reset(&d->slow, d->slow_lev, SEEP_SLOW_LEVELS, d->t_state);
 	seep_ladder_reset(&d->fast, d->fast_lev, SEEP_FAST_LEVELS, d->t_state);
@@ -219,19 +220,32 @@ static u32 recent_top(const struct seep_det *d)
 	return d->last_v > top ? d->last_v : top;
 }
 
+/* Of the level that sees what was accused at the interval in force, ds. */
+static u32 epoch_needed(const struct seep_det *d)
+{
+	u32 epoch = d->interval_ms / 100, j;
+
+	for (j = 1; j < SEEP_SLOW_LEVELS && epoch < d->accused_epoch; j++)
+		epoch *= 2;
+	return epoch > d->accused_epoch ? epoch : d->accused_epoch;
+}
+
 /*
  * Half of the accused growth given back, or no growth for long, which is as
  * long as the levels that saw it need to tell: not a leak, or not any more.
+ * Levels begun anew say nothing yet: of release after two epochs, of growth
+ * when the one that is needed has all its floors.
  */
 static bool recovered(const struct seep_det *d, u32 now)
 {
 	u32 rise = d->accused_top - d->accused_v0, stalled = STALLED_FOR_DS;
+	u32 epoch = epoch_needed(d);
 
-	if (recent_top(d) < d->accused_v0 + rise / 2)
+	if (d->slow_lev[0].n >= 2 && recent_top(d) < d->accused_v0 + rise / 2)
 		return true;
-	if (d->accused_epoch > stalled / 2)
-		stalled = 2 * d->accused_epoch;
-	return now - d->t_run > stalled;
+	if (epoch > stalled / 2)
+		stalled = 2 * epoch;
+	return now - d->t_run > stalled && now - d->t_begin >= SEEP_MINIMA * epoch;
 }
 
 /*
@@ -244,6 +258,17 @@ static void start_over(struct seep_det *d, u32 now)
 	seep_ladder_reset(&d->fast, d->fast_lev, SEEP_FAST_LEVELS, now);
 	d->slow_min = ~0U;
 	d->restarted = true;
+	d->t_begin = now;
+}
+
+/* A level's epochs must be of one length. */
+static void new_interval(struct seep_det *d, u32 ms, u32 now)
+{
+	if (d->interval_ms) {
+		start_over(d, now);
+		d->t_run = now;
+	}
+	d->interval_ms = ms;
 }
 
 /* An alert stays an alert until the memory comes back; it never steps down. */
@@ -296,11 +321,8 @@ void seep_det_feed(struct seep_det *d, const struct seep_sample *s,
 
 	if (d->samples < 255)
 		d->samples++;
-	if (d->interval_ms != c->v[SEEPAGE_CFG_SAMPLE_INTERVAL_MS]) {
-		if (d->interval_ms)
-			start_over(d, now);	/* a level's epochs must be of one length */
-		d->interval_ms = c->v[SEEPAGE_CFG_SAMPLE_INTERVAL_MS];
-	}
+	if (d->interval_ms != c->v[SEEPAGE_CFG_SAMPLE_INTERVAL_MS])
+		new_interval(d, c->v[SEEPAGE_CFG_SAMPLE_INTERVAL_MS], now);
 	new_slot = note_window(d, s, now);
 	if (other_policy) {
 		seep_classic_forget(d);

@@ -106,6 +106,7 @@ struct seep_det {
 	u32 interval_ms;	/* between two pushes to slow, as configured */
 	u32 t_state;		/* when state was entered */
 	u32 t_run;		/* when a floor last rose, or growth was too fast to wait */
+	u32 t_begin;		/* when the levels were begun */
 
 	/* growth since the process came under watch */
 	u64 up, down;		/* bytes gained and given back */

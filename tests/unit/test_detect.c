@@ -292,6 +292,66 @@ static void test_stopped_leak_recovers_in_time(void **state)
 	assert_true(m.at[SEEPAGE_STATE_RECOVERED] <= 6 * 3600 + 4 * 2560 + 10);
 }
 
+static double leak_600mb_h(double t)
+{
+	return 20.0 * MB + 600.0 * MB / 3600 * t;
+}
+
+/* An alert after six hours at 10 s; from then on another interval. */
+static void alert_then_interval(struct sim *m, u32 interval_ms)
+{
+	sim_init(m, 16 * GB);
+	run(m, leak_600mb_h, 6 * 3600);
+	assert_in_range(m->v.state, SEEPAGE_STATE_SUSPECTED, SEEPAGE_STATE_RUNAWAY);
+	m->c.v[SEEPAGE_CFG_SAMPLE_INTERVAL_MS] = interval_ms;
+}
+
+static void test_interval_change_does_not_end_an_alert(void **state)
+{
+	static const u32 interval_s[] = { 1, 7, 60, 900, 3600 };
+	struct sim m;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(interval_s) / sizeof(interval_s[0]); i++) {
+		alert_then_interval(&m, interval_s[i] * 1000);
+		for (double t = 6 * 3600 + interval_s[i]; t < 24 * 3600; t += interval_s[i]) {
+			feed(&m, t, (u64)leak_600mb_h(t), true);
+			assert_true(m.at[SEEPAGE_STATE_RECOVERED] < 0);
+			assert_true(m.d.t_run <= seep_ds(m.s.time_ns));
+		}
+	}
+}
+
+/* One dip at the very first sample is no release; memory given back is one. */
+static void test_interval_change_does_not_hide_a_release(void **state)
+{
+	struct sim m;
+
+	(void)state;
+	alert_then_interval(&m, 60000);
+	feed(&m, 6 * 3600 + 60, 30 * MB, true);
+	assert_true(m.at[SEEPAGE_STATE_RECOVERED] < 0);
+	feed(&m, 6 * 3600 + 120, (u64)leak_600mb_h(6 * 3600 + 120), true);
+	feed(&m, 6 * 3600 + 180, (u64)leak_600mb_h(6 * 3600 + 180), true);
+	assert_true(m.at[SEEPAGE_STATE_RECOVERED] < 0);
+	for (double t = 6 * 3600 + 240; t <= 6 * 3600 + 420; t += 60)
+		feed(&m, t, 30 * MB, true);
+	assert_true(m.at[SEEPAGE_STATE_RECOVERED] > 0);
+}
+
+/* Growth that stops with the change: eight epochs of the new length later. */
+static void test_interval_change_and_stop_recovers(void **state)
+{
+	struct sim m;
+	double t;
+
+	(void)state;
+	alert_then_interval(&m, 3600000);
+	for (t = 7 * 3600; t <= 18 * 3600; t += 3600)
+		feed(&m, t, (u64)leak_600mb_h(6 * 3600), true);
+	assert_in_range(m.at[SEEPAGE_STATE_RECOVERED], 14 * 3600, 17 * 3600);
+}
+
 static void test_policy_switch_ends_an_alert(void **state)
 {
 	struct sim m;
@@ -813,6 +873,9 @@ int main(void)
 		cmocka_unit_test(test_released_growth_recovers),
 		cmocka_unit_test(test_long_leak_recovers_once),
 		cmocka_unit_test(test_stopped_leak_recovers_in_time),
+		cmocka_unit_test(test_interval_change_does_not_end_an_alert),
+		cmocka_unit_test(test_interval_change_does_not_hide_a_release),
+		cmocka_unit_test(test_interval_change_and_stop_recovers),
 		cmocka_unit_test(test_policy_switch_ends_an_alert),
 		cmocka_unit_test(test_swapped_leak_still_grows),
 		cmocka_unit_test(test_small_processes_raise_nothing),
