@@ -258,6 +258,7 @@ void seep_sample_read(struct seep_rec *rec, struct seep_sample *s, u64 rw[2]);	/
 /* view.c: table mutex */
 void seep_view_identify(struct seep_rec *rec);
 void seep_view_fill(struct seep_view *v, struct seep_rec *rec);
+void seep_view_weigh(struct seep_view *v);	/* any context */
 
 /* alert.c: table mutex, may sleep */
 int seep_alert_init(void);

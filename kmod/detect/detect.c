@@ -11,6 +11,7 @@
 #define HOUR_DS			(3600 * DS_PER_S)
 #define SHOWN_DS		(600 * DS_PER_S)
 #define STALLED_FOR_DS		HOUR_DS
+#define SOON_S			3600
 
 /**
  * seep_det_init() - a process nothing is known of yet
@@ -115,16 +116,38 @@ bool seep_det_growth(const struct seep_det *d, const struct seep_verdict *v,
 	return true;
 }
 
-/**
- * seep_severity() - how much memory is at stake
- * @rss_bytes: resident set
- */
-u8 seep_severity(u64 rss_bytes)
+static u8 severity_by_size(u64 mb)
 {
-	u64 mb = rss_bytes >> 20;
-
 	return mb > 8192 ? 10 : mb > 4096 ? 8 : mb > 1024 ? 6 :
 	       mb > 512 ? 4 : mb > 128 ? 2 : 1;
+}
+
+/**
+ * seep_severity() - how much it matters
+ * @v: what is said of the process; its state counts, be it that of an alert
+ * @rss_bytes: resident set
+ *
+ * Return: by the state, an alert one step higher when memory is exhausted
+ * within an hour; under the policy classic by the size alone.
+ */
+u8 seep_severity(const struct seep_verdict *v, u64 rss_bytes)
+{
+	bool soon = v->tte_s < SOON_S;	/* SEEP_UNKNOWN is the largest */
+
+	if (v->policy == SEEPAGE_POLICY_CLASSIC)
+		return severity_by_size(rss_bytes >> 20);
+	switch (v->state) {
+	case SEEPAGE_STATE_RUNAWAY:
+		return 10;
+	case SEEPAGE_STATE_CONFIRMED:
+		return soon ? 10 : 8;
+	case SEEPAGE_STATE_SUSPECTED:
+		return soon ? 8 : 6;
+	case SEEPAGE_STATE_WATCH:
+		return 2;
+	default:
+		return 1;
+	}
 }
 
 /* The series is anon + swap: swapping a leak out must not look like release. */

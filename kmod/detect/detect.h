@@ -173,7 +173,7 @@ u32 seep_det_fault_rate(const struct seep_det *d, const struct seep_sample *s,
 			u32 window_s);
 bool seep_det_growth(const struct seep_det *d, const struct seep_verdict *v,
 		     s64 *bytes_per_hour);
-u8 seep_severity(u64 rss_bytes);
+u8 seep_severity(const struct seep_verdict *v, u64 rss_bytes);
 
 /* classify.c: which faults were anonymous */
 struct seep_fault_delta {	/* between two samples */

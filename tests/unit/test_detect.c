@@ -770,15 +770,48 @@ static void test_classic_two_sigma_is_of_growth(void **state)
 	assert_true(suspected >= 900 && suspected <= 1000);
 }
 
-static void test_severity(void **state)
+static void test_classic_severity_is_of_size(void **state)
 {
+	struct seep_verdict v = { .policy = SEEPAGE_POLICY_CLASSIC, .tte_s = 60,
+				  .state = SEEPAGE_STATE_RUNAWAY };
+
 	(void)state;
-	assert_int_equal(seep_severity(128 * MB), 1);
-	assert_int_equal(seep_severity(129 * MB), 2);
-	assert_int_equal(seep_severity(513 * MB), 4);
-	assert_int_equal(seep_severity(1025 * MB), 6);
-	assert_int_equal(seep_severity(4097 * MB), 8);
-	assert_int_equal(seep_severity(8193 * MB), 10);
+	assert_int_equal(seep_severity(&v, 128 * MB), 1);
+	assert_int_equal(seep_severity(&v, 129 * MB), 2);
+	assert_int_equal(seep_severity(&v, 513 * MB), 4);
+	assert_int_equal(seep_severity(&v, 1025 * MB), 6);
+	assert_int_equal(seep_severity(&v, 4097 * MB), 8);
+	assert_int_equal(seep_severity(&v, 8193 * MB), 10);
+}
+
+static void test_severity_follows_the_state(void **state)
+{
+	static const struct {
+		u8 state, unknown, hour, soon;
+	} row[] = {
+		{ SEEPAGE_STATE_OK, 1, 1, 1 },
+		{ SEEPAGE_STATE_WATCH, 2, 2, 2 },
+		{ SEEPAGE_STATE_SUSPECTED, 6, 6, 8 },
+		{ SEEPAGE_STATE_CONFIRMED, 8, 8, 10 },
+		{ SEEPAGE_STATE_RUNAWAY, 10, 10, 10 },
+		{ SEEPAGE_STATE_RECOVERED, 1, 1, 1 },
+		{ SEEPAGE_STATE_EXITED, 1, 1, 1 },
+	};
+	static const u64 rss[] = { MB, 100 * GB };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++)
+		for (size_t k = 0; k < sizeof(rss) / sizeof(rss[0]); k++) {
+			struct seep_verdict v = { .policy = SEEPAGE_POLICY_LADDER,
+						  .state = row[i].state };
+
+			v.tte_s = SEEP_UNKNOWN;
+			assert_int_equal(seep_severity(&v, rss[k]), row[i].unknown);
+			v.tte_s = 3600;
+			assert_int_equal(seep_severity(&v, rss[k]), row[i].hour);
+			v.tte_s = 3599;
+			assert_int_equal(seep_severity(&v, rss[k]), row[i].soon);
+		}
 }
 
 static void test_fault_rate_window(void **state)
@@ -894,7 +927,8 @@ int main(void)
 		cmocka_unit_test(test_classic_suspected_rule),
 		cmocka_unit_test(test_classic_flat_process_does_not_grow),
 		cmocka_unit_test(test_classic_two_sigma_is_of_growth),
-		cmocka_unit_test(test_severity),
+		cmocka_unit_test(test_classic_severity_is_of_size),
+		cmocka_unit_test(test_severity_follows_the_state),
 		cmocka_unit_test(test_fault_rate_window),
 		cmocka_unit_test(test_classify),
 		cmocka_unit_test(test_any_input_is_survived),

@@ -101,7 +101,7 @@ enum seepage_attr {
 	SEEPAGE_A_PREV_STATE,		/* u8, enum seepage_state */
 	SEEPAGE_A_POLICY,		/* u8, enum seepage_policy */
 	SEEPAGE_A_CONFIDENCE,		/* u8, 0 to 100 */
-	SEEPAGE_A_SEVERITY,		/* u8, 1 2 4 6 8 10, by RSS */
+	SEEPAGE_A_SEVERITY,		/* u8, 1 2 4 6 8 10, by STATE; classic: by RSS */
 	SEEPAGE_A_FACTORS,		/* nest of SEEPAGE_A_FACTOR */
 	SEEPAGE_A_FACTOR,		/* nest of enum seepage_factor_attr */
 	SEEPAGE_A_GATES,		/* nest of SEEPAGE_A_GATE */
