@@ -78,12 +78,35 @@ u32 seep_det_fault_rate(const struct seep_det *d, const struct seep_sample *s,
 	return (u32)seep_div((u64)faults * DS_PER_S, now - old->t);
 }
 
+/* Growth over the floors that a level remembers, two at least; bytes per hour. */
+static s64 level_growth(const struct seep_level *lev)
+{
+	u32 n = lev->n - 1, new = seep_level_min(lev, 0), old = seep_level_min(lev, n);
+	u64 rate;
+
+	if (!lev->epoch)
+		return 0;
+	rate = seep_div(seep_div(seep_bytes(new > old ? new - old : old - new), n) * HOUR_DS,
+			lev->epoch);
+	return new >= old ? (s64)rate : -(s64)rate;
+}
+
+/* The one that is nearer to zero, which lies between two that disagree. */
+static s64 lesser(s64 a, s64 b)
+{
+	if ((a > 0) != (b > 0))
+		return 0;
+	return (a > 0) == (a < b) ? a : b;
+}
+
 /**
  * seep_det_growth() - growth of the floor, for display
  * @d: history, not changed
  * @v: its verdict: growth that is under judgement is shown as it is judged
- * @bytes_per_hour: else over the last ten minutes, or over what is known of a
- *	younger process
+ * @bytes_per_hour: else what both the last ten minutes (or what is known of a
+ *	younger process) and the last seven samples agree on: the lesser of the
+ *	two, 0 when one of them does not rise (or fall) as the other does. What
+ *	has come to rest is shown so after eight samples.
  *
  * Return: false when too little is known.
  */
@@ -91,28 +114,20 @@ bool seep_det_growth(const struct seep_det *d, const struct seep_verdict *v,
 		     s64 *bytes_per_hour)
 {
 	const struct seep_level *lev = d->slow_lev;
-	u32 old, new, j, n;
-	u64 rate;
+	u32 j;
 
 	if (v->t1 > v->t0 && v->floor > v->v0) {
 		*bytes_per_hour = (s64)seep_div(seep_bytes(v->floor - v->v0) * HOUR_DS,
 						v->t1 - v->t0);
 		return true;
 	}
-	if (lev->n < 3)
+	if (lev->n < 3 || !lev->epoch)
 		return false;
 	for (j = 1; j < SEEP_SLOW_LEVELS; j++)
 		if (d->slow_lev[j].n == SEEP_MINIMA &&
 		    d->slow_lev[j].epoch <= SHOWN_DS / (SEEP_MINIMA - 1))
 			lev = &d->slow_lev[j];
-	n = lev->n - 1;
-	new = seep_level_min(lev, 0);
-	old = seep_level_min(lev, n);
-	if (!lev->epoch)
-		return false;
-	rate = seep_div(seep_div(seep_bytes(new > old ? new - old : old - new), n) * HOUR_DS,
-			lev->epoch);
-	*bytes_per_hour = new >= old ? (s64)rate : -(s64)rate;
+	*bytes_per_hour = lesser(level_growth(lev), level_growth(d->slow_lev));
 	return true;
 }
 

@@ -435,6 +435,59 @@ static void test_growth_is_what_it_is(void **state)
 	assert_in_range(growth / (s64)MB, 1140, 1260);	/* 1200 MB/h */
 }
 
+/* A cache that fills in 30 s: shown while it does, not once it is flat for 90 s. */
+static void test_growth_ends_with_the_growth(void **state)
+{
+	struct sim m;
+	s64 growth = 0;
+	double t;
+
+	(void)state;
+	sim_init(&m, 8 * GB);
+	for (t = 0; t < 640; t += 10)
+		feed(&m, t, 10 * MB, true);
+	for (; t < 670; t += 10)
+		feed(&m, t, 10 * MB + (u64)((t - 630) / 30 * 100) * MB, true);
+	for (; t < 720; t += 10)
+		feed(&m, t, 110 * MB, true);
+	assert_int_equal(m.v.t1, 0);	/* no floor rises: shown as measured */
+	assert_true(seep_det_growth(&m.d, &m.v, &growth));
+	assert_in_range(growth / (s64)MB, 200, 220);	/* as far as it is a floor yet */
+	for (; t < 800; t += 10)
+		feed(&m, t, 110 * MB, true);
+	assert_int_equal(m.v.t1, 0);
+	assert_true(seep_det_growth(&m.d, &m.v, &growth));
+	assert_int_equal(growth, 0);
+}
+
+/* Falls for a minute and rises for ten, or the reverse: nothing is agreed on. */
+static void test_growth_is_what_both_windows_say(void **state)
+{
+	static const struct {
+		double first, then;	/* MB/min */
+		bool zero;
+	} row[] = { { -10, -10, false }, { -10, 10, true }, { 10, -10, true }, { -10, 0, true } };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
+		double mb = 500, t;
+		s64 growth = 0;
+		struct sim m;
+
+		sim_init(&m, 8 * GB);
+		for (t = 0; t <= 1300; t += 10) {
+			feed(&m, t, (u64)(mb * MB), true);
+			mb += (t < 1200 ? row[i].first : row[i].then) / 6;
+		}
+		memset(&m.v, 0, sizeof(m.v));	/* not as judged */
+		assert_true(seep_det_growth(&m.d, &m.v, &growth));
+		if (row[i].zero)
+			assert_int_equal(growth, 0);
+		else
+			assert_true(growth / (s64)MB < -550 && growth / (s64)MB > -650);
+	}
+}
+
 /* Explaining twice changes nothing and repeats the state. */
 static void test_explain_is_pure(void **state)
 {
@@ -915,6 +968,8 @@ int main(void)
 		cmocka_unit_test(test_confidence_threshold_holds_back),
 		cmocka_unit_test(test_unknown_is_said),
 		cmocka_unit_test(test_growth_is_what_it_is),
+		cmocka_unit_test(test_growth_ends_with_the_growth),
+		cmocka_unit_test(test_growth_is_what_both_windows_say),
 		cmocka_unit_test(test_explain_is_pure),
 		cmocka_unit_test(test_rest_is_what_the_full_verdict_says),
 		cmocka_unit_test(test_levels_keep_minima),
