@@ -124,6 +124,30 @@ static void test_leak_is_named_early(void **state)
 	assert_int_equal(m.v.confidence, 100);
 }
 
+/* Flat for its first seconds: longer levels begin to rise with an equal step. */
+static double flat_then_leak(double t)
+{
+	return 20.0 * MB + (t < 130 ? 0 : 20.0 * MB / 60 * (t - 130));
+}
+
+static void test_floor_points_do_not_fall_while_it_rises(void **state)
+{
+	u8 points = 0, most = 0;
+	struct sim m;
+
+	(void)state;
+	sim_init(&m, 1800 * MB);
+	for (double t = 0; t <= 3600; t += 10) {
+		feed(&m, t, (u64)flat_then_leak(t), true);
+		for (int i = 0; m.v.t1 && i < m.v.nfactors; i++)
+			if (m.v.factor[i].id == SEEPAGE_FACTOR_FLOOR)
+				points = m.v.factor[i].points;
+		assert_true(points >= most);
+		most = points;
+	}
+	assert_int_equal(most, 30);
+}
+
 static double cache_100mb_3min(double t)
 {
 	return 10.0 * MB + (t < 175 ? 100.0 * MB / 175 * t : 100.0 * MB);
@@ -950,6 +974,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_leak_is_named_early),
+		cmocka_unit_test(test_floor_points_do_not_fall_while_it_rises),
 		cmocka_unit_test(test_filled_cache_is_no_alert),
 		cmocka_unit_test(test_gc_sawtooth_is_no_alert),
 		cmocka_unit_test(test_noise_is_no_alert),
