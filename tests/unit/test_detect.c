@@ -25,6 +25,7 @@ struct sim {
 	struct seep_verdict v;
 	u64 limit;		/* bytes */
 	u64 t0;			/* ns: begin of the process */
+	u64 older;		/* ns: it had this age at t0 (classic_feed() only) */
 	double at[__SEEPAGE_STATE_MAX];	/* seconds: when each state was first entered */
 	u8 worst;
 };
@@ -671,22 +672,29 @@ static void classic_init(struct sim *m)
 	m->c.v[SEEPAGE_CFG_WARMUP_S] = 0;
 }
 
+/* One sample at t seconds of just these figures. */
+static void classic_feed(struct sim *m, double t, double faults, double faults_anon,
+			 u64 anon, u64 vsz)
+{
+	m->s.time_ns = m->t0 + (u64)(t * 1e9);
+	m->s.age_ns = m->older + (u64)(t * 1e9);
+	m->s.faults = (u64)faults;
+	m->s.faults_anon = (u64)faults_anon;
+	m->s.anon = anon;
+	m->s.vsz = vsz;
+	m->s.full = true;
+	seep_det_feed(&m->d, &m->s, &m->c, &m->v);
+}
+
 /* rate faults/s, anon share in percent, for long enough to fill the window */
 static void classic_steady(struct sim *m, u32 rate, u32 anon_percent, u64 first, u64 rss,
 			   u64 vsz)
 {
 	double t;
 
-	for (t = 0; t <= 80; t += 10) {
-		m->s.faults = (u64)(rate * t);
-		m->s.faults_anon = m->s.faults * anon_percent / 100;
-		m->s.anon = t == 0 ? first : rss;
-		m->s.vsz = vsz;
-		m->s.time_ns = m->t0 + (u64)(t * 1e9);
-		m->s.age_ns = (u64)(t * 1e9);
-		m->s.full = true;
-		seep_det_feed(&m->d, &m->s, &m->c, &m->v);
-	}
+	for (t = 0; t <= 80; t += 10)
+		classic_feed(m, t, rate * t, rate * t * anon_percent / 100,
+			     t == 0 ? first : rss, vsz);
 }
 
 static void test_classic_points(void **state)
@@ -760,14 +768,7 @@ static void test_classic_confirmed_rule(void **state)
 	for (t = 0; t < 400; t += 10) {
 		u64 rss = 100 * MB + (u64)(t * 20 * MB / 60);
 
-		m.s.faults = (u64)(1500 * t);
-		m.s.faults_anon = 0;
-		m.s.anon = rss;
-		m.s.vsz = rss * 13 / 5;
-		m.s.time_ns = m.t0 + (u64)(t * 1e9);
-		m.s.age_ns = (u64)(t * 1e9);
-		m.s.full = true;
-		seep_det_feed(&m.d, &m.s, &m.c, &m.v);
+		classic_feed(&m, t, 1500 * t, 0, rss, rss * 13 / 5);
 		if (confirmed < 0 && m.v.state == SEEPAGE_STATE_CONFIRMED)
 			confirmed = t;
 	}
@@ -785,14 +786,7 @@ static void test_classic_suspected_rule(void **state)
 	for (t = 0; t < 600; t += 10) {
 		u64 rss = 1 * GB + (u64)(t * 8 * MB / 60);
 
-		m.s.faults = (u64)(100 * t);
-		m.s.faults_anon = m.s.faults;
-		m.s.anon = rss;
-		m.s.vsz = rss;
-		m.s.time_ns = m.t0 + (u64)(t * 1e9);
-		m.s.age_ns = (u64)(t * 1e9);
-		m.s.full = true;
-		seep_det_feed(&m.d, &m.s, &m.c, &m.v);
+		classic_feed(&m, t, 100 * t, 100 * t, rss, rss);
 		if (suspected < 0 && m.v.state == SEEPAGE_STATE_SUSPECTED)
 			suspected = t;
 	}
@@ -807,15 +801,9 @@ static void test_classic_flat_process_does_not_grow(void **state)
 
 	(void)state;
 	classic_init(&m);
+	m.older = 86400 * S_NS;
 	for (t = 0; t < 400; t += 10) {
-		m.s.faults = (u64)(1500 * t);
-		m.s.faults_anon = 0;
-		m.s.anon = 1 * GB;
-		m.s.vsz = 4 * GB;
-		m.s.time_ns = m.t0 + (u64)(t * 1e9);
-		m.s.age_ns = 86400 * S_NS + (u64)(t * 1e9);
-		m.s.full = true;
-		seep_det_feed(&m.d, &m.s, &m.c, &m.v);
+		classic_feed(&m, t, 1500 * t, 0, 1 * GB, 4 * GB);
 		assert_int_equal(m.v.state, SEEPAGE_STATE_OK);
 	}
 }
@@ -832,15 +820,9 @@ static void test_classic_two_sigma_is_of_growth(void **state)
 	for (t = 0; t < 1800; t += 10) {
 		/* 1 MB/min for ten minutes, then 4 MB/min; 50 % anonymous, 700 faults/s */
 		double grown = t < 600 ? t / 60 : 10 + (t - 600) / 15;
+		u64 rss = 100 * MB + (u64)(grown * MB);
 
-		m.s.faults = (u64)(700 * t);
-		m.s.faults_anon = m.s.faults / 2;
-		m.s.anon = 100 * MB + (u64)(grown * MB);
-		m.s.vsz = m.s.anon;
-		m.s.time_ns = m.t0 + (u64)(t * 1e9);
-		m.s.age_ns = (u64)(t * 1e9);
-		m.s.full = true;
-		seep_det_feed(&m.d, &m.s, &m.c, &m.v);
+		classic_feed(&m, t, 700 * t, 350 * t, rss, rss);
 		if (suspected < 0 && m.v.state == SEEPAGE_STATE_SUSPECTED)
 			suspected = t;
 	}
