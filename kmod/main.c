@@ -18,6 +18,8 @@ static const char *disabled_why;	/* set once; NULL: at work */
  * @why: constant text, shown in the status
  *
  * For an invariant that turned out broken: the box goes on, only we do not.
+ * The worker runs no pass and no handler touches the table any more; readers
+ * see what was known, and rmmod works as ever.
  * Context: any.
  */
 void seep_disable(const char *why)
