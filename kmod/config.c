@@ -161,7 +161,7 @@ static int publish(const struct seep_conf *c)
 	old = rcu_replace_pointer(seep_config, new, lockdep_is_held(&config_mutex));
 	synchronize_rcu();	/* readers copy out under rcu_read_lock() */
 	kfree(old);
-	seep_sample_reschedule();
+	seep_tick_reschedule();
 	return 0;
 }
 

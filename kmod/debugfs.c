@@ -18,10 +18,10 @@ static struct dentry *dir;
 static int status_show(struct seq_file *m, void *unused)
 {
 	const char *why = seep_disabled();
-	struct seep_sample_stats st;
+	struct seep_tick_stats st;
 	u64 first, last;
 
-	seep_sample_get_stats(&st);
+	seep_tick_get_stats(&st);
 	seep_alert_range(&first, &last);
 	seq_printf(m, "%-20s %s\n", "key", "value");
 	seq_printf(m, "%-20s %s\n", "version", SEEP_VERSION);

@@ -41,7 +41,7 @@ static void on_exit(SEEP_TP_EXIT_PROTO)
 	if (atomic_inc_return(&exits) < (int)max(EXITS_MIN, seep_tab_count() / 8))
 		return;
 	atomic_set(&exits, 0);
-	seep_sample_kick();
+	seep_tick_kick();
 }
 
 static void __maybe_unused check_prototypes(void)

@@ -51,7 +51,7 @@ static int __init seepage_init(void)
 	rc = seep_alert_init();
 	if (rc)
 		goto tab;
-	rc = seep_sample_init();
+	rc = seep_tick_init();
 	if (rc)
 		goto alert;
 	rc = seep_hook_life_start();
@@ -60,7 +60,7 @@ static int __init seepage_init(void)
 	rc = seep_hook_start();
 	if (rc)
 		goto life;
-	seep_sample_start();
+	seep_tick_start();
 	seep_debugfs_init();
 	rc = seep_netlink_init();
 	if (rc)
@@ -74,7 +74,7 @@ hook:
 life:
 	seep_hook_life_stop();
 sample:
-	seep_sample_stop();
+	seep_tick_stop();
 alert:
 	seep_alert_exit();
 tab:
@@ -92,7 +92,7 @@ static void __exit seepage_exit(void)
 	seep_debugfs_exit();
 	seep_hook_stop();
 	seep_hook_life_stop();
-	seep_sample_stop();
+	seep_tick_stop();
 	seep_alert_exit();
 	seep_tab_exit();
 	seep_pool_exit();

@@ -83,7 +83,7 @@ static void refuse(u32 max)
 		seep_count(TABLE_FULL);
 	} else {
 		seep_count(POOL_EMPTY);
-		seep_sample_kick();
+		seep_tick_kick();
 	}
 	seep_owner_missed();
 }
@@ -141,7 +141,7 @@ unlock:
 	else if (born)
 		trace_seepage_birth(rec);
 	if (needs_refill(max))
-		seep_sample_kick();
+		seep_tick_kick();
 	return rec;
 }
 

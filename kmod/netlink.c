@@ -274,7 +274,7 @@ static int reset(struct sk_buff *skb, struct genl_info *info)
 		seep_alert_reset();
 	if (what & SEEPAGE_RESET_COUNTERS) {
 		seep_counters_reset();
-		seep_sample_reset_stats();
+		seep_tick_reset_stats();
 	}
 	return 0;
 }

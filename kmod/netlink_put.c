@@ -207,9 +207,9 @@ static int put_counters(struct sk_buff *skb)
 
 static int put_stats(struct sk_buff *skb)
 {
-	struct seep_sample_stats st;
+	struct seep_tick_stats st;
 
-	seep_sample_get_stats(&st);
+	seep_tick_get_stats(&st);
 	if (put_u64(skb, SEEPAGE_A_TICKS, st.ticks) ||
 	    put_u64(skb, SEEPAGE_A_TICK_COST_NS, st.cost_ns) ||
 	    put_u64(skb, SEEPAGE_A_TICK_COST_MAX_NS, st.cost_max_ns) ||

@@ -238,22 +238,25 @@ bool seep_owner_lost(struct seep_rec *rec);			/* may sleep, table mutex */
 struct seep_rec *seep_owner_rec(struct task_struct *process, bool *exiting); /* RCU, table mutex */
 struct seep_rec *seep_owner_next(struct pid_namespace *ns, int *nr); /* may sleep, table mutex */
 
-/* sample.c: process context */
-int seep_sample_init(void);
-void seep_sample_start(void);
-void seep_sample_stop(void);
-void seep_sample_kick(void);			/* any context: reap and refill soon */
-void seep_sample_reschedule(void);		/* after a change of configuration */
-void seep_sample_reset(struct seep_rec *only);	/* forget histories; table mutex */
-struct seep_sample_stats {
+/* sample.c: process context, table mutex */
+bool seep_sample_pass(bool full, const struct seep_conf *c);
+void seep_sample_read(struct seep_rec *rec, struct seep_sample *s, u64 rw[2]);
+void seep_sample_reset(struct seep_rec *only);	/* forget what was learned */
+
+/* tick.c: process context */
+struct seep_tick_stats {
 	u64 ticks, cost_ns, cost_max_ns;
 	u32 interval_ms;
 	bool stretched;
 };
 
-void seep_sample_get_stats(struct seep_sample_stats *st);
-void seep_sample_reset_stats(void);
-void seep_sample_read(struct seep_rec *rec, struct seep_sample *s, u64 rw[2]);	/* table mutex */
+int seep_tick_init(void);
+void seep_tick_start(void);
+void seep_tick_stop(void);
+void seep_tick_kick(void);			/* any context: reap and refill soon */
+void seep_tick_reschedule(void);		/* after a change of configuration */
+void seep_tick_get_stats(struct seep_tick_stats *st);
+void seep_tick_reset_stats(void);
 
 /* view.c: table mutex */
 void seep_view_identify(struct seep_rec *rec);
