@@ -37,7 +37,7 @@ static void print_table(const struct msgs *m)
 		sentence_evidence(&rec, text, sizeof(text));
 		table_cell(t, text);
 	}
-	table_print(t, stdout, "");
+	table_print(t, "");
 	table_free(t);
 }
 

@@ -105,7 +105,7 @@ static void print_table(const struct rec *rec, size_t n)
 			table_cell(t, text);
 		}
 	}
-	table_print(t, stdout, "");
+	table_print(t, "");
 	table_free(t);
 }
 
@@ -115,16 +115,14 @@ static void print_json(const struct ctx *ctx, const struct rec *rec, size_t n)
 	struct place place;
 	size_t i;
 
-	putchar('[');
+	out_printf("[");
 	for (i = 0; i < n; i++) {
-		if (i)
-			putchar(',');
-		putchar('\n');
+		out_printf(i ? ",\n" : "\n");
 		place_find(&rec[i], false, &place);
 		out_json(ctx, json_process(&rec[i], &place));
 		place_free(&place);
 	}
-	puts("]");
+	out_line("]");
 }
 
 static void print(const struct ctx *ctx, const struct msgs *m)

@@ -5,7 +5,7 @@
 
 static void row(const char *label, const char *value)
 {
-	printf("  %-15s%s\n", label, value);
+	out_printf("  %-15s%s\n", label, value);
 }
 
 static void print_place(const struct rec *rec)
@@ -48,12 +48,12 @@ static void print_factors(const struct rec *rec)
 	char text[SENTENCE_MAX], points[32];
 
 	if (n)
-		puts("factors (points of at most):");
+		out_line("factors (points of at most):");
 	for (i = 0; i < n; i++) {
 		snprintf(points, sizeof(points), "%u/%u", f[i].points, f[i].max);
 		sentence_factor(&f[i], text, sizeof(text));
-		printf("  %-15s%-7s%s\n", factor_name(f[i].id) ? factor_name(f[i].id) : "?",
-		       points, text);
+		out_printf("  %-15s%-7s%s\n", factor_name(f[i].id) ? factor_name(f[i].id) : "?",
+			   points, text);
 	}
 }
 
@@ -64,11 +64,11 @@ static void print_gates(const struct rec *rec)
 	char text[SENTENCE_MAX];
 
 	if (n)
-		puts("gates:");
+		out_line("gates:");
 	for (i = 0; i < n; i++) {
 		sentence_gate(&g[i], text, sizeof(text));
-		printf("  %-15s%-7s%s\n", gate_name(g[i].id) ? gate_name(g[i].id) : "?",
-		       g[i].passed ? "open" : "closed", text);
+		out_printf("  %-15s%-7s%s\n", gate_name(g[i].id) ? gate_name(g[i].id) : "?",
+			   g[i].passed ? "open" : "closed", text);
 	}
 }
 
@@ -79,15 +79,15 @@ static void print_history(const struct rec *rec)
 	char text[TEXT_MAX];
 
 	if (n)
-		puts("least anonymous memory and swap in each epoch, oldest first:");
+		out_line("least anonymous memory and swap in each epoch, oldest first:");
 	for (i = 0; i < n; i++) {
 		fmt_ns(text, sizeof(text), l[i].epoch_ms > UINT64_MAX / 1000000 ? UINT64_MAX :
 		       l[i].epoch_ms * 1000000);
-		printf("  %-15s", text);
+		out_printf("  %-15s", text);
 		for (j = 0; j < l[i].n; j++)
-			printf("%s%s", j ? " " : "",
-			       fmt_bytes_short(text, sizeof(text), l[i].minima[j]));
-		putchar('\n');
+			out_printf("%s%s", j ? " " : "",
+				   fmt_bytes_short(text, sizeof(text), l[i].minima[j]));
+		out_line("");
 	}
 }
 
@@ -96,7 +96,7 @@ static void print_text(const struct rec *rec)
 	char text[SENTENCE_MAX];
 
 	sentence_headline(rec, text, sizeof(text));
-	puts(text);
+	out_line(text);
 	print_figures(rec);
 	print_factors(rec);
 	print_gates(rec);

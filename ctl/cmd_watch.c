@@ -68,9 +68,9 @@ static void print_text(const struct rec *rec)
 
 	attr_text(SEEPAGE_A_TIME_NS, rec->a[SEEPAGE_A_TIME_NS], false, when, sizeof(when));
 	sentence_headline(rec, text, sizeof(text));
-	printf("%s #%llu %s: ", when, rec_get(rec, SEEPAGE_A_SEQ, 0), text);
+	out_printf("%s #%llu %s: ", when, rec_get(rec, SEEPAGE_A_SEQ, 0), text);
 	sentence_evidence(rec, text, sizeof(text));
-	puts(text);
+	out_line(text);
 }
 
 static bool wanted(const struct watch *w, const struct rec *rec)
@@ -113,7 +113,7 @@ static void tell_lost(const struct watch *w, u64 from, u64 to)
 	json_object_object_add(range, "to", json_object_new_uint64(to));
 	json_object_object_add(o, "lost", range);
 	out_json(w->ctx, o);
-	fflush(stdout);
+	out_broken();
 }
 
 /* The next alert, whatever is missing before it will not come any more. */

@@ -260,12 +260,15 @@ struct json_object *jsonc_parse(const char *text, size_t len, struct jsonc_bad *
 struct table;
 struct table *table_new(const char *const *heads, const bool *right, unsigned int cols);
 void table_cell(struct table *t, const char *text);
-void table_print(const struct table *t, FILE *f, const char *indent);
+void table_write(const struct table *t, FILE *f, const char *indent);
+void table_print(const struct table *t, const char *indent);
 void table_free(struct table *t);
 
 /* out.c: what is printed where */
 void out_init(void);
 int out_close(int status);
+void out_printf(const char *fmt, ...) __printf(1, 2);
+void out_line(const char *text);
 bool out_broken(void);
 bool out_gone(void);
 int out_json(const struct ctx *ctx, struct json_object *o);

@@ -364,5 +364,5 @@ for words in "-j alerts" "watch --since 0" "-j watch --since 0"; do
 	# shellcheck disable=SC2086 # words
 	timeout 20 seepage $words >/dev/full 2>err || status=$?
 	assert_eq $status 1 "status of '$words' on a full disk"
-	[[ $(<err) == "seepage: cannot write: "* ]] || die "$words: said $(<err)"
+	assert_eq "$(<err)" "seepage: cannot write: No space left on device" "$words"
 done
