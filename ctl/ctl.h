@@ -98,7 +98,6 @@ const char *gate_name(unsigned int id);
 const char *gate_unit(unsigned int id);
 const char *counter_name(unsigned int id);
 const char *severity_name(unsigned int severity);
-const char *reset_name(unsigned int bit);
 int state_from_name(const char *name, size_t len);	/* -1: unknown */
 unsigned int cfg_from_name(const char *name);		/* 0: unknown */
 u32 reset_from_name(const char *name);		/* 0: unknown */

@@ -104,11 +104,6 @@ const char *counter_name(unsigned int id)
 	return lookup(counter_names, ARRAY_SIZE(counter_names), id);
 }
 
-const char *reset_name(unsigned int bit)
-{
-	return lookup(reset_names, ARRAY_SIZE(reset_names), bit);
-}
-
 const char *policy_name(unsigned int policy)
 {
 	return cfg_word(SEEPAGE_CFG_POLICY, policy);
@@ -151,7 +146,7 @@ u32 reset_from_name(const char *name)
 	for (i = 0; i < ARRAY_SIZE(reset_names); i++)
 		if (!strcmp(reset_names[i], name))
 			return 1U << i;
-	return 0;
+	return strcmp(name, "all") ? 0 : SEEPAGE_RESET_ALL;
 }
 
 const char *cfg_word(unsigned int key, u32 value)

@@ -79,10 +79,29 @@ fails 2 seepage get policy pmc
 says get "unexpected word 'pmc'"
 fails 2 seepage status now
 says status "unexpected word 'now'"
+reset_words='allowed history [PID] | alerts | counters | config | all'
+for words in '' --; do
+	# shellcheck disable=SC2086 # none is none
+	fails 2 seepage reset $words
+	says reset "a word is missing" "$reset_words"
+done
 fails 2 seepage reset everything
-says reset "'everything'" history alerts counters config
-fails 2 seepage reset alerts --pid 1
-says reset --pid history
+says reset "'everything'" "$reset_words"
+fails 2 seepage reset ''
+says reset "''" "$reset_words"
+fails 2 seepage reset 1
+says reset "'1'" "$reset_words"
+fails 2 seepage reset alerts 1
+says reset "'1'" "$reset_words"
+fails 2 seepage reset history 0
+says reset "'0'" 1..2147483647
+fails 2 seepage reset history 1 --pid 2
+says reset "'1'" twice
+for words in "alerts --pid 1" "history 1 alerts" "all --pid 1"; do
+	# shellcheck disable=SC2086 # words
+	fails 2 seepage reset $words
+	says reset "a PID: allowed with history only"
+done
 fails 2 seepage watch --count
 says watch --count missing
 fails 2 seepage watch --count 0
@@ -131,8 +150,9 @@ get
 get policy
 set policy classic
 apply good.json
-reset
+reset all
 reset alerts
+reset history 1
 END
 does seepage version
 assert_eq "$(sed -n 2p out)" "module: not loaded" "version"
@@ -287,8 +307,11 @@ gone=$!
 wait $gone
 fails 1 seepage show $gone
 says show "pid $gone: " "no such process"
-fails 1 seepage reset --pid 2147483647
-says reset "pid 2147483647: " "no such process"
+for words in "--pid 2147483647" "history 2147483647" "history --pid 2147483647"; do
+	# shellcheck disable=SC2086 # words
+	fails 1 seepage reset $words
+	says reset "pid 2147483647: " "no such process"
+done
 fails 1 seepage reset --pid 2
 says reset "pid 2: " "kernel thread"
 
@@ -320,8 +343,9 @@ CAP_SYS_ADMIN apply flat.json
 CAP_SYS_ADMIN watch
 CAP_SYS_ADMIN watch --since 0
 CAP_SYS_ADMIN watch --wait
-CAP_SYS_ADMIN reset
+CAP_SYS_ADMIN reset all
 CAP_SYS_ADMIN reset alerts
+CAP_SYS_ADMIN reset history
 CAP_SYS_ADMIN reset --pid $theirs
 END
 unchanged "what nobody tried"

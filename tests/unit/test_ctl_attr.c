@@ -54,11 +54,14 @@ static void names_are_complete(void **state)
 		assert_true(gate_name(i) && gate_unit(i));
 	for (i = 1; i <= SEEPAGE_COUNTER_MAX; i++)
 		assert_non_null(counter_name(i));
-	for (i = 0; i < 4; i++)
-		assert_int_equal(reset_from_name(reset_name(i)), 1U << i);
+	assert_int_equal(reset_from_name("history"), SEEPAGE_RESET_HISTORY);
+	assert_int_equal(reset_from_name("alerts"), SEEPAGE_RESET_ALERTS);
+	assert_int_equal(reset_from_name("counters"), SEEPAGE_RESET_COUNTERS);
+	assert_int_equal(reset_from_name("config"), SEEPAGE_RESET_CONFIG);
+	assert_int_equal(reset_from_name("all"), SEEPAGE_RESET_ALL);
+	assert_int_equal(reset_from_name("al"), 0);
 	assert_null(state_name(SEEPAGE_STATE_MAX + 1));
 	assert_null(factor_name(UINT32_MAX));
-	assert_null(reset_name(4));
 	assert_null(severity_name(3));
 	assert_string_equal(severity_name(10), "critical");
 }
