@@ -252,6 +252,9 @@ struct jsonc_bad {		/* a number that none can be made of; else empty */
 	char key[80], value[80];
 };
 
+#define JSONC_SHAPE	"{\"KEY\": VALUE, ...}"
+
+void jsonc_no_object(const char *text, const char *type, char *err, size_t size);
 struct json_object *jsonc_parse(const char *text, size_t len, struct jsonc_bad *bad,
 				char *err, size_t size);
 

@@ -213,23 +213,25 @@ refused() {
 	printf '%s' "$1" >bad.json
 	shift
 	fails 1 seepage apply bad.json
-	says apply "$@"
+	says apply bad.json "$@"
 	fails 1 seepage apply - <bad.json
 	says apply "$@"
 }
-refused '' ''
-refused '{' 'line 1'
+shape='{"KEY": VALUE, ...}'
+refused '' 'line 1' 'not JSON' "$shape"
+refused $'# mine\npolicy=classic\n' 'line 1' 'not JSON' "$shape"
+refused '{' 'line 1' 'not JSON' "$shape"
 refused '{"alert_confidence": 50,}' 'line 1'
 refused $'{\n"alert_confidence": 50,\n"policy" "classic"}' 'line 3'
 refused '{"alert_confidence": 50} x' 'line 1'
 refused "{'alert_confidence': 50}" 'line 1'
 refused '{"alert_confidence": 50 /* }' 'line 1'
-refused '[]' object
-refused '5' object
+refused $'\n[]' 'line 2' object array "$shape"
+refused '5' 'line 1' object "$shape"
 refused '{"alert_confidence": 50, "colour": 1}' "'colour'" sample_interval_ms
 refused '{"alert_confidence": 50, "thresholds": {"colour": 1}}' "'thresholds.colour'"
 refused '{"alert_confidence": 50, "thresholds": 5}' thresholds "'5'" object
-refused '{"alert_confidence": "50"}' alert_confidence 50 'allowed 0..100'
+refused '{"alert_confidence": "50"}' alert_confidence '"50"' 'allowed 0..100' 'without quotes'
 refused '{"alert_confidence": 50.5}' alert_confidence 50.5 'allowed 0..100'
 refused '{"alert_confidence": 5e1}' alert_confidence 5e1 'allowed 0..100'
 refused '{"alert_confidence": true}' alert_confidence true 'allowed 0..100'
@@ -239,7 +241,7 @@ refused '{"alert_confidence": -1}' alert_confidence -1 'allowed 0..100'
 refused '{"alert_confidence": 101}' alert_confidence 101 'allowed 0..100'
 refused '{"alert_confidence": 4294967346}' alert_confidence 4294967346 'allowed 0..100'
 refused '{"alert_confidence": 99999999999999999999}' alert_confidence 99999999999999999999 'allowed 0..100'
-refused '{"policy": 1}' policy "'1'" ladder classic
+refused '{"policy": 1}' policy "'1'" ladder classic 'in double quotes'
 refused '{"policy": "fast"}' policy fast ladder classic
 refused '{"alert_confidence": 50, "warmup_s": 5, "alert_confidence": 60}' alert_confidence twice
 refused '{"alert_confidence": 50, "alerting": {"confidence_threshold": 60}}' confidence_threshold twice
