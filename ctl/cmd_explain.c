@@ -83,11 +83,12 @@ static void print_factors(const struct rec *rec)
 			   factor_name(f[i].id) ? factor_name(f[i].id) : "?", text);
 	}
 	if (sum > confidence)
-		out_printf("  %llu points, of which %llu count while a gate holds back\n",
-			   sum, confidence);
+		out_printf("  %llu points, of which %llu %s back\n", sum, confidence,
+			   rec->past ? "counted while a gate held" : "count while a gate holds");
 	else if (sum < confidence)
-		out_printf("  %llu points now; the confidence of an alert stays at its highest, %llu\n",
-			   sum, confidence);
+		out_printf("  %llu points %s; the confidence of an alert %s at its highest, %llu\n",
+			   sum, rec->gone ? "at the end" : "now", rec->past ? "stayed" : "stays",
+			   confidence);
 }
 
 static void print_text(const struct rec *rec, const struct rec *alert)
@@ -137,6 +138,8 @@ static int print(const struct ctx *ctx, const struct answer *a)
 	struct rec now, alert;
 	bool has_alert = a->last && !rec_parse(&alert, a->last);
 
+	if (!a->now && has_alert)
+		rec_is_gone(&alert);
 	if (a->now && rec_parse(&now, a->now))
 		return fail(ctx, "the module sent something that is no message");
 	if (a->now && has_alert && !same_process(&now, &alert))

@@ -149,18 +149,22 @@ void attr_text(unsigned int id, const struct nlattr *a, bool table, char *buf, s
 /* record.c: one message of the kernel, read in place */
 struct rec {
 	struct nlattr *a[__SEEPAGE_A_MAX];
+	bool gone;		/* no such process any more */
+	bool past;		/* gone, or the alert is over: told in the past tense */
 };
 
 struct factor {
 	unsigned int id, points, max;
 	s64 value, baseline;
 	bool has_value, has_baseline;
+	bool past;
 };
 
 struct gate {
 	unsigned int id;
 	bool passed, reached;
 	s64 value, limit;
+	bool past;
 };
 
 #define REC_LIST_MAX	32	/* factors, gates, levels that are looked at */
@@ -173,6 +177,7 @@ struct level {
 };
 
 int rec_parse(struct rec *rec, struct nlmsghdr *nlh);
+void rec_is_gone(struct rec *rec);
 bool rec_u64(const struct rec *rec, unsigned int id, u64 *v);
 u64 rec_get(const struct rec *rec, unsigned int id, u64 otherwise);
 bool rec_s64(const struct rec *rec, unsigned int id, s64 *v);

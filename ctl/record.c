@@ -9,9 +9,22 @@
 
 int rec_parse(struct rec *rec, struct nlmsghdr *nlh)
 {
-	if (!genlmsg_valid_hdr(nlh, 0))
+	u64 state;
+
+	if (!genlmsg_valid_hdr(nlh, 0) ||
+	    genlmsg_parse(nlh, 0, rec->a, SEEPAGE_A_MAX, NULL) < 0)
 		return -1;
-	return genlmsg_parse(nlh, 0, rec->a, SEEPAGE_A_MAX, NULL) < 0 ? -1 : 0;
+	state = rec_get(rec, SEEPAGE_A_STATE, SEEPAGE_STATE_OK);
+	rec->gone = state == SEEPAGE_STATE_EXITED;
+	rec->past = rec->gone || state == SEEPAGE_STATE_RECOVERED;
+	return 0;
+}
+
+/* An alert, whatever it says, of a process that has ended since */
+void rec_is_gone(struct rec *rec)
+{
+	rec->gone = true;
+	rec->past = true;
 }
 
 bool rec_u64(const struct rec *rec, unsigned int id, u64 *v)
@@ -71,6 +84,7 @@ unsigned int rec_factors(const struct rec *rec, struct factor *f)
 		attr_u64(a[SEEPAGE_FACTOR_A_MAX_POINTS], &max);
 		memset(&f[n], 0, sizeof(f[n]));
 		f[n].id = (unsigned int)id;
+		f[n].past = rec->past;
 		f[n].points = (unsigned int)points;
 		f[n].max = (unsigned int)max;
 		f[n].has_value = attr_s64(a[SEEPAGE_FACTOR_A_VALUE], &f[n].value);
@@ -99,6 +113,7 @@ unsigned int rec_gates(const struct rec *rec, struct gate *g)
 		attr_u64(a[SEEPAGE_GATE_A_PASSED], &passed);
 		memset(&g[n], 0, sizeof(g[n]));
 		g[n].id = (unsigned int)id;
+		g[n].past = rec->past;
 		g[n].passed = passed;
 		g[n].reached = attr_s64(a[SEEPAGE_GATE_A_VALUE], &g[n].value) &&
 			     attr_s64(a[SEEPAGE_GATE_A_LIMIT], &g[n].limit);
