@@ -64,13 +64,12 @@ static u64 now_ms(void)
 
 static void print_text(const struct rec *rec)
 {
-	char when[TEXT_MAX], text[SENTENCE_MAX];
+	char when[TEXT_MAX], text[SENTENCE_MAX], evidence[SENTENCE_MAX];
 
 	attr_text(SEEPAGE_A_TIME_NS, rec->a[SEEPAGE_A_TIME_NS], false, when, sizeof(when));
-	sentence_headline(rec, text, sizeof(text));
-	out_printf("%s #%llu %s: ", when, rec_get(rec, SEEPAGE_A_SEQ, 0), text);
-	sentence_evidence(rec, text, sizeof(text));
-	out_line(text);
+	sentence_alert(rec, text, sizeof(text));
+	sentence_evidence(rec, evidence, sizeof(evidence));
+	out_printf("%s #%llu %s\n    %s\n", when, rec_get(rec, SEEPAGE_A_SEQ, 0), text, evidence);
 }
 
 static bool wanted(const struct watch *w, const struct rec *rec)
@@ -162,6 +161,15 @@ static int read_ring(struct watch *w)
 	return knl_call(&w->ask, msg, from_ring, w);
 }
 
+/* What came before is not printed: whoever does not know has to be told. */
+static void tell_earlier(u64 first, u64 last)
+{
+	if (first && last >= first)
+		note(NULL, "watch: %llu earlier alert%s held: "
+		     "seepage alerts, or watch --since %llu",
+		     last - first + 1, last > first ? "s are" : " is", first);
+}
+
 /* Where to begin, now that the module is there for the first time */
 static void begin(struct watch *w, const struct rec *status)
 {
@@ -174,6 +182,7 @@ static void begin(struct watch *w, const struct rec *status)
 		return;
 	}
 	if (!since_text) {
+		tell_earlier(rec_get(status, SEEPAGE_A_SEQ_FIRST, 0), last);
 		/* an empty ring does not tell the next number */
 		follow_begin(&w->follow, instance, last ? last + 1 : 0);
 		return;

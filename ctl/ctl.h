@@ -215,6 +215,7 @@ size_t utf8_char(const char *s, size_t len, u32 *c);
 void sentence_headline(const struct rec *rec, char *buf, size_t size);
 void sentence_factor(const struct factor *f, char *buf, size_t size);
 void sentence_gate(const struct gate *g, char *buf, size_t size);
+void sentence_alert(const struct rec *rec, char *buf, size_t size);
 void sentence_evidence(const struct rec *rec, char *buf, size_t size);
 void sentence_verdict(const struct rec *rec, char *buf, size_t size);
 void sentence_change(const struct rec *rec, char *buf, size_t size);
@@ -323,5 +324,11 @@ int query_config(struct knl *k, struct conf *c);
 int query_send_config(struct knl *k, const struct conf *c);
 int query_alerts(struct knl *k, u64 since, struct msgs *m);
 void msgs_free(struct msgs *m);
+
+/* list.c: processes and alerts, a row each */
+#define LIST_COLUMNS	16
+
+struct rec *list_records(const struct msgs *m, size_t *n);
+void list_print(const u8 *columns, unsigned int cols, const struct rec *rec, size_t n);
 
 #endif /* SEEPAGE_CTL_H */

@@ -227,6 +227,69 @@ void sentence_gate(const struct gate *g, char *buf, size_t size)
 	}
 }
 
+/* An alert in one line, for the list that grows; explain has the rest. */
+void sentence_alert(const struct rec *rec, char *buf, size_t size)
+{
+	char comm[TEXT_MAX], text[TEXT_MAX];
+	u64 v;
+
+	attr_text(SEEPAGE_A_STATE, rec->a[SEEPAGE_A_STATE], false, text, sizeof(text));
+	snprintf(buf, size, "%s: ", text);
+	attr_text(SEEPAGE_A_PID, rec->a[SEEPAGE_A_PID], false, text, sizeof(text));
+	rec_comm(rec, comm, sizeof(comm));
+	append(buf, size, "pid %s (%s)", text, comm);
+	attr_text(SEEPAGE_A_RSS_BYTES, rec->a[SEEPAGE_A_RSS_BYTES], false, text, sizeof(text));
+	append(buf, size, ", RSS %s", text);
+	if (rec->a[SEEPAGE_A_GROWTH_BYTES_PER_HOUR]) {
+		attr_text(SEEPAGE_A_GROWTH_BYTES_PER_HOUR,
+			  rec->a[SEEPAGE_A_GROWTH_BYTES_PER_HOUR], false, text, sizeof(text));
+		append(buf, size, ", %s%s", rec->past ? "last " : "", text);
+	}
+	if (!rec->past && rec_u64(rec, SEEPAGE_A_TTE_SECONDS, &v))
+		append(buf, size, ", %s left", fmt_seconds(text, sizeof(text), v));
+	if (rec_u64(rec, SEEPAGE_A_CONFIDENCE, &v))
+		append(buf, size, ", confidence %llu", v);
+}
+
+/* A factor in as few words as tell it apart */
+static void brief(const struct factor *f, char *buf, size_t size)
+{
+	const char *unit = factor_unit(f->id);
+	char value[FIG], base[FIG];
+
+	figure(unit, f->value, value);
+	figure(unit, f->baseline, base);
+	switch (f->has_value && f->has_baseline ? f->id : SEEPAGE_FACTOR_UNSPEC) {
+	case SEEPAGE_FACTOR_FAULT_RATE:
+		snprintf(buf, size, "%s (over %s)", value, base);
+		break;
+	case SEEPAGE_FACTOR_RSS_GROWTH:
+		snprintf(buf, size, "RSS growth %s (over %s)", value, base);
+		break;
+	case SEEPAGE_FACTOR_ANON_SHARE:
+		snprintf(buf, size, "%s of faults anonymous (over %s)", value, base);
+		break;
+	case SEEPAGE_FACTOR_VSZ_RSS:
+		snprintf(buf, size, "address space %s of RSS (over %s)", value, base);
+		break;
+	case SEEPAGE_FACTOR_FLOOR:
+		snprintf(buf, size, "floor of anonymous memory rose %s from %s", value, base);
+		break;
+	case SEEPAGE_FACTOR_PERSIST:
+		snprintf(buf, size, "%s for %s", f->past ? "rose" : "rising", value);
+		break;
+	case SEEPAGE_FACTOR_RELEASE:
+		snprintf(buf, size, "%s given back", f->value ? value : "nothing");
+		break;
+	case SEEPAGE_FACTOR_RETAIN:
+		snprintf(buf, size, "%llu.%02llu pages kept per fault", magnitude(f->value) / 1000,
+			 magnitude(f->value) % 1000 / 10);
+		break;
+	default:
+		sentence_factor(f, buf, size);
+	}
+}
+
 /* Factors with points, in the order they were sent */
 void sentence_evidence(const struct rec *rec, char *buf, size_t size)
 {
@@ -238,8 +301,8 @@ void sentence_evidence(const struct rec *rec, char *buf, size_t size)
 	for (i = 0; i < n; i++) {
 		if (!f[i].points)
 			continue;
-		sentence_factor(&f[i], text, sizeof(text));
-		append(buf, size, "%s%s", *buf ? "; " : "", text);
+		brief(&f[i], text, sizeof(text));
+		append(buf, size, "%s%s", *buf ? ", " : "", text);
 	}
 	if (!*buf)
 		snprintf(buf, size, "no evidence at this moment");

@@ -251,7 +251,11 @@ harmless alerts.json "-j alerts"
 seepage alerts >text
 harmless text "alerts"
 grep -qF -e "$shown" text || die "alerts: the name is missing"
-timeout 20 seepage watch --since 0 --count 1 >text
+# A line each, and the heading; more may have come since.
+(($(wc -l <text) >= $(wc -l <alerts.json) + 1)) || die "alerts: $(wc -l <text) lines of text"
+longest=$(awk '{ n = length($0) > n ? length($0) : n } END { print n }' text)
+((longest <= 120)) || die "alerts: a line of $longest characters"
+timeout 60 seepage watch --since 0 --count 1 >text
 harmless text "watch"
 timeout 20 seepage -j watch --since 0 --count 1 >watch.json
 typed alert watch.json "watch"
@@ -267,6 +271,13 @@ json '.seq_first == 1 and .seq_last >= 1 and .policy == "classic"' status.json "
 seepage -j explain $pid >explain.json
 json '.last_alert.state == "suspected" and .last_alert.seq >= 1' explain.json "explain: last_alert"
 kill -KILL $pid
+gone() {
+	seepage explain $pid >text 2>err && grep -q '^No process of that pid' text
+}
+wait_for 120 gone
+tail -n +2 text | sed 's/is not known\|is no longer\|is gone//' >past
+! grep -qE ' (is|are|has been|does|grows|counts) ' past || die "explain of the dead: $(grep -m 1 -E ' (is|are|has been|does|grows|counts) ' past)"
+harmless text "explain of the dead"
 
 echo "--- parameters"
 # shellcheck disable=SC2046 # words
