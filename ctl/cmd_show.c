@@ -79,11 +79,11 @@ static void print_history(const struct rec *rec)
 	char text[TEXT_MAX];
 
 	if (n)
-		out_line("least anonymous memory and swap in each epoch, oldest first:");
+		out_printf("least anonymous memory and swap in each epoch, oldest first:\n"
+			   "  %-15s%-10s%s\n", "EPOCH", "COVERS", "LEAST");
 	for (i = 0; i < n; i++) {
-		fmt_ns(text, sizeof(text), l[i].epoch_ms > UINT64_MAX / 1000000 ? UINT64_MAX :
-		       l[i].epoch_ms * 1000000);
-		out_printf("  %-15s", text);
+		out_printf("  %-15s", fmt_ms(text, sizeof(text), l[i].epoch_ms));
+		out_printf("%-10s", fmt_ms(text, sizeof(text), l[i].covers_ms));
 		for (j = 0; j < l[i].n; j++)
 			out_printf("%s%s", j ? " " : "",
 				   fmt_bytes_short(text, sizeof(text), l[i].minima[j]));

@@ -171,7 +171,8 @@ struct gate {
 #define MINIMA_MAX	64
 
 struct level {
-	u64 epoch_ms;
+	u64 epoch_ms;		/* the newest epoch */
+	u64 covers_ms;		/* all that are remembered */
 	unsigned int n;
 	u64 minima[MINIMA_MAX];
 };
@@ -207,6 +208,7 @@ char *fmt_growth(char *buf, size_t size, s64 bytes_per_hour);
 char *fmt_growth_short(char *buf, size_t size, s64 bytes_per_hour);
 char *fmt_seconds(char *buf, size_t size, u64 s);
 char *fmt_ns(char *buf, size_t size, u64 ns);
+char *fmt_ms(char *buf, size_t size, u64 ms);
 char *fmt_time(char *buf, size_t size, u64 ns);
 char *fmt_safe(char *buf, size_t size, const char *s, size_t len);
 size_t utf8_char(const char *s, size_t len, u32 *c);

@@ -7,6 +7,8 @@
 #include <netlink/genl/genl.h>
 #include "ctl.h"
 
+#define LEVEL_EPOCHS	8	/* that a level remembers: SEEP_MINIMA of the module */
+
 int rec_parse(struct rec *rec, struct nlmsghdr *nlh)
 {
 	u64 state;
@@ -122,6 +124,26 @@ unsigned int rec_gates(const struct rec *rec, struct gate *g)
 	return n;
 }
 
+/*
+ * How long a time the epochs of each level cover. That of a level which is not
+ * full yet began when the process was first seen, as that of the highest did;
+ * the highest has one epoch, of the same samples as 2^d epochs d levels below.
+ * The first epoch of each may be shorter than the others.
+ */
+static void measure_levels(struct level *l, unsigned int n)
+{
+	const struct level *top = n ? &l[n - 1] : NULL;
+	unsigned int i;
+
+	for (i = 0; i < n; i++) {
+		unsigned int d = n - 1 - i;
+
+		l[i].covers_ms = l[i].n * l[i].epoch_ms;
+		if (top->n == 1 && l[i].n < LEVEL_EPOCHS && l[i].n >= 1U << d)
+			l[i].covers_ms = top->epoch_ms + (l[i].n - (1U << d)) * l[i].epoch_ms;
+	}
+}
+
 unsigned int rec_levels(const struct rec *rec, struct level *l)
 {
 	struct nlattr *nest = rec->a[SEEPAGE_A_HISTORY], *pos;
@@ -146,5 +168,6 @@ unsigned int rec_levels(const struct rec *rec, struct level *l)
 		memcpy(l[n].minima, nla_data(minima), l[n].n * sizeof(*l[n].minima));
 		n++;
 	}
+	measure_levels(l, n);
 	return n;
 }
