@@ -156,19 +156,13 @@ static int print(const struct ctx *ctx, const struct answer *a)
 static int run(struct ctx *ctx, int argc, char **argv)
 {
 	struct answer a = { 0 };
-	struct nl_msg *msg;
 	struct knl k, second;
 	u32 pid;
-	int err = parse_pid(ctx, argv[0], &pid);
+	int err = query_open_pid(ctx, argv[0], &k, &pid);
 
-	(void)argc;
 	if (err)
 		return err;
-	if (query_open(ctx, &k))
-		return 1;
-	msg = knl_msg(&k, SEEPAGE_CMD_GET_PROC, 0);
-	nla_put_u32(msg, SEEPAGE_A_PID, pid);
-	err = query_one(&k, msg, &a.now);
+	err = query_process(&k, pid, &a.now);
 	second = k;	/* its error is not of interest */
 	if (err >= 0 || k.err == ESRCH || (k.err == ENOENT && *k.text))
 		a.last = last_alert(&second, pid);

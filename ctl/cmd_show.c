@@ -123,19 +123,13 @@ static int print(const struct ctx *ctx, struct nlmsghdr *nlh)
 static int run(struct ctx *ctx, int argc, char **argv)
 {
 	struct nlmsghdr *nlh;
-	struct nl_msg *msg;
 	struct knl k;
 	u32 pid;
-	int err = parse_pid(ctx, argv[0], &pid);
+	int err = query_open_pid(ctx, argv[0], &k, &pid);
 
-	(void)argc;
 	if (err)
 		return err;
-	if (query_open(ctx, &k))
-		return 1;
-	msg = knl_msg(&k, SEEPAGE_CMD_GET_PROC, 0);
-	nla_put_u32(msg, SEEPAGE_A_PID, pid);
-	err = query_one(&k, msg, &nlh);
+	err = query_process(&k, pid, &nlh);
 	err = err < 0 ? knl_fail_pid(ctx, &k, pid, NEEDS_READ) : print(ctx, nlh);
 	free(nlh);
 	knl_close(&k);

@@ -138,8 +138,6 @@ static int run(struct ctx *ctx, int argc, char **argv)
 	struct knl k;
 	int err;
 
-	(void)argc;
-	(void)argv;
 	if (query_open(ctx, &k))
 		return 1;
 	err = query_one(&k, knl_msg(&k, SEEPAGE_CMD_GET_STATUS, 0), &nlh);

@@ -39,8 +39,6 @@ static int run(struct ctx *ctx, int argc, char **argv)
 	struct rec rec;
 	struct knl k;
 
-	(void)argc;
-	(void)argv;
 	loaded = knl_open(&k) >= 0 && knl_resolve(&k) >= 0;
 	if (loaded)
 		nlh = ask(&k, &rec);

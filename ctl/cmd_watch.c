@@ -360,8 +360,6 @@ static int run(struct ctx *ctx, int argc, char **argv)
 	struct watch w = { .ctx = ctx };
 	int err = 0;
 
-	(void)argc;
-	(void)argv;
 	if (since_text && !parse_u64(since_text, &since))
 		return usage(ctx, "--since: '%s': allowed 0..%llu", since_text,
 			     (u64)UINT64_MAX);

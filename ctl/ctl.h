@@ -90,7 +90,7 @@ struct cfg_key {
 };
 
 extern const struct cfg_key cfg_keys[__SEEPAGE_CFG_MAX];	/* [0] is empty */
-const char *state_name(unsigned int state);		/* NULL: unknown, as below */
+const char *state_name(unsigned int id);		/* NULL: unknown, as below */
 const char *policy_name(unsigned int policy);
 const char *factor_name(unsigned int id);
 const char *factor_unit(unsigned int id);
@@ -319,12 +319,14 @@ struct msgs {			/* messages kept for later */
 };
 
 int query_open(const struct ctx *ctx, struct knl *k);
+int query_open_pid(struct ctx *ctx, const char *word, struct knl *k, u32 *pid);
 int query_one(struct knl *k, struct nl_msg *msg, struct nlmsghdr **reply);
 int query_dump(struct knl *k, struct nl_msg *(*build)(struct knl *k, void *arg),
 	       void *arg, struct msgs *m);
 int query_config(struct knl *k, struct conf *c);
 int query_send_config(struct knl *k, const struct conf *c);
 int query_alerts(struct knl *k, u64 since, struct msgs *m);
+int query_process(struct knl *k, u32 pid, struct nlmsghdr **reply);
 void msgs_free(struct msgs *m);
 
 /* list.c: processes and alerts, a row each */
