@@ -86,10 +86,10 @@ void seep_view_fill(struct seep_view *v, struct seep_rec *rec)
 	v->vsz = s->vsz;
 	v->faults_anon = s->faults_anon;
 	v->age_s = div_u64(s->age_ns, NSEC_PER_SEC);
-	/* two readings without a lock: exec or prctl may come between them */
+	/* readings without a lock: exec or prctl may come between them */
 	start = READ_ONCE(rec->mm->start_brk);
 	end = READ_ONCE(rec->mm->brk);
-	v->brk = end > start ? end - start : 0;
+	v->brk = start && end > start ? min_t(u64, end - start, v->vsz) : 0;
 	v->faults_user = atomic64_read(&rec->faults[0]) +
 			 atomic64_read(&rec->faults[SEEP_F_WRITE]);
 	v->faults_kernel = atomic64_read(&rec->faults[SEEP_F_KERNEL]) +
