@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include "nltest.h"
@@ -162,12 +163,14 @@ static void stress(void)
 }
 
 /* The module is unloaded under all of that, and comes back. */
+static volatile bool *over;		/* shared with the victims */
+
 static void victim(unsigned int nr, uint64_t end)
 {
 	char buf[REQ_SIZE] __attribute__((aligned(8)));
 	struct answer a;
 
-	while (now_ms() < end) {
+	while (now_ms() < end && !*over) {
 		if (conn_try(&c, 0)) {
 			msleep(10);
 			continue;
@@ -183,15 +186,18 @@ static void victim(unsigned int nr, uint64_t end)
 
 static void under_load(void)
 {
-	uint64_t end = now_ms() + 2 * SECONDS * 1000;
+	uint64_t end = now_ms() + 2 * SECONDS * 1000, late = end + 60000;
 	unsigned int i, rounds = 0, refusals = 0;
 	pid_t worker[4], group;
 	int status;
 
+	over = mmap(NULL, sizeof(*over), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	need(over != MAP_FAILED, "mmap");
 	group = churn_start(CHURN_FORK, 1);
 	for (i = 0; i < ARRAY_SIZE(worker); i++)
-		worker[i] = start(victim, i, end);
-	while (now_ms() < end) {
+		worker[i] = start(victim, i, late);
+	/* longer on a busy machine, where an unload takes seconds */
+	while (now_ms() < end || (rounds <= 2 && now_ms() < late)) {
 		if (run("rmmod seepage 2>/dev/null")) {
 			refusals++;		/* a dump is on */
 			msleep(20);
@@ -202,6 +208,7 @@ static void under_load(void)
 		msleep(100);
 		rounds++;
 	}
+	*over = true;
 	for (i = 0; i < ARRAY_SIZE(worker); i++) {
 		waitpid(worker[i], &status, 0);
 		check(WIFEXITED(status) && !WEXITSTATUS(status), "worker %u failed", i);
