@@ -161,7 +161,7 @@ static void number_text(enum attr_unit unit, u64 v, bool table, char *buf, size_
 		fmt_seconds(buf, size, v);
 		break;
 	case UNIT_MS:
-		fmt_ns(buf, size, v > UINT64_MAX / 1000000 ? UINT64_MAX : v * 1000000);
+		fmt_ms(buf, size, v);
 		break;
 	case UNIT_NS:
 		fmt_ns(buf, size, v);

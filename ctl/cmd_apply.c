@@ -78,7 +78,6 @@ static int run(struct ctx *ctx, int argc, char **argv)
 	char *text = read_path(argv[0], &len);
 	bool ok;
 
-	(void)argc;
 	if (!text)
 		return fail(ctx, "%s: %s", argv[0], strerror(errno));
 	ok = conf_file(&c, text, len, warn_of, ctx, err, sizeof(err));

@@ -44,9 +44,9 @@ static void print_alert(const struct rec *alert)
 
 	attr_text(SEEPAGE_A_TIME_NS, alert->a[SEEPAGE_A_TIME_NS], false, when, sizeof(when));
 	attr_text(SEEPAGE_A_STATE, alert->a[SEEPAGE_A_STATE], false, state, sizeof(state));
-	printf("last alert: #%llu at %s: %s, severity %llu%s%s%s\n",
-	       rec_get(alert, SEEPAGE_A_SEQ, 0), when, state, severity, name ? " (" : "",
-	       name ? name : "", name ? ")" : "");
+	out_printf("last alert: #%llu at %s: %s, severity %llu%s%s%s\n",
+		   rec_get(alert, SEEPAGE_A_SEQ, 0), when, state, severity, name ? " (" : "",
+		   name ? name : "", name ? ")" : "");
 }
 
 static void print_gates(const struct rec *rec)
@@ -57,11 +57,11 @@ static void print_gates(const struct rec *rec)
 
 	if (!n)
 		return;
-	puts("\nGates:");
+	out_line("\nGates:");
 	for (i = 0; i < n; i++) {
 		sentence_gate(&g[i], text, sizeof(text));
-		printf("  %-12s%-12s%s\n", g[i].passed ? "passed" : "HELD BACK",
-		       gate_name(g[i].id) ? gate_name(g[i].id) : "?", text);
+		out_printf("  %-12s%-12s%s\n", g[i].passed ? "passed" : "HELD BACK",
+			   gate_name(g[i].id) ? gate_name(g[i].id) : "?", text);
 	}
 }
 
@@ -74,20 +74,21 @@ static void print_factors(const struct rec *rec)
 
 	if (!n)
 		return;
-	puts("\nEvidence, points of at most:");
+	out_line("\nEvidence, points of at most:");
 	for (i = 0; i < n; i++) {
 		sum += f[i].points;
 		snprintf(points, sizeof(points), "%u/%u", f[i].points, f[i].max);
 		sentence_factor(&f[i], text, sizeof(text));
-		printf("  %-12s%-12s%s\n", points,
-		       factor_name(f[i].id) ? factor_name(f[i].id) : "?", text);
+		out_printf("  %-12s%-12s%s\n", points,
+			   factor_name(f[i].id) ? factor_name(f[i].id) : "?", text);
 	}
 	if (sum > confidence)
-		printf("  %llu points, of which %llu count while a gate holds back\n",
-		       sum, confidence);
+		out_printf("  %llu points, of which %llu %s back\n", sum, confidence,
+			   rec->past ? "counted while a gate held" : "count while a gate holds");
 	else if (sum < confidence)
-		printf("  %llu points now; the confidence of an alert stays at its highest, %llu\n",
-		       sum, confidence);
+		out_printf("  %llu points %s; the confidence of an alert %s at its highest, %llu\n",
+			   sum, rec->gone ? "at the end" : "now", rec->past ? "stayed" : "stays",
+			   confidence);
 }
 
 static void print_text(const struct rec *rec, const struct rec *alert)
@@ -95,15 +96,15 @@ static void print_text(const struct rec *rec, const struct rec *alert)
 	char text[SENTENCE_MAX];
 
 	sentence_headline(rec, text, sizeof(text));
-	puts(text);
+	out_line(text);
 	sentence_verdict(rec, text, sizeof(text));
-	puts(text);
+	out_line(text);
 	if (alert)
 		print_alert(alert);
 	print_gates(rec);
 	print_factors(rec);
 	sentence_change(rec, text, sizeof(text));
-	printf("\nWhat would change the verdict: %s\n", text);
+	out_printf("\nWhat would change the verdict: %s\n", text);
 }
 
 static int print_json(const struct ctx *ctx, const struct rec *rec, const struct rec *alert)
@@ -137,12 +138,15 @@ static int print(const struct ctx *ctx, const struct answer *a)
 	struct rec now, alert;
 	bool has_alert = a->last && !rec_parse(&alert, a->last);
 
+	if (!a->now && has_alert)
+		rec_is_gone(&alert);
 	if (a->now && rec_parse(&now, a->now))
 		return fail(ctx, "the module sent something that is no message");
 	if (a->now && has_alert && !same_process(&now, &alert))
 		has_alert = false;
 	if (!a->now && !ctx->json)
-		puts("No process of that pid is tracked now. This is what its last alert said:");
+		out_line("No process of that pid is tracked now. This is what its last alert "
+			 "said:");
 	if (ctx->json)
 		return print_json(ctx, a->now ? &now : &alert, has_alert ? &alert : NULL);
 	print_text(a->now ? &now : &alert, has_alert ? &alert : NULL);
@@ -152,19 +156,13 @@ static int print(const struct ctx *ctx, const struct answer *a)
 static int run(struct ctx *ctx, int argc, char **argv)
 {
 	struct answer a = { 0 };
-	struct nl_msg *msg;
 	struct knl k, second;
 	u32 pid;
-	int err = parse_pid(ctx, argv[0], &pid);
+	int err = query_open_pid(ctx, argv[0], &k, &pid);
 
-	(void)argc;
 	if (err)
 		return err;
-	if (query_open(ctx, &k))
-		return 1;
-	msg = knl_msg(&k, SEEPAGE_CMD_GET_PROC, 0);
-	nla_put_u32(msg, SEEPAGE_A_PID, pid);
-	err = query_one(&k, msg, &a.now);
+	err = query_process(&k, pid, &a.now);
 	second = k;	/* its error is not of interest */
 	if (err >= 0 || k.err == ESRCH || (k.err == ENOENT && *k.text))
 		a.last = last_alert(&second, pid);

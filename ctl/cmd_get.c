@@ -50,7 +50,7 @@ static void print_all(const struct conf *c)
 		table_cell(t, text);
 		table_cell(t, cfg_keys[key].help);
 	}
-	table_print(t, stdout, "");
+	table_print(t, "");
 	table_free(t);
 }
 
@@ -77,7 +77,7 @@ static int run(struct ctx *ctx, int argc, char **argv)
 		print_all(&c);
 	} else {
 		value_cell(&c, only, text, sizeof(text));
-		puts(text);
+		out_line(text);
 	}
 	knl_close(&k);
 	return err;

@@ -87,60 +87,33 @@ static int compare(const void *a, const void *b)
 	return u < v ? -1 : u > v;
 }
 
-static void print_table(const struct rec *rec, size_t n)
-{
-	static const bool right[] = { true, false, false, true, true, true, true, true, true,
-				      true, true };
-	const char *heads[ARRAY_SIZE(columns)];
-	struct table *t;
-	char text[TEXT_MAX];
-	size_t i, col;
-
-	for (col = 0; col < ARRAY_SIZE(columns); col++)
-		heads[col] = attr_table[columns[col]].text;
-	t = table_new(heads, right, ARRAY_SIZE(columns));
-	for (i = 0; i < n; i++) {
-		for (col = 0; col < ARRAY_SIZE(columns); col++) {
-			attr_text(columns[col], rec[i].a[columns[col]], true, text, sizeof(text));
-			table_cell(t, text);
-		}
-	}
-	table_print(t, stdout, "");
-	table_free(t);
-}
-
 /* One object at a time: thousands of them at once would take their toll. */
 static void print_json(const struct ctx *ctx, const struct rec *rec, size_t n)
 {
 	struct place place;
 	size_t i;
 
-	putchar('[');
+	out_printf("[");
 	for (i = 0; i < n; i++) {
-		if (i)
-			putchar(',');
-		putchar('\n');
+		out_printf(i ? ",\n" : "\n");
 		place_find(&rec[i], false, &place);
 		out_json(ctx, json_process(&rec[i], &place));
 		place_free(&place);
 	}
-	puts("]");
+	out_line("]");
 }
 
 static void print(const struct ctx *ctx, const struct msgs *m)
 {
-	struct rec *rec = must(calloc(m->n + 1, sizeof(*rec)));
-	size_t i, n = 0, shown;
+	size_t n, shown;
+	struct rec *rec = list_records(m, &n);
 
-	for (i = 0; i < m->n; i++)
-		if (!rec_parse(&rec[n], m->v[i]))
-			n++;
 	qsort(rec, n, sizeof(*rec), compare);
 	shown = limit && limit < n ? (size_t)limit : n;
 	if (ctx->json)
 		print_json(ctx, rec, shown);
 	else
-		print_table(rec, shown);
+		list_print(columns, ARRAY_SIZE(columns), rec, shown);
 	if (shown < n)
 		note(ctx, "%zu more not shown (--limit)", n - shown);
 	free(rec);
@@ -153,8 +126,6 @@ static int run(struct ctx *ctx, int argc, char **argv)
 	struct knl k;
 	int err = read_filter(ctx, &f);
 
-	(void)argc;
-	(void)argv;
 	if (err)
 		return err;
 	if (query_open(ctx, &k))

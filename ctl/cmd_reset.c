@@ -1,33 +1,62 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <limits.h>
+#include <string.h>
 #include "ctl.h"
+
+#define WORDS	"history [PID] | alerts | counters | config | all"
 
 static u64 pid;
 
 static const struct opt opts[] = {
 	{ .name = "pid", .kind = OPT_NUMBER, .dest = &pid, .arg = "PID", .min = 1, .max = INT_MAX,
-	  .help = "forget the history of this process only" },
+	  .help = "the same as history PID" },
 	{ .name = NULL }
 };
 
-static int run(struct ctx *ctx, int argc, char **argv)
+static bool is_number(const char *word)
 {
-	u32 what = 0, bit;
-	struct nl_msg *msg;
-	int i, status = 0;
-	struct knl k;
+	return *word && word[strspn(word, "0123456789")] == '\0';
+}
 
+/* What to forget; a number after "history" is a pid. */
+static int read_words(struct ctx *ctx, int argc, char **argv, u32 *what)
+{
+	u32 bit = 0, one;
+	int i, err;
+
+	*what = pid && !argc ? SEEPAGE_RESET_HISTORY : 0;
 	for (i = 0; i < argc; i++) {
+		if (bit == SEEPAGE_RESET_HISTORY && is_number(argv[i])) {
+			if (pid)
+				return usage(ctx, "PID: '%s': given twice", argv[i]);
+			err = parse_pid(ctx, argv[i], &one);
+			if (err)
+				return err;
+			pid = one;
+			continue;
+		}
 		bit = reset_from_name(argv[i]);
 		if (!bit)
-			return usage(ctx, "'%s': allowed %s %s %s %s", argv[i], reset_name(0),
-				     reset_name(1), reset_name(2), reset_name(3));
-		what |= bit;
+			return usage(ctx, "'%s': allowed " WORDS, argv[i]);
+		*what |= bit;
 	}
-	if (!what)
-		what = pid ? SEEPAGE_RESET_HISTORY : SEEPAGE_RESET_ALL;
-	if (pid && what != SEEPAGE_RESET_HISTORY)
-		return usage(ctx, "--pid: allowed with history only");
+	if (!*what)
+		return usage(ctx, "a word is missing: allowed " WORDS);
+	if (pid && *what != SEEPAGE_RESET_HISTORY)
+		return usage(ctx, "a PID: allowed with history only");
+	return 0;
+}
+
+static int run(struct ctx *ctx, int argc, char **argv)
+{
+	struct nl_msg *msg;
+	int status;
+	struct knl k;
+	u32 what;
+
+	status = read_words(ctx, argc, argv, &what);
+	if (status)
+		return status;
 	if (query_open(ctx, &k))
 		return 1;
 	msg = knl_msg(&k, SEEPAGE_CMD_RESET, 0);
@@ -42,10 +71,11 @@ static int run(struct ctx *ctx, int argc, char **argv)
 }
 
 const struct command cmd_reset = {
-	.name = "reset", .args = "[history|alerts|counters|config]...",
-	.help = "forget; without a word all four",
-	.more = "history: histories, states and verdicts.\n"
+	.name = "reset", .args = WORDS,
+	.help = "forget histories, alerts, counters or configuration, or all",
+	.more = "history: histories, states and verdicts, of all processes or of PID.\n"
 		"alerts: empties the ring, numbers go on.\n"
-		"counters: counters and tick costs. config: the values given at load.",
+		"counters: counters and tick costs. config: the values given at load.\n"
+		"all: these four.",
 	.opts = opts, .max = -1, .run = run,
 };

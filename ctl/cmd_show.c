@@ -5,7 +5,7 @@
 
 static void row(const char *label, const char *value)
 {
-	printf("  %-15s%s\n", label, value);
+	out_printf("  %-15s%s\n", label, value);
 }
 
 static void print_place(const struct rec *rec)
@@ -48,12 +48,12 @@ static void print_factors(const struct rec *rec)
 	char text[SENTENCE_MAX], points[32];
 
 	if (n)
-		puts("factors (points of at most):");
+		out_line("factors (points of at most):");
 	for (i = 0; i < n; i++) {
 		snprintf(points, sizeof(points), "%u/%u", f[i].points, f[i].max);
 		sentence_factor(&f[i], text, sizeof(text));
-		printf("  %-15s%-7s%s\n", factor_name(f[i].id) ? factor_name(f[i].id) : "?",
-		       points, text);
+		out_printf("  %-15s%-7s%s\n", factor_name(f[i].id) ? factor_name(f[i].id) : "?",
+			   points, text);
 	}
 }
 
@@ -64,11 +64,11 @@ static void print_gates(const struct rec *rec)
 	char text[SENTENCE_MAX];
 
 	if (n)
-		puts("gates:");
+		out_line("gates:");
 	for (i = 0; i < n; i++) {
 		sentence_gate(&g[i], text, sizeof(text));
-		printf("  %-15s%-7s%s\n", gate_name(g[i].id) ? gate_name(g[i].id) : "?",
-		       g[i].passed ? "open" : "closed", text);
+		out_printf("  %-15s%-7s%s\n", gate_name(g[i].id) ? gate_name(g[i].id) : "?",
+			   g[i].passed ? "open" : "closed", text);
 	}
 }
 
@@ -79,15 +79,15 @@ static void print_history(const struct rec *rec)
 	char text[TEXT_MAX];
 
 	if (n)
-		puts("least anonymous memory and swap in each epoch, oldest first:");
+		out_printf("least anonymous memory and swap in each epoch, oldest first:\n"
+			   "  %-15s%-10s%s\n", "EPOCH", "COVERS", "LEAST");
 	for (i = 0; i < n; i++) {
-		fmt_ns(text, sizeof(text), l[i].epoch_ms > UINT64_MAX / 1000000 ? UINT64_MAX :
-		       l[i].epoch_ms * 1000000);
-		printf("  %-15s", text);
+		out_printf("  %-15s", fmt_ms(text, sizeof(text), l[i].epoch_ms));
+		out_printf("%-10s", fmt_ms(text, sizeof(text), l[i].covers_ms));
 		for (j = 0; j < l[i].n; j++)
-			printf("%s%s", j ? " " : "",
-			       fmt_bytes_short(text, sizeof(text), l[i].minima[j]));
-		putchar('\n');
+			out_printf("%s%s", j ? " " : "",
+				   fmt_bytes_short(text, sizeof(text), l[i].minima[j]));
+		out_line("");
 	}
 }
 
@@ -96,7 +96,7 @@ static void print_text(const struct rec *rec)
 	char text[SENTENCE_MAX];
 
 	sentence_headline(rec, text, sizeof(text));
-	puts(text);
+	out_line(text);
 	print_figures(rec);
 	print_factors(rec);
 	print_gates(rec);
@@ -123,19 +123,13 @@ static int print(const struct ctx *ctx, struct nlmsghdr *nlh)
 static int run(struct ctx *ctx, int argc, char **argv)
 {
 	struct nlmsghdr *nlh;
-	struct nl_msg *msg;
 	struct knl k;
 	u32 pid;
-	int err = parse_pid(ctx, argv[0], &pid);
+	int err = query_open_pid(ctx, argv[0], &k, &pid);
 
-	(void)argc;
 	if (err)
 		return err;
-	if (query_open(ctx, &k))
-		return 1;
-	msg = knl_msg(&k, SEEPAGE_CMD_GET_PROC, 0);
-	nla_put_u32(msg, SEEPAGE_A_PID, pid);
-	err = query_one(&k, msg, &nlh);
+	err = query_process(&k, pid, &nlh);
 	err = err < 0 ? knl_fail_pid(ctx, &k, pid, NEEDS_READ) : print(ctx, nlh);
 	free(nlh);
 	knl_close(&k);

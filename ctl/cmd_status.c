@@ -77,8 +77,8 @@ static void print_counters(const struct rec *rec)
 			table_cell(t, number);
 		}
 	}
-	puts("counters:");
-	table_print(t, stdout, "  ");
+	out_line("counters:");
+	table_print(t, "  ");
 	table_free(t);
 }
 
@@ -89,18 +89,18 @@ static void print_work(const struct rec *rec, const struct conf *c)
 	cfg_value_text(SEEPAGE_CFG_MAX_PROCESSES, c->v[SEEPAGE_CFG_MAX_PROCESSES], max,
 		       sizeof(max));
 	text(rec, SEEPAGE_A_PROCESSES, a);
-	printf("%-12s%s of at most %s\n", "processes:", a,
-	       c->set[SEEPAGE_CFG_MAX_PROCESSES] ? max : "-");
+	out_printf("%-12s%s of at most %s\n", "processes:", a,
+		   c->set[SEEPAGE_CFG_MAX_PROCESSES] ? max : "-");
 	text(rec, SEEPAGE_A_INTERVAL_MS, a);
-	printf("%-12s%s%s\n", "interval:", a, rec_get(rec, SEEPAGE_A_STRETCHED, 0) ?
-	       ", stretched: sampling costs more than max_cpu_permille allows" : "");
+	out_printf("%-12s%s%s\n", "interval:", a, rec_get(rec, SEEPAGE_A_STRETCHED, 0) ?
+		   ", stretched: sampling costs more than max_cpu_permille allows" : "");
 	text(rec, SEEPAGE_A_TICK_COST_NS, a);
 	text(rec, SEEPAGE_A_TICK_COST_MAX_NS, b);
-	printf("%-12s%s the last, %s the dearest of %llu\n", "ticks:", a, b,
-	       rec_get(rec, SEEPAGE_A_TICKS, 0));
+	out_printf("%-12s%s the last, %s the dearest of %llu\n", "ticks:", a, b,
+		   rec_get(rec, SEEPAGE_A_TICKS, 0));
 	text(rec, SEEPAGE_A_MEMORY_BYTES, a);
 	text(rec, SEEPAGE_A_REC_BYTES, b);
-	printf("%-12s%s, %s a process\n", "memory:", a, b);
+	out_printf("%-12s%s, %s a process\n", "memory:", a, b);
 }
 
 static void print_text(const struct rec *rec, const struct conf *c)
@@ -111,22 +111,22 @@ static void print_text(const struct rec *rec, const struct conf *c)
 	char a[TEXT_MAX], b[TEXT_MAX];
 
 	text(rec, SEEPAGE_A_VERSION, a);
-	printf("seepage %s, module %s\n", SEEPAGE_CTL_VERSION, a);
+	out_printf("seepage %s, module %s\n", SEEPAGE_CTL_VERSION, a);
 	if (rec->a[SEEPAGE_A_DISABLED]) {
 		text(rec, SEEPAGE_A_DISABLED, a);
-		printf("%-12s%s\n", "DISABLED:", a);
+		out_printf("%-12s%s\n", "DISABLED:", a);
 	}
 	text(rec, SEEPAGE_A_HOOK, a);
-	printf("%-12s%s\n%-12s%s\n", "hook:", a, "policy:", policy ? policy : "-");
+	out_printf("%-12s%s\n%-12s%s\n", "hook:", a, "policy:", policy ? policy : "-");
 	print_work(rec, c);
 	text(rec, SEEPAGE_A_SEQ_FIRST, a);
 	text(rec, SEEPAGE_A_SEQ_LAST, b);
 	if (first)
-		printf("%-12s%s to %s in the ring\n", "alerts:", a, b);
+		out_printf("%-12s%s to %s in the ring\n", "alerts:", a, b);
 	else
-		printf("%-12s%s\n", "alerts:", "none in the ring");
+		out_printf("%-12s%s\n", "alerts:", "none in the ring");
 	text(rec, SEEPAGE_A_PMC, a);
-	printf("%-12s%s\n", "pmc:", a);
+	out_printf("%-12s%s\n", "pmc:", a);
 	print_counters(rec);
 }
 
@@ -138,8 +138,6 @@ static int run(struct ctx *ctx, int argc, char **argv)
 	struct knl k;
 	int err;
 
-	(void)argc;
-	(void)argv;
 	if (query_open(ctx, &k))
 		return 1;
 	err = query_one(&k, knl_msg(&k, SEEPAGE_CMD_GET_STATUS, 0), &nlh);

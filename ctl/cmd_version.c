@@ -39,8 +39,6 @@ static int run(struct ctx *ctx, int argc, char **argv)
 	struct rec rec;
 	struct knl k;
 
-	(void)argc;
-	(void)argv;
 	loaded = knl_open(&k) >= 0 && knl_resolve(&k) >= 0;
 	if (loaded)
 		nlh = ask(&k, &rec);
@@ -52,8 +50,8 @@ static int run(struct ctx *ctx, int argc, char **argv)
 	free(nlh);
 	knl_close(&k);
 	if (!ctx->json) {
-		printf("seepage %s\nmodule: %s\n", SEEPAGE_CTL_VERSION,
-		       known ? version : loaded ? "loaded" : "not loaded");
+		out_printf("seepage %s\nmodule: %s\n", SEEPAGE_CTL_VERSION,
+			   known ? version : loaded ? "loaded" : "not loaded");
 		return 0;
 	}
 	o = json_object_new_object();

@@ -64,13 +64,12 @@ static u64 now_ms(void)
 
 static void print_text(const struct rec *rec)
 {
-	char when[TEXT_MAX], text[SENTENCE_MAX];
+	char when[TEXT_MAX], text[SENTENCE_MAX], evidence[SENTENCE_MAX];
 
 	attr_text(SEEPAGE_A_TIME_NS, rec->a[SEEPAGE_A_TIME_NS], false, when, sizeof(when));
-	sentence_headline(rec, text, sizeof(text));
-	printf("%s #%llu %s: ", when, rec_get(rec, SEEPAGE_A_SEQ, 0), text);
-	sentence_evidence(rec, text, sizeof(text));
-	puts(text);
+	sentence_alert(rec, text, sizeof(text));
+	sentence_evidence(rec, evidence, sizeof(evidence));
+	out_printf("%s #%llu %s\n    %s\n", when, rec_get(rec, SEEPAGE_A_SEQ, 0), text, evidence);
 }
 
 static bool wanted(const struct watch *w, const struct rec *rec)
@@ -113,7 +112,7 @@ static void tell_lost(const struct watch *w, u64 from, u64 to)
 	json_object_object_add(range, "to", json_object_new_uint64(to));
 	json_object_object_add(o, "lost", range);
 	out_json(w->ctx, o);
-	fflush(stdout);
+	out_broken();
 }
 
 /* The next alert, whatever is missing before it will not come any more. */
@@ -162,6 +161,15 @@ static int read_ring(struct watch *w)
 	return knl_call(&w->ask, msg, from_ring, w);
 }
 
+/* What came before is not printed: whoever does not know has to be told. */
+static void tell_earlier(u64 first, u64 last)
+{
+	if (first && last >= first)
+		note(NULL, "watch: %llu earlier alert%s held: "
+		     "seepage alerts, or watch --since %llu",
+		     last - first + 1, last > first ? "s are" : " is", first);
+}
+
 /* Where to begin, now that the module is there for the first time */
 static void begin(struct watch *w, const struct rec *status)
 {
@@ -174,6 +182,7 @@ static void begin(struct watch *w, const struct rec *status)
 		return;
 	}
 	if (!since_text) {
+		tell_earlier(rec_get(status, SEEPAGE_A_SEQ_FIRST, 0), last);
 		/* an empty ring does not tell the next number */
 		follow_begin(&w->follow, instance, last ? last + 1 : 0);
 		return;
@@ -351,8 +360,6 @@ static int run(struct ctx *ctx, int argc, char **argv)
 	struct watch w = { .ctx = ctx };
 	int err = 0;
 
-	(void)argc;
-	(void)argv;
 	if (since_text && !parse_u64(since_text, &since))
 		return usage(ctx, "--since: '%s': allowed 0..%llu", since_text,
 			     (u64)UINT64_MAX);

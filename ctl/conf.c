@@ -97,24 +97,38 @@ bool conf_add(struct conf *c, const char *name, const char *value, char *err, si
 	return store(c, key, name, (u32)v, err, size);
 }
 
+/* The value is not even of the right type: the range alone would not tell why. */
+static bool bad_type(unsigned int key, const char *name, const char *value, char *err,
+		     size_t size)
+{
+	size_t n;
+
+	bad_value(key, name, value, err, size);
+	n = strlen(err);
+	snprintf(err + n, size - n, ", %s", cfg_keys[key].word ? "in double quotes" :
+		 "a whole number without quotes");
+	return false;
+}
+
 /* A word must be a string, a number must be a whole number, nothing converts. */
 static bool add_json(struct reader *r, unsigned int key, const char *name,
 		     struct json_object *value)
 {
+	const char *text = json_object_to_json_string_ext(value, JSON_C_TO_STRING_PLAIN);
 	bool word = cfg_keys[key].word;
 	u32 v = 0;
+	s64 n;
 
-	if (word && json_object_is_type(value, json_type_string) &&
-	    cfg_word_value(key, json_object_get_string(value), &v))
-		return store(r->c, key, name, v, r->err, r->size);
-	if (!word && json_object_is_type(value, json_type_int)) {
-		s64 n = json_object_get_int64(value);	/* saturates */
-
-		if (n >= 0 && in_range(key, (u64)n))
-			return store(r->c, key, name, (u32)n, r->err, r->size);
-	}
-	return bad_value(key, name, json_object_to_json_string_ext(value, JSON_C_TO_STRING_PLAIN),
-			 r->err, r->size);
+	if (!json_object_is_type(value, word ? json_type_string : json_type_int))
+		return bad_type(key, name, text, r->err, r->size);
+	if (word)
+		return cfg_word_value(key, json_object_get_string(value), &v) ?
+		       store(r->c, key, name, v, r->err, r->size) :
+		       bad_value(key, name, text, r->err, r->size);
+	n = json_object_get_int64(value);	/* saturates */
+	return n >= 0 && in_range(key, (u64)n) ?
+	       store(r->c, key, name, (u32)n, r->err, r->size) :
+	       bad_value(key, name, text, r->err, r->size);
 }
 
 static const struct older *find_older(const char *section, const char *name)
@@ -178,7 +192,8 @@ static bool read_object(struct reader *r, struct json_object *o, bool outer)
 
 		if ((wrapper || is_section(name)) &&
 		    !json_object_is_type(value, json_type_object)) {
-			snprintf(r->err, r->size, "%s: '%.80s': an object is expected", name,
+			snprintf(r->err, r->size, "%s: '%.80s': allowed is an object, " JSONC_SHAPE,
+				 name,
 				 json_object_to_json_string_ext(value, JSON_C_TO_STRING_PLAIN));
 			return false;
 		}
@@ -227,7 +242,7 @@ bool conf_file(struct conf *c, const char *text, size_t len,
 	if (ok)
 		ok = read_object(&r, o, true);
 	else
-		snprintf(err, size, "an object is expected");
+		jsonc_no_object(text, json_type_to_name(json_object_get_type(o)), err, size);
 	json_object_put(o);
 	return ok;
 }

@@ -90,7 +90,7 @@ struct cfg_key {
 };
 
 extern const struct cfg_key cfg_keys[__SEEPAGE_CFG_MAX];	/* [0] is empty */
-const char *state_name(unsigned int state);		/* NULL: unknown, as below */
+const char *state_name(unsigned int id);		/* NULL: unknown, as below */
 const char *policy_name(unsigned int policy);
 const char *factor_name(unsigned int id);
 const char *factor_unit(unsigned int id);
@@ -98,7 +98,6 @@ const char *gate_name(unsigned int id);
 const char *gate_unit(unsigned int id);
 const char *counter_name(unsigned int id);
 const char *severity_name(unsigned int severity);
-const char *reset_name(unsigned int bit);
 int state_from_name(const char *name, size_t len);	/* -1: unknown */
 unsigned int cfg_from_name(const char *name);		/* 0: unknown */
 u32 reset_from_name(const char *name);		/* 0: unknown */
@@ -150,30 +149,36 @@ void attr_text(unsigned int id, const struct nlattr *a, bool table, char *buf, s
 /* record.c: one message of the kernel, read in place */
 struct rec {
 	struct nlattr *a[__SEEPAGE_A_MAX];
+	bool gone;		/* no such process any more */
+	bool past;		/* gone, or the alert is over: told in the past tense */
 };
 
 struct factor {
 	unsigned int id, points, max;
 	s64 value, baseline;
 	bool has_value, has_baseline;
+	bool past;
 };
 
 struct gate {
 	unsigned int id;
 	bool passed, reached;
 	s64 value, limit;
+	bool past;
 };
 
 #define REC_LIST_MAX	32	/* factors, gates, levels that are looked at */
 #define MINIMA_MAX	64
 
 struct level {
-	u64 epoch_ms;
+	u64 epoch_ms;		/* the newest epoch */
+	u64 covers_ms;		/* all that are remembered */
 	unsigned int n;
 	u64 minima[MINIMA_MAX];
 };
 
 int rec_parse(struct rec *rec, struct nlmsghdr *nlh);
+void rec_is_gone(struct rec *rec);
 bool rec_u64(const struct rec *rec, unsigned int id, u64 *v);
 u64 rec_get(const struct rec *rec, unsigned int id, u64 otherwise);
 bool rec_s64(const struct rec *rec, unsigned int id, s64 *v);
@@ -203,6 +208,7 @@ char *fmt_growth(char *buf, size_t size, s64 bytes_per_hour);
 char *fmt_growth_short(char *buf, size_t size, s64 bytes_per_hour);
 char *fmt_seconds(char *buf, size_t size, u64 s);
 char *fmt_ns(char *buf, size_t size, u64 ns);
+char *fmt_ms(char *buf, size_t size, u64 ms);
 char *fmt_time(char *buf, size_t size, u64 ns);
 char *fmt_safe(char *buf, size_t size, const char *s, size_t len);
 size_t utf8_char(const char *s, size_t len, u32 *c);
@@ -211,6 +217,7 @@ size_t utf8_char(const char *s, size_t len, u32 *c);
 void sentence_headline(const struct rec *rec, char *buf, size_t size);
 void sentence_factor(const struct factor *f, char *buf, size_t size);
 void sentence_gate(const struct gate *g, char *buf, size_t size);
+void sentence_alert(const struct rec *rec, char *buf, size_t size);
 void sentence_evidence(const struct rec *rec, char *buf, size_t size);
 void sentence_verdict(const struct rec *rec, char *buf, size_t size);
 void sentence_change(const struct rec *rec, char *buf, size_t size);
@@ -253,6 +260,9 @@ struct jsonc_bad {		/* a number that none can be made of; else empty */
 	char key[80], value[80];
 };
 
+#define JSONC_SHAPE	"{\"KEY\": VALUE, ...}"
+
+void jsonc_no_object(const char *text, const char *type, char *err, size_t size);
 struct json_object *jsonc_parse(const char *text, size_t len, struct jsonc_bad *bad,
 				char *err, size_t size);
 
@@ -260,12 +270,15 @@ struct json_object *jsonc_parse(const char *text, size_t len, struct jsonc_bad *
 struct table;
 struct table *table_new(const char *const *heads, const bool *right, unsigned int cols);
 void table_cell(struct table *t, const char *text);
-void table_print(const struct table *t, FILE *f, const char *indent);
+void table_write(const struct table *t, FILE *f, const char *indent);
+void table_print(const struct table *t, const char *indent);
 void table_free(struct table *t);
 
 /* out.c: what is printed where */
 void out_init(void);
 int out_close(int status);
+void out_printf(const char *fmt, ...) __printf(1, 2);
+void out_line(const char *text);
 bool out_broken(void);
 bool out_gone(void);
 int out_json(const struct ctx *ctx, struct json_object *o);
@@ -306,12 +319,20 @@ struct msgs {			/* messages kept for later */
 };
 
 int query_open(const struct ctx *ctx, struct knl *k);
+int query_open_pid(struct ctx *ctx, const char *word, struct knl *k, u32 *pid);
 int query_one(struct knl *k, struct nl_msg *msg, struct nlmsghdr **reply);
 int query_dump(struct knl *k, struct nl_msg *(*build)(struct knl *k, void *arg),
 	       void *arg, struct msgs *m);
 int query_config(struct knl *k, struct conf *c);
 int query_send_config(struct knl *k, const struct conf *c);
 int query_alerts(struct knl *k, u64 since, struct msgs *m);
+int query_process(struct knl *k, u32 pid, struct nlmsghdr **reply);
 void msgs_free(struct msgs *m);
+
+/* list.c: processes and alerts, a row each */
+#define LIST_COLUMNS	16
+
+struct rec *list_records(const struct msgs *m, size_t *n);
+void list_print(const u8 *columns, unsigned int cols, const struct rec *rec, size_t n);
 
 #endif /* SEEPAGE_CTL_H */

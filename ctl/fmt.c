@@ -102,6 +102,11 @@ char *fmt_ns(char *buf, size_t size, u64 ns)
 	return buf;
 }
 
+char *fmt_ms(char *buf, size_t size, u64 ms)
+{
+	return fmt_ns(buf, size, ms > UINT64_MAX / 1000000 ? UINT64_MAX : ms * 1000000);
+}
+
 /* Local time of day. */
 char *fmt_time(char *buf, size_t size, u64 ns)
 {

@@ -47,13 +47,23 @@ static void add_int(struct json_object *o, const char *key, bool known, s64 v)
 	json_object_object_add(o, key, known ? json_object_new_int64(v) : NULL);
 }
 
-/* Names of a newer module than this controller are numbers. */
-static const char *name_or_number(const char *name, unsigned int id, char *buf, size_t size)
+/* A factor or a gate. Names of a newer module than this controller are numbers. */
+static struct json_object *begin_reason(const char *kind, const char *name, unsigned int id)
 {
-	if (name)
-		return name;
-	snprintf(buf, size, "%u", id);
-	return buf;
+	struct json_object *o = json_object_new_object();
+	char number[16];
+
+	snprintf(number, sizeof(number), "%u", id);
+	json_object_object_add(o, kind, json_object_new_string(name ? name : number));
+	return o;
+}
+
+static void end_reason(struct json_object *list, struct json_object *o, const char *unit,
+		       const char *text)
+{
+	json_object_object_add(o, "unit", text_or_null(unit));
+	json_object_object_add(o, "text", json_object_new_string(text));
+	json_object_array_add(list, o);
 }
 
 static void add_factors(struct json_object *o, const struct rec *rec)
@@ -62,23 +72,20 @@ static void add_factors(struct json_object *o, const struct rec *rec)
 	struct json_object *list = json_object_new_array();
 	struct factor f[REC_LIST_MAX];
 	unsigned int n = rec_factors(rec, f), i;
-	char text[SENTENCE_MAX], number[16];
+	char text[SENTENCE_MAX];
 
 	for (i = 0; i < n; i++) {
-		struct json_object *e = json_object_new_object();
-		const char *name = name_or_number(factor_name(f[i].id), f[i].id, number,
-						  sizeof(number));
+		struct json_object *e = begin_reason("factor", factor_name(f[i].id), f[i].id);
 
-		json_object_object_add(score, name, json_object_new_int((int)f[i].points));
-		json_object_object_add(e, "factor", json_object_new_string(name));
+		json_object_object_add(score,
+				       json_object_get_string(json_object_object_get(e, "factor")),
+				       json_object_new_int((int)f[i].points));
 		add_int(e, "points", true, f[i].points);
 		add_int(e, "max_points", true, f[i].max);
 		add_int(e, "value", f[i].has_value, f[i].value);
 		add_int(e, "baseline", f[i].has_baseline, f[i].baseline);
-		json_object_object_add(e, "unit", text_or_null(factor_unit(f[i].id)));
 		sentence_factor(&f[i], text, sizeof(text));
-		json_object_object_add(e, "text", json_object_new_string(text));
-		json_object_array_add(list, e);
+		end_reason(list, e, factor_unit(f[i].id), text);
 	}
 	json_object_object_add(o, "score", score);
 	json_object_object_add(o, "factors", list);
@@ -90,21 +97,16 @@ static void add_gates(struct json_object *o, const struct rec *rec)
 	struct json_object *list = rec->a[SEEPAGE_A_GATES] ? json_object_new_array() : NULL;
 	struct gate g[REC_LIST_MAX];
 	unsigned int n = rec_gates(rec, g), i;
-	char text[SENTENCE_MAX], number[16];
+	char text[SENTENCE_MAX];
 
 	for (i = 0; i < n; i++) {
-		struct json_object *e = json_object_new_object();
-		const char *name = name_or_number(gate_name(g[i].id), g[i].id, number,
-						  sizeof(number));
+		struct json_object *e = begin_reason("gate", gate_name(g[i].id), g[i].id);
 
-		json_object_object_add(e, "gate", json_object_new_string(name));
 		json_object_object_add(e, "passed", json_object_new_boolean(g[i].passed));
 		add_int(e, "value", g[i].reached, g[i].value);
 		add_int(e, "limit", g[i].reached, g[i].limit);
-		json_object_object_add(e, "unit", text_or_null(gate_unit(g[i].id)));
 		sentence_gate(&g[i], text, sizeof(text));
-		json_object_object_add(e, "text", json_object_new_string(text));
-		json_object_array_add(list, e);
+		end_reason(list, e, gate_unit(g[i].id), text);
 	}
 	json_object_object_add(o, "gates", list);
 }

@@ -41,7 +41,8 @@ static unsigned int line_of(const char *text, size_t pos)
 
 static bool refuse(struct scan *s, size_t pos, const char *what)
 {
-	snprintf(s->err, s->size, "line %u: %s", line_of(s->text, pos), what);
+	snprintf(s->err, s->size, "line %u: not JSON: %s (" JSONC_SHAPE " is expected)",
+		 line_of(s->text, pos), what);
 	return false;
 }
 
@@ -94,7 +95,8 @@ static bool note_key(struct scan *s, const char *str, size_t len)
 	unsigned int object = s->depth ? s->object[s->depth - 1] : 0, i;
 
 	if (memchr(str, '\\', len)) {
-		snprintf(s->err, s->size, "unknown key '%.*s'", (int)len, str);
+		snprintf(s->err, s->size, "line %u: unknown key '%.*s'",
+			 line_of(s->text, (size_t)(str - s->text)), (int)len, str);
 		return false;
 	}
 	for (i = 0; i < s->keys; i++) {
@@ -194,8 +196,16 @@ static void parse_error(struct scan *s, enum json_tokener_error error, size_t po
 	if (error == json_tokener_error_parse_number)
 		bad_number(s, pos);
 	else
-		refuse(s, pos, error == json_tokener_continue ? "the text ends too early" :
-		       json_tokener_error_desc(error));
+		refuse(s, pos, !s->text[strspn(s->text, " \t\r\n")] ? "there is nothing in it" :
+		       error == json_tokener_continue || pos >= s->len ?
+		       "the text ends too early" : json_tokener_error_desc(error));
+}
+
+/* It is JSON, but a @type: the line of it, and what is expected. */
+void jsonc_no_object(const char *text, const char *type, char *err, size_t size)
+{
+	snprintf(err, size, "line %u: not an object but of type %s (" JSONC_SHAPE " is expected)",
+		 line_of(text, strspn(text, " \t\r\n")), type);
 }
 
 /* NULL: refused, with a reason in err and, if it is a number, in bad. */
@@ -216,7 +226,7 @@ struct json_object *jsonc_parse(const char *text, size_t len, struct jsonc_bad *
 	s->err = err;
 	s->size = size;
 	if (memchr(text, '\0', len)) {
-		snprintf(err, size, "not JSON: a NUL byte");
+		refuse(s, (size_t)((char *)memchr(text, '\0', len) - text), "a NUL byte");
 	} else if (blank_comments(s) && scan_tokens(s)) {
 		tok = must(json_tokener_new_ex(DEPTH_MAX + 1));
 		json_tokener_set_flags(tok, JSON_TOKENER_STRICT | JSON_TOKENER_VALIDATE_UTF8);
@@ -226,7 +236,7 @@ struct json_object *jsonc_parse(const char *text, size_t len, struct jsonc_bad *
 			parse_error(s, error, json_tokener_get_parse_end(tok));
 			o = NULL;
 		} else if (!o) {
-			snprintf(err, size, "an object is expected");
+			jsonc_no_object(s->text, "null", err, size);
 		}
 		json_tokener_free(tok);
 	}

@@ -2,6 +2,7 @@
 /*
  * seepage: the controller of the kernel module of the same name.
  */
+#include <stdlib.h>
 #include <string.h>
 #include "ctl.h"
 
@@ -29,7 +30,7 @@ static const struct command *find(const char *name)
 	return NULL;
 }
 
-static void help_all(FILE *f)
+static void write_help(FILE *f)
 {
 	size_t i;
 
@@ -51,20 +52,35 @@ static void help_all(FILE *f)
 	      "Exit status: 0 ok, 1 failed, 2 wrong usage. Manual: seepage(8).\n", f);
 }
 
+static void help_all(bool asked)
+{
+	char *text = NULL;
+	size_t len = 0;
+	FILE *f = must(open_memstream(&text, &len));
+
+	write_help(f);
+	must(fclose(f) ? NULL : text);
+	if (asked)
+		out_printf("%s", text);
+	else
+		fputs(text, stderr);
+	free(text);
+}
+
 static int help_one(const struct command *cmd)
 {
 	const struct opt *o;
 
-	printf("usage: seepage [-j] [-p] %s%s%s%s\n%s\n", cmd->name,
-	       cmd->opts ? " [OPTION...]" : "", *cmd->args ? " " : "", cmd->args, cmd->help);
+	out_printf("usage: seepage [-j] [-p] %s%s%s%s\n%s\n", cmd->name,
+		   cmd->opts ? " [OPTION...]" : "", *cmd->args ? " " : "", cmd->args, cmd->help);
 	for (o = cmd->opts; o && o->name; o++) {
 		char left[64];
 
 		snprintf(left, sizeof(left), "--%s %s", o->name, o->arg ? o->arg : "");
-		printf("  %-26s %s\n", left, o->help);
+		out_printf("  %-26s %s\n", left, o->help);
 	}
 	if (cmd->more)
-		printf("%s\n", cmd->more);
+		out_printf("%s\n", cmd->more);
 	return 0;
 }
 
@@ -73,7 +89,7 @@ static int help(struct ctx *ctx, const char *name)
 	const struct command *cmd;
 
 	if (!name) {
-		help_all(stdout);
+		help_all(true);
 		return 0;
 	}
 	cmd = find(name);
@@ -104,7 +120,7 @@ int main(int argc, char **argv)
 	if (i == argc) {
 		if (ctx.help)
 			return out_close(help(&ctx, NULL));
-		help_all(stderr);
+		help_all(false);
 		return EXIT_USAGE;
 	}
 	if (!strcmp(argv[i], "help"))

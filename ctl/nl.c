@@ -94,16 +94,20 @@ static int read_error(struct knl *k, struct nlmsghdr *nlh)
 	return e->error;
 }
 
+/* NLMSG_DONE: how a dump ended, 0 or -errno. libnl's own reading ignores it. */
 static int read_done(struct knl *k, struct nlmsghdr *nlh)
 {
-	int err = 0;
+	int err;
 
-	if (nlmsg_datalen(nlh) >= (int)sizeof(err))
-		memcpy(&err, nlmsg_data(nlh), sizeof(err));
-	set_error(k, err < 0 ? -err : 0);
-	if (err < 0)
+	if (nlmsg_datalen(nlh) < (int)sizeof(err))
+		return set_error(k, EPROTO);
+	memcpy(&err, nlmsg_data(nlh), sizeof(err));
+	if (err > 0)
+		return set_error(k, EPROTO);
+	set_error(k, -err);
+	if (err)
 		read_ext_ack(k, nlh, sizeof(err));
-	return err < 0 ? err : 0;
+	return err;
 }
 
 struct reading {

@@ -14,7 +14,7 @@
 #include "ctl.h"
 
 static bool stdout_closed;
-static int write_error;		/* the first errno a write to stdout gave */
+static int write_error;		/* errno of the first write to stdout that failed */
 
 /* Without the three standard descriptors a socket would become stdout. */
 void out_init(void)
@@ -30,12 +30,42 @@ void out_init(void)
 	signal(SIGPIPE, SIG_IGN);
 }
 
+/*
+ * stdio keeps that a write failed, not why, and drops what it had: errno has
+ * to be taken at once, so everything for stdout goes through here.
+ */
+static void wrote(bool ok)
+{
+	if (!ok && !write_error)
+		write_error = errno ? errno : EIO;
+}
+
+void out_printf(const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	errno = 0;
+	wrote(vprintf(fmt, ap) >= 0);
+	va_end(ap);
+}
+
+void out_line(const char *text)
+{
+	errno = 0;
+	wrote(puts(text) >= 0);
+}
+
+static void flush(void)
+{
+	errno = 0;
+	wrote(!fflush(stdout));
+}
+
 /* Has a write failed? Flushes, so that the answer is about all so far. */
 bool out_broken(void)
 {
-	errno = 0;
-	if ((fflush(stdout) || ferror(stdout)) && !write_error)
-		write_error = errno ? errno : EIO;
+	flush();
 	return write_error || stdout_closed;
 }
 
@@ -62,7 +92,7 @@ static void line(const struct ctx *ctx, const char *fmt, va_list ap)
 
 	vsnprintf(raw, sizeof(raw), fmt, ap);
 	fmt_safe(safe, sizeof(safe), raw, strlen(raw));
-	fflush(stdout);
+	flush();
 	if (ctx && ctx->cmd)
 		fprintf(stderr, "seepage: %s: %s\n", ctx->cmd, safe);
 	else
@@ -108,7 +138,7 @@ int out_json(const struct ctx *ctx, struct json_object *o)
 
 	if (ctx->pretty)
 		flags |= JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_SPACED;
-	puts(json_object_to_json_string_ext(o, flags));
+	out_line(json_object_to_json_string_ext(o, flags));
 	json_object_put(o);
 	return 0;
 }

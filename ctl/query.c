@@ -20,6 +20,14 @@ int query_open(const struct ctx *ctx, struct knl *k)
 	return 1;
 }
 
+/* The same for a question about one process; 1 or 2: failed, told. */
+int query_open_pid(struct ctx *ctx, const char *word, struct knl *k, u32 *pid)
+{
+	int err = parse_pid(ctx, word, pid);
+
+	return err ? err : query_open(ctx, k);
+}
+
 static int keep(struct nlmsghdr *nlh, void *arg)
 {
 	struct msgs *m = arg;
@@ -61,6 +69,15 @@ int query_one(struct knl *k, struct nl_msg *msg, struct nlmsghdr **reply)
 	}
 	msgs_free(&m);
 	return err < 0 ? err : 0;
+}
+
+/* The process of this pid, with gates and history; free() it. */
+int query_process(struct knl *k, u32 pid, struct nlmsghdr **reply)
+{
+	struct nl_msg *msg = knl_msg(k, SEEPAGE_CMD_GET_PROC, 0);
+
+	nla_put_u32(msg, SEEPAGE_A_PID, pid);
+	return query_one(k, msg, reply);
 }
 
 /*

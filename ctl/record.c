@@ -7,11 +7,26 @@
 #include <netlink/genl/genl.h>
 #include "ctl.h"
 
+#define LEVEL_EPOCHS	8	/* that a level remembers: SEEP_MINIMA of the module */
+
 int rec_parse(struct rec *rec, struct nlmsghdr *nlh)
 {
-	if (!genlmsg_valid_hdr(nlh, 0))
+	u64 state;
+
+	if (!genlmsg_valid_hdr(nlh, 0) ||
+	    genlmsg_parse(nlh, 0, rec->a, SEEPAGE_A_MAX, NULL) < 0)
 		return -1;
-	return genlmsg_parse(nlh, 0, rec->a, SEEPAGE_A_MAX, NULL) < 0 ? -1 : 0;
+	state = rec_get(rec, SEEPAGE_A_STATE, SEEPAGE_STATE_OK);
+	rec->gone = state == SEEPAGE_STATE_EXITED;
+	rec->past = rec->gone || state == SEEPAGE_STATE_RECOVERED;
+	return 0;
+}
+
+/* An alert, whatever it says, of a process that has ended since */
+void rec_is_gone(struct rec *rec)
+{
+	rec->gone = true;
+	rec->past = true;
 }
 
 bool rec_u64(const struct rec *rec, unsigned int id, u64 *v)
@@ -71,6 +86,7 @@ unsigned int rec_factors(const struct rec *rec, struct factor *f)
 		attr_u64(a[SEEPAGE_FACTOR_A_MAX_POINTS], &max);
 		memset(&f[n], 0, sizeof(f[n]));
 		f[n].id = (unsigned int)id;
+		f[n].past = rec->past;
 		f[n].points = (unsigned int)points;
 		f[n].max = (unsigned int)max;
 		f[n].has_value = attr_s64(a[SEEPAGE_FACTOR_A_VALUE], &f[n].value);
@@ -99,12 +115,33 @@ unsigned int rec_gates(const struct rec *rec, struct gate *g)
 		attr_u64(a[SEEPAGE_GATE_A_PASSED], &passed);
 		memset(&g[n], 0, sizeof(g[n]));
 		g[n].id = (unsigned int)id;
+		g[n].past = rec->past;
 		g[n].passed = passed;
 		g[n].reached = attr_s64(a[SEEPAGE_GATE_A_VALUE], &g[n].value) &&
 			     attr_s64(a[SEEPAGE_GATE_A_LIMIT], &g[n].limit);
 		n++;
 	}
 	return n;
+}
+
+/*
+ * How long a time the epochs of each level cover. That of a level which is not
+ * full yet began when the process was first seen, as that of the highest did;
+ * the highest has one epoch, of the same samples as 2^d epochs d levels below.
+ * The first epoch of each may be shorter than the others.
+ */
+static void measure_levels(struct level *l, unsigned int n)
+{
+	const struct level *top = n ? &l[n - 1] : NULL;
+	unsigned int i;
+
+	for (i = 0; i < n; i++) {
+		unsigned int d = n - 1 - i;
+
+		l[i].covers_ms = l[i].n * l[i].epoch_ms;
+		if (top->n == 1 && l[i].n < LEVEL_EPOCHS && l[i].n >= 1U << d)
+			l[i].covers_ms = top->epoch_ms + (l[i].n - (1U << d)) * l[i].epoch_ms;
+	}
 }
 
 unsigned int rec_levels(const struct rec *rec, struct level *l)
@@ -131,5 +168,6 @@ unsigned int rec_levels(const struct rec *rec, struct level *l)
 		memcpy(l[n].minima, nla_data(minima), l[n].n * sizeof(*l[n].minima));
 		n++;
 	}
+	measure_levels(l, n);
 	return n;
 }

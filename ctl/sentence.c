@@ -4,6 +4,7 @@
  * against what, never more: whether a program still needs its memory cannot be
  * seen from growth.
  */
+#include <assert.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <string.h>
@@ -50,11 +51,20 @@ static void __printf(3, 4) append(char *buf, size_t size, const char *fmt, ...)
 	va_end(ap);
 }
 
+static const char *is(bool past)
+{
+	return past ? "was" : "is";
+}
+
+static const char *has_been(bool past)
+{
+	return past ? "had been" : "has been";
+}
+
 /* First line of every answer about a process */
 void sentence_headline(const struct rec *rec, char *buf, size_t size)
 {
 	const char *state = state_name((unsigned int)rec_get(rec, SEEPAGE_A_STATE, UINT32_MAX));
-	bool gone = rec_get(rec, SEEPAGE_A_STATE, 0) == SEEPAGE_STATE_EXITED;
 	char comm[TEXT_MAX], text[FIG];
 	u64 confidence, tte;
 	s64 growth;
@@ -65,11 +75,11 @@ void sentence_headline(const struct rec *rec, char *buf, size_t size)
 	if (rec_u64(rec, SEEPAGE_A_CONFIDENCE, &confidence))
 		append(buf, size, ", confidence %llu", confidence);
 	if (rec_s64(rec, SEEPAGE_A_GROWTH_BYTES_PER_HOUR, &growth))
-		append(buf, size, ", %s %s", gone ? "last growth" : "growth",
+		append(buf, size, ", %s %s", rec->past ? "last growth" : "growth",
 		       fmt_growth(text, sizeof(text), growth));
 	else
 		append(buf, size, ", growth not known");
-	if (gone)
+	if (rec->past)
 		return;
 	if (rec_u64(rec, SEEPAGE_A_TTE_SECONDS, &tte))
 		append(buf, size, ", memory exhausted in %s at this rate",
@@ -83,7 +93,8 @@ static void factor_retain(const struct factor *f, char *buf, size_t size)
 	u64 v = magnitude(f->value);
 
 	if (f->value <= 0)
-		snprintf(buf, size, "no growth under watch: what faults left behind is not judged");
+		snprintf(buf, size, "no growth under watch: what faults left behind %s not judged",
+			 is(f->past));
 	else
 		snprintf(buf, size, "%llu.%02llu pages stayed for each anonymous page fault%s",
 			 v / 1000, v % 1000 / 10,
@@ -104,7 +115,7 @@ static void factor_release(const struct factor *f, const char *value, char *buf,
 static void factor_threshold(const struct factor *f, const char *what, const char *value,
 			     const char *limit, char *buf, size_t size)
 {
-	snprintf(buf, size, "%s is %s, %s %s", what, value,
+	snprintf(buf, size, "%s %s %s, %s %s", what, is(f->past), value,
 		 f->points ? "above" : "not above", limit);
 }
 
@@ -114,7 +125,8 @@ void sentence_factor(const struct factor *f, char *buf, size_t size)
 	char value[FIG], base[FIG];
 
 	if (!f->has_value || !f->has_baseline) {
-		snprintf(buf, size, "%s is not known", name ? name : "an unknown factor");
+		snprintf(buf, size, "%s %s not known", name ? name : "an unknown factor",
+			 is(f->past));
 		return;
 	}
 	figure(unit, f->value, value);
@@ -138,14 +150,15 @@ void sentence_factor(const struct factor *f, char *buf, size_t size)
 				 "the floor of anonymous memory and swap rose %s, from %s",
 				 value, base);
 		else
-			snprintf(buf, size, "the floor of anonymous memory and swap does not rise");
+			snprintf(buf, size, "the floor of anonymous memory and swap %s not rise",
+				 f->past ? "did" : "does");
 		break;
 	case SEEPAGE_FACTOR_PERSIST:
 		if (f->value > 0)
-			snprintf(buf, size, "it has been rising for %s; %s are asked for", value,
-				 base);
+			snprintf(buf, size, "it %s rising for %s; %s %s asked for",
+				 has_been(f->past), value, base, f->past ? "were" : "are");
 		else
-			snprintf(buf, size, "there is no lasting rise");
+			snprintf(buf, size, "there %s no lasting rise", is(f->past));
 		break;
 	case SEEPAGE_FACTOR_RELEASE:
 		factor_release(f, value, buf, size);
@@ -159,45 +172,121 @@ void sentence_factor(const struct factor *f, char *buf, size_t size)
 	}
 }
 
+/* At least or at most so much counts; it counted. */
+static const char *counts(bool past)
+{
+	return past ? "counted" : "counts";
+}
+
 void sentence_gate(const struct gate *g, char *buf, size_t size)
 {
-	const char *unit = gate_unit(g->id);
+	const char *unit = gate_unit(g->id), *be = is(g->past);
 	char value[FIG], limit[FIG];
 
 	if (!g->reached) {
-		snprintf(buf, size, "%s", g->id == SEEPAGE_GATE_RISING ?
-			 "no floor of anonymous memory and swap keeps rising" : "not reached");
+		if (g->id == SEEPAGE_GATE_RISING)
+			snprintf(buf, size, "no floor of anonymous memory and swap %s rising",
+				 g->past ? "kept" : "keeps");
+		else
+			snprintf(buf, size, "not reached");
 		return;
 	}
 	figure(unit, g->value, value);
 	figure(unit, g->limit, limit);
 	switch (g->id) {
 	case SEEPAGE_GATE_SIZE:
-		snprintf(buf, size, "memory in use is %s; at least %s counts", value, limit);
+		snprintf(buf, size, "memory in use %s %s; at least %s %s", be, value, limit,
+			 counts(g->past));
 		break;
 	case SEEPAGE_GATE_WARMUP:
-		snprintf(buf, size, "age is %s; at least %s is needed", value, limit);
+		snprintf(buf, size, "age %s %s; at least %s %s needed", be, value, limit, be);
 		break;
 	case SEEPAGE_GATE_RISING:
-		snprintf(buf, size, "the floor rose %s; more than %s is needed", value, limit);
+		snprintf(buf, size, "the floor rose %s; more than %s %s needed", value, limit, be);
 		break;
 	case SEEPAGE_GATE_SATURATION:
 		snprintf(buf, size,
-			 "the second half of the rise is %s of the first; at least %s is needed",
-			 value, limit);
+			 "the second half of the rise %s %s of the first; at least %s %s needed",
+			 be, value, limit, be);
 		break;
 	case SEEPAGE_GATE_PATIENCE:
-		snprintf(buf, size, "it has been rising for %s; %s is needed", value, limit);
+		snprintf(buf, size, "it %s rising for %s; %s %s needed", has_been(g->past), value,
+			 limit, be);
 		break;
 	case SEEPAGE_GATE_HORIZON:
-		snprintf(buf, size, "memory is exhausted in %s; at most %s counts", value, limit);
+		snprintf(buf, size, "memory %s exhausted in %s; at most %s %s",
+			 g->past ? "would have been" : "is", value, limit, counts(g->past));
 		break;
 	case SEEPAGE_GATE_CONFIDENCE:
-		snprintf(buf, size, "confidence is %s; more than %s is needed", value, limit);
+		snprintf(buf, size, "confidence %s %s; more than %s %s needed", be, value, limit,
+			 be);
 		break;
 	default:
 		snprintf(buf, size, "a gate this controller does not know: %s against %s", value,
 			 limit);
+	}
+}
+
+/* An alert in one line, for the list that grows; explain has the rest. */
+void sentence_alert(const struct rec *rec, char *buf, size_t size)
+{
+	char comm[TEXT_MAX], text[TEXT_MAX];
+	u64 v;
+
+	attr_text(SEEPAGE_A_STATE, rec->a[SEEPAGE_A_STATE], false, text, sizeof(text));
+	snprintf(buf, size, "%s: ", text);
+	attr_text(SEEPAGE_A_PID, rec->a[SEEPAGE_A_PID], false, text, sizeof(text));
+	rec_comm(rec, comm, sizeof(comm));
+	append(buf, size, "pid %s (%s)", text, comm);
+	attr_text(SEEPAGE_A_RSS_BYTES, rec->a[SEEPAGE_A_RSS_BYTES], false, text, sizeof(text));
+	append(buf, size, ", RSS %s", text);
+	if (rec->a[SEEPAGE_A_GROWTH_BYTES_PER_HOUR]) {
+		attr_text(SEEPAGE_A_GROWTH_BYTES_PER_HOUR,
+			  rec->a[SEEPAGE_A_GROWTH_BYTES_PER_HOUR], false, text, sizeof(text));
+		append(buf, size, ", %s%s", rec->past ? "last " : "", text);
+	}
+	if (!rec->past && rec_u64(rec, SEEPAGE_A_TTE_SECONDS, &v))
+		append(buf, size, ", %s left", fmt_seconds(text, sizeof(text), v));
+	if (rec_u64(rec, SEEPAGE_A_CONFIDENCE, &v))
+		append(buf, size, ", confidence %llu", v);
+}
+
+/* A factor in as few words as tell it apart */
+static void brief(const struct factor *f, char *buf, size_t size)
+{
+	const char *unit = factor_unit(f->id);
+	char value[FIG], base[FIG];
+
+	figure(unit, f->value, value);
+	figure(unit, f->baseline, base);
+	switch (f->has_value && f->has_baseline ? f->id : SEEPAGE_FACTOR_UNSPEC) {
+	case SEEPAGE_FACTOR_FAULT_RATE:
+		snprintf(buf, size, "%s (over %s)", value, base);
+		break;
+	case SEEPAGE_FACTOR_RSS_GROWTH:
+		snprintf(buf, size, "RSS growth %s (over %s)", value, base);
+		break;
+	case SEEPAGE_FACTOR_ANON_SHARE:
+		snprintf(buf, size, "%s of faults anonymous (over %s)", value, base);
+		break;
+	case SEEPAGE_FACTOR_VSZ_RSS:
+		snprintf(buf, size, "address space %s of RSS (over %s)", value, base);
+		break;
+	case SEEPAGE_FACTOR_FLOOR:
+		snprintf(buf, size, "floor of anonymous memory rose %s from %s", value, base);
+		break;
+	case SEEPAGE_FACTOR_PERSIST:
+		snprintf(buf, size, "%s for %s", f->past ? "rose" : "rising", value);
+		break;
+	case SEEPAGE_FACTOR_RELEASE:
+		snprintf(buf, size, "%s given back", f->value ? value : "nothing");
+		break;
+	case SEEPAGE_FACTOR_RETAIN:
+		snprintf(buf, size, "%llu.%02llu pages kept per fault", magnitude(f->value) / 1000,
+			 magnitude(f->value) % 1000 / 10);
+		break;
+	default:
+		sentence_factor(f, buf, size);
 	}
 }
 
@@ -212,8 +301,8 @@ void sentence_evidence(const struct rec *rec, char *buf, size_t size)
 	for (i = 0; i < n; i++) {
 		if (!f[i].points)
 			continue;
-		sentence_factor(&f[i], text, sizeof(text));
-		append(buf, size, "%s%s", *buf ? "; " : "", text);
+		brief(&f[i], text, sizeof(text));
+		append(buf, size, "%s%s", *buf ? ", " : "", text);
 	}
 	if (!*buf)
 		snprintf(buf, size, "no evidence at this moment");
@@ -229,29 +318,41 @@ static const struct gate *first_closed(const struct gate *g, unsigned int n)
 	return NULL;
 }
 
-static const char *state_sentence(unsigned int state)
-{
-	switch (state) {
-	case SEEPAGE_STATE_OK:
-		return "No leak is suspected.";
-	case SEEPAGE_STATE_WATCH:
-		return "It grows and is watched more closely; this is no alert.";
-	case SEEPAGE_STATE_SUSPECTED:
-		return "It grows as a leak would: an alert.";
-	case SEEPAGE_STATE_CONFIRMED:
-		return "It grows as a leak would and has done so for long: an alert.";
-	case SEEPAGE_STATE_RUNAWAY:
-		return "It grows so fast that memory is soon exhausted: an alert.";
-	case SEEPAGE_STATE_RECOVERED:
-		return "It was under alert and is no longer.";
-	case SEEPAGE_STATE_EXITED:
-		return "It was under alert and has exited.";
-	}
-	return "Its state is one this controller does not know.";
-}
+/* What each state means, of a process that is there and of one that is gone */
+static const char *const state_sentences[][2] = {
+	[SEEPAGE_STATE_OK] = { "No leak is suspected.", "No leak was suspected." },
+	[SEEPAGE_STATE_WATCH] = {
+		"It grows and is watched more closely; this is no alert.",
+		"It grew and was watched more closely; this was no alert.",
+	},
+	[SEEPAGE_STATE_SUSPECTED] = {
+		"It grows as a leak would: an alert.",
+		"It grew as a leak would: an alert.",
+	},
+	[SEEPAGE_STATE_CONFIRMED] = {
+		"It grows as a leak would and has done so for long: an alert.",
+		"It grew as a leak would and had done so for long: an alert.",
+	},
+	[SEEPAGE_STATE_RUNAWAY] = {
+		"It grows so fast that memory is soon exhausted: an alert.",
+		"It grew so fast that memory would soon have been exhausted: an alert.",
+	},
+	[SEEPAGE_STATE_RECOVERED] = {
+		"It was under alert and is no longer.",
+		"It was under alert, and no longer at the end.",
+	},
+	[SEEPAGE_STATE_EXITED] = {
+		"It was under alert and has exited.",
+		"It was under alert and has exited.",
+	},
+};
 
-static const char caveat[] =
-	"Only growth is measured: whether the program still uses that memory is not known.";
+static_assert(ARRAY_SIZE(state_sentences) == __SEEPAGE_STATE_MAX, "every state has a sentence");
+
+static const char *const caveats[] = {
+	"Only growth is measured: whether the program still uses that memory is not known.",
+	"Only growth was measured: whether the program still used that memory is not known.",
+};
 
 void sentence_verdict(const struct rec *rec, char *buf, size_t size)
 {
@@ -262,14 +363,17 @@ void sentence_verdict(const struct rec *rec, char *buf, size_t size)
 	const struct gate *closed = first_closed(g, n);
 	char text[SENTENCE_MAX / 2];
 
-	snprintf(buf, size, "%s", state_sentence(state));
-	if (!state_is_alert(state) && closed) {
+	snprintf(buf, size, "%s", state < ARRAY_SIZE(state_sentences) ?
+		 state_sentences[state][rec->gone] :
+		 "Its state is one this controller does not know.");
+	if (!rec->gone && !state_is_alert(state) && closed) {
 		sentence_gate(closed, text, sizeof(text));
-		append(buf, size, " Held back by %s: %s.",
+		append(buf, size, " %s by %s: %s.",
+		       rec->past ? "A new alert is held back" : "Held back",
 		       gate_name(closed->id) ? gate_name(closed->id) : "a gate", text);
 	}
-	if (state_is_alert(state))
-		append(buf, size, " %s", caveat);
+	if (state_is_alert(state) || rec->gone)
+		append(buf, size, " %s", caveats[rec->gone]);
 	if (policy)
 		append(buf, size, " Policy: %s.", policy);
 }
@@ -342,10 +446,10 @@ void sentence_change(const struct rec *rec, char *buf, size_t size)
 	unsigned int n = rec_gates(rec, g);
 	const struct gate *closed = first_closed(g, n);
 
-	if (state_is_alert(state))
-		change_alert(rec, buf, size);
-	else if (state == SEEPAGE_STATE_EXITED)
+	if (rec->gone)
 		snprintf(buf, size, "Nothing: the process is gone.");
+	else if (state_is_alert(state))
+		change_alert(rec, buf, size);
 	else if (closed)
 		change_gate(closed, buf, size);
 	else

@@ -60,7 +60,7 @@ static void print_cell(const struct table *t, FILE *f, const char *s, unsigned i
 		fputc('\n', f);
 }
 
-void table_print(const struct table *t, FILE *f, const char *indent)
+void table_write(const struct table *t, FILE *f, const char *indent)
 {
 	size_t *wide = must(calloc(t->cols, sizeof(*wide)));
 	unsigned int col;
@@ -85,6 +85,19 @@ void table_print(const struct table *t, FILE *f, const char *indent)
 		print_cell(t, f, t->cell[i], col, wide[col]);
 	}
 	free(wide);
+}
+
+/* Through memory: of the many small writes any may be the one that fails. */
+void table_print(const struct table *t, const char *indent)
+{
+	char *text = NULL;
+	size_t len = 0;
+	FILE *f = must(open_memstream(&text, &len));
+
+	table_write(t, f, indent);
+	must(fclose(f) ? NULL : text);
+	out_printf("%s", text);
+	free(text);
 }
 
 void table_free(struct table *t)

@@ -74,40 +74,24 @@ static const char *lookup(const char *const *list, size_t n, unsigned int id)
 	return id < n ? list[id] : NULL;
 }
 
-const char *state_name(unsigned int state)
-{
-	return lookup(state_names, ARRAY_SIZE(state_names), state);
+#define LOOKUP(what)							\
+const char *what##_name(unsigned int id)				\
+{									\
+	return lookup(what##_names, ARRAY_SIZE(what##_names), id);	\
 }
 
-const char *factor_name(unsigned int id)
-{
-	return lookup(factor_names, ARRAY_SIZE(factor_names), id);
+#define LOOKUP_UNIT(what)						\
+const char *what##_unit(unsigned int id)				\
+{									\
+	return lookup(what##_units, ARRAY_SIZE(what##_units), id);	\
 }
 
-const char *factor_unit(unsigned int id)
-{
-	return lookup(factor_units, ARRAY_SIZE(factor_units), id);
-}
-
-const char *gate_name(unsigned int id)
-{
-	return lookup(gate_names, ARRAY_SIZE(gate_names), id);
-}
-
-const char *gate_unit(unsigned int id)
-{
-	return lookup(gate_units, ARRAY_SIZE(gate_units), id);
-}
-
-const char *counter_name(unsigned int id)
-{
-	return lookup(counter_names, ARRAY_SIZE(counter_names), id);
-}
-
-const char *reset_name(unsigned int bit)
-{
-	return lookup(reset_names, ARRAY_SIZE(reset_names), bit);
-}
+LOOKUP(state)
+LOOKUP(factor)
+LOOKUP(gate)
+LOOKUP(counter)
+LOOKUP_UNIT(factor)
+LOOKUP_UNIT(gate)
 
 const char *policy_name(unsigned int policy)
 {
@@ -151,7 +135,7 @@ u32 reset_from_name(const char *name)
 	for (i = 0; i < ARRAY_SIZE(reset_names); i++)
 		if (!strcmp(reset_names[i], name))
 			return 1U << i;
-	return 0;
+	return strcmp(name, "all") ? 0 : SEEPAGE_RESET_ALL;
 }
 
 const char *cfg_word(unsigned int key, u32 value)

@@ -43,6 +43,10 @@ static void fold(struct seep_acc *acc)
  * @mm: current->mm
  * @kind: SEEP_F_*
  *
+ * Once the module is switched off nothing but this test is left of the fault
+ * path: handlers cannot be taken out here, nor by a worker that may be what is
+ * broken; they go with the module.
+ *
  * Context: interrupts off or NMI; any lock may be held.
  */
 void seep_account_slow(struct mm_struct *mm, unsigned int kind)
@@ -50,6 +54,10 @@ void seep_account_slow(struct mm_struct *mm, unsigned int kind)
 	struct seep_acc *acc = this_cpu_ptr(&seep_acc);
 	struct seep_rec *rec;
 
+	if (unlikely(seep_disabled())) {
+		WRITE_ONCE(acc->mm, SEEP_NO_MM);	/* closed: no fault counts here again */
+		return;
+	}
 	if (in_nmi() || acc->busy) {
 		seep_count(FAULTS_NESTED);
 		return;

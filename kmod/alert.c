@@ -63,6 +63,7 @@ static void push(struct seep_rec *rec, u8 prev, u8 state, const struct seep_verd
 	if (verdict)
 		a->view.verdict = *verdict;
 	a->view.verdict.state = state;
+	seep_view_weigh(&a->view);
 	a->seq = next_seq++;
 	a->time_ns = ktime_get_real_ns();
 	a->prev_state = prev;

@@ -161,7 +161,7 @@ static int publish(const struct seep_conf *c)
 	old = rcu_replace_pointer(seep_config, new, lockdep_is_held(&config_mutex));
 	synchronize_rcu();	/* readers copy out under rcu_read_lock() */
 	kfree(old);
-	seep_sample_reschedule();
+	seep_tick_reschedule();
 	return 0;
 }
 
@@ -195,14 +195,20 @@ static const struct nla_policy policy[__SEEPAGE_CFG_MAX] = {
  */
 int seep_config_set(struct nlattr *nest, struct netlink_ext_ack *extack)
 {
-	struct nlattr *tb[__SEEPAGE_CFG_MAX];
+	struct nlattr *tb[__SEEPAGE_CFG_MAX], *attr;
 	struct seep_conf c;
 	const char *wrong;
-	int key, rc;
+	int key, rc, rem;
 
 	rc = nla_parse_nested(tb, SEEPAGE_CFG_MAX, nest, policy, extack);
 	if (rc)
 		return rc;
+	nla_for_each_nested(attr, nest, rem) {
+		if (attr == tb[nla_type(attr)])
+			continue;
+		NL_SET_ERR_MSG_ATTR(extack, attr, "a key is given twice");
+		return -EINVAL;
+	}
 
 	mutex_lock(&config_mutex);
 	seep_config_get(&c);

@@ -5,6 +5,7 @@
  */
 #include <linux/debugfs.h>
 #include <linux/mm.h>
+#include <linux/pid_namespace.h>
 #include <linux/sched.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
@@ -17,10 +18,10 @@ static struct dentry *dir;
 static int status_show(struct seq_file *m, void *unused)
 {
 	const char *why = seep_disabled();
-	struct seep_sample_stats st;
+	struct seep_tick_stats st;
 	u64 first, last;
 
-	seep_sample_get_stats(&st);
+	seep_tick_get_stats(&st);
 	seep_alert_range(&first, &last);
 	seq_printf(m, "%-20s %s\n", "key", "value");
 	seq_printf(m, "%-20s %s\n", "version", SEEP_VERSION);
@@ -119,55 +120,43 @@ static void show_view(struct seq_file *m, const struct seep_view *v)
 }
 
 struct table_iter {
-	struct seep_cursor at;
-	struct seep_view view;
-	struct seep_cursor shown;	/* where the record in show() is found again */
+	int at;				/* the pid shown last */
+	int next;			/* the pid that show() has the record of */
 	u64 seq;			/* of the alert to show next */
+	struct seep_view view;
 };
 
-static struct seep_rec *next_alive(struct seep_cursor *at)
+static struct seep_rec *next_process(struct table_iter *it)
 {
-	struct seep_rec *rec;
-
-	do {
-		rec = seep_tab_next(at);
-	} while (rec && seep_rec_gone(rec));
-	return rec;
+	it->next = it->at;
+	return seep_owner_next(task_active_pid_ns(current), &it->next);
 }
 
 /*
- * Between two reads the mutex is released. Position 0 is the header; the
- * cursor remembers the record last shown, so going on needs no count.
+ * Between two reads the mutex is released. Position 0 is the header; the pid
+ * last shown is remembered, so going on needs no count.
  */
 static void *processes_start(struct seq_file *m, loff_t *pos)
 {
 	struct table_iter *it = m->private;
-	struct seep_cursor at;
-	struct seep_rec *rec;
 
 	mutex_lock(&seep_table_mutex);
 	if (*pos == 0) {
-		memset(&it->at, 0, sizeof(it->at));
+		it->at = 0;
 		seep_account_fold(NULL);
 		return SEQ_START_TOKEN;
 	}
-	at = it->at;
-	rec = next_alive(&at);
-	it->shown = at;
-	return rec;
+	return next_process(it);
 }
 
 static void *processes_next(struct seq_file *m, void *v, loff_t *pos)
 {
 	struct table_iter *it = m->private;
-	struct seep_rec *rec;
 
 	++*pos;
 	if (v != SEQ_START_TOKEN)
-		it->at = it->shown;	/* what was shown is behind us */
-	it->shown = it->at;
-	rec = next_alive(&it->shown);
-	return rec;
+		it->at = it->next;	/* what was shown is behind us */
+	return next_process(it);
 }
 
 static void tables_stop(struct seq_file *m, void *v)
@@ -184,6 +173,7 @@ static int processes_show(struct seq_file *m, void *v)
 		return 0;
 	}
 	seep_view_fill(&it->view, v);
+	it->view.pid = it->next;
 	show_view(m, &it->view);
 	seq_putc(m, '\n');
 	return 0;

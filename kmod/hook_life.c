@@ -21,25 +21,27 @@ static atomic_t exits = ATOMIC_INIT(0);
 static void on_exec(void *data, struct task_struct *p, pid_t old_pid,
 		    struct linux_binprm *bprm)
 {
+	if (seep_disabled())
+		return;
 	seep_count(EXECS);
 	seep_tab_exec();
 }
 
 static void on_fork(void *data, struct task_struct *parent, struct task_struct *child)
 {
-	if (thread_group_leader(child))
+	if (!seep_disabled() && thread_group_leader(child))
 		seep_count(FORKS);
 }
 
 static void on_exit(SEEP_TP_EXIT_PROTO)
 {
-	if (atomic_read(&p->signal->live))
-		return;		/* other threads go on */
+	if (seep_disabled() || atomic_read(&p->signal->live))
+		return;		/* off, or other threads go on */
 	seep_count(EXITS);
 	if (atomic_inc_return(&exits) < (int)max(EXITS_MIN, seep_tab_count() / 8))
 		return;
 	atomic_set(&exits, 0);
-	seep_sample_kick();
+	seep_tick_kick();
 }
 
 static void __maybe_unused check_prototypes(void)

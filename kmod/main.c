@@ -18,6 +18,8 @@ static const char *disabled_why;	/* set once; NULL: at work */
  * @why: constant text, shown in the status
  *
  * For an invariant that turned out broken: the box goes on, only we do not.
+ * The worker runs no pass and no handler touches the table any more; readers
+ * see what was known, and rmmod works as ever.
  * Context: any.
  */
 void seep_disable(const char *why)
@@ -40,13 +42,16 @@ static int __init seepage_init(void)
 	rc = seep_config_init();
 	if (rc)
 		return rc;
-	rc = seep_tab_init();
+	rc = seep_pool_init();
 	if (rc)
 		goto config;
+	rc = seep_tab_init();
+	if (rc)
+		goto pool;
 	rc = seep_alert_init();
 	if (rc)
 		goto tab;
-	rc = seep_sample_init();
+	rc = seep_tick_init();
 	if (rc)
 		goto alert;
 	rc = seep_hook_life_start();
@@ -55,7 +60,7 @@ static int __init seepage_init(void)
 	rc = seep_hook_start();
 	if (rc)
 		goto life;
-	seep_sample_start();
+	seep_tick_start();
 	seep_debugfs_init();
 	rc = seep_netlink_init();
 	if (rc)
@@ -69,11 +74,13 @@ hook:
 life:
 	seep_hook_life_stop();
 sample:
-	seep_sample_stop();
+	seep_tick_stop();
 alert:
 	seep_alert_exit();
 tab:
 	seep_tab_exit();
+pool:
+	seep_pool_exit();
 config:
 	seep_config_exit();
 	return rc;
@@ -85,9 +92,10 @@ static void __exit seepage_exit(void)
 	seep_debugfs_exit();
 	seep_hook_stop();
 	seep_hook_life_stop();
-	seep_sample_stop();
+	seep_tick_stop();
 	seep_alert_exit();
 	seep_tab_exit();
+	seep_pool_exit();
 	seep_config_exit();
 }
 

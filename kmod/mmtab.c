@@ -2,15 +2,15 @@
 /*
  * The table: mm -> record.
  *
- * A record is made at the first fault of its mm, in the hook, from a pool that
- * the worker keeps filled, and holds the mm with mmgrab(): the address cannot
- * come to mean another process. When nobody uses the mm any more the worker
- * buries the record: out of the table, out of every CPU's cache, and after a
- * grace period back into the pool.
+ * A record is made at the first fault of its mm, in the hook, from the pool,
+ * and holds the mm with mmgrab(): the address cannot come to mean another
+ * process. When nobody uses the mm any more the worker buries the record: out
+ * of the table, out of every CPU's cache, and after a grace period back into
+ * the pool.
  *
  * tab.lock is a raw spinlock that is taken for births and deaths only, with
- * interrupts off, innermost. Lookups take no lock. Walkers hold
- * seep_table_mutex, without which no record dies.
+ * interrupts off. Lookups take no lock. Walkers hold seep_table_mutex, without
+ * which no record dies.
  */
 #include <linux/hash.h>
 #include <linux/mm.h>
@@ -25,7 +25,6 @@
 #include "trace.h"
 
 #define HASH_BITS	13
-#define POOL_MIN	64
 
 /* Keeps records alive: the worker and readers. Taken before tab.lock. */
 DEFINE_MUTEX(seep_table_mutex);
@@ -35,29 +34,11 @@ LIST_HEAD(seep_tab_all);
 static struct {
 	raw_spinlock_t lock;
 	struct hlist_head *bucket;	/* lock to change, RCU to walk */
-	struct list_head pool;		/* lock */
-	u32 pooled;			/* lock; read without it as a hint */
 	u32 live;			/* lock; read without it for display */
 	u64 last_id;			/* lock */
-	struct kmem_cache *cache;
-	u32 allocated;			/* lock; read without it for display */
-	bool missed;			/* some mm found no record; adopt it later */
 } tab = {
 	.lock = __RAW_SPIN_LOCK_UNLOCKED(tab.lock),
-	.pool = LIST_HEAD_INIT(tab.pool),
 };
-
-#define lock_table(flags) do {						\
-	local_irq_save(flags);						\
-	seep_busy_begin();						\
-	raw_spin_lock(&tab.lock);					\
-} while (0)
-
-#define unlock_table(flags) do {					\
-	raw_spin_unlock(&tab.lock);					\
-	seep_busy_end();						\
-	local_irq_restore(flags);					\
-} while (0)
 
 static struct hlist_head *bucket_of(const struct mm_struct *mm)
 {
@@ -81,35 +62,6 @@ struct seep_rec *seep_tab_find(const struct mm_struct *mm)
 	return NULL;
 }
 
-/*
- * Whose mm this is. A vfork child still runs in its parent's.
- * Context: RCU.
- */
-static struct task_struct *owner_of(struct task_struct *t, const struct mm_struct *mm)
-{
-	struct task_struct *parent;
-	int depth;
-
-	for (depth = 0; depth < 8 && READ_ONCE(t->vfork_done); depth++) {
-		parent = rcu_dereference(t->real_parent);
-		if (READ_ONCE(parent->mm) != mm)
-			break;
-		t = parent;
-	}
-	return t;
-}
-
-static struct seep_rec *pool_get(void)
-{
-	struct seep_rec *rec = list_first_entry_or_null(&tab.pool, struct seep_rec, all);
-
-	if (rec) {
-		list_del(&rec->all);
-		WRITE_ONCE(tab.pooled, tab.pooled - 1);
-	}
-	return rec;
-}
-
 static void identify(struct seep_rec *rec, struct mm_struct *mm, struct task_struct *owner)
 {
 	struct task_struct *leader = READ_ONCE(owner->group_leader);
@@ -131,16 +83,30 @@ static void refuse(u32 max)
 		seep_count(TABLE_FULL);
 	} else {
 		seep_count(POOL_EMPTY);
-		seep_sample_kick();
+		seep_tick_kick();
 	}
-	if (!READ_ONCE(tab.missed))
-		WRITE_ONCE(tab.missed, true);
+	seep_owner_missed();
 }
 
-/* A record for mm, which owner runs in; RCU, and mm in use. */
-static struct seep_rec *birth(struct mm_struct *mm, struct task_struct *owner)
+/* The pool runs low, but not because the table is all but full. */
+static bool needs_refill(u32 max)
 {
-	u32 max = seep_config_value(SEEPAGE_CFG_MAX_PROCESSES), left;
+	u32 live = READ_ONCE(tab.live);
+
+	return live < max && seep_pool_left() < min(SEEP_POOL_MIN / 2, max - live);
+}
+
+/**
+ * seep_tab_birth() - a record for a mm, or the one it has
+ * @mm: in use
+ * @owner: runs in it
+ *
+ * Context: RCU; any lock held, not NMI.
+ * Return: NULL when the table is full or the pool is empty; both are counted.
+ */
+struct seep_rec *seep_tab_birth(struct mm_struct *mm, struct task_struct *owner)
+{
+	u32 max = seep_config_value(SEEPAGE_CFG_MAX_PROCESSES);
 	struct seep_rec *rec;
 	unsigned long flags;
 	bool born = false;
@@ -149,16 +115,16 @@ static struct seep_rec *birth(struct mm_struct *mm, struct task_struct *owner)
 	 * No room: said without the lock, which every fault of every untracked
 	 * mm would otherwise fight for.
 	 */
-	if (READ_ONCE(tab.live) >= max || !READ_ONCE(tab.pooled)) {
+	if (READ_ONCE(tab.live) >= max || !seep_pool_left()) {
 		refuse(max);
 		return NULL;
 	}
-	lock_table(flags);
+	seep_lock(&tab.lock, flags);
 	rec = seep_tab_find(mm);	/* another thread of it may have been faster */
 	if (rec)
 		goto unlock;
 	if (tab.live < max)
-		rec = pool_get();
+		rec = seep_pool_take();
 	if (!rec)
 		goto unlock;
 	identify(rec, mm, owner);
@@ -169,14 +135,13 @@ static struct seep_rec *birth(struct mm_struct *mm, struct task_struct *owner)
 	seep_count(BIRTHS);
 	born = true;
 unlock:
-	left = tab.pooled;
-	unlock_table(flags);
+	seep_unlock(&tab.lock, flags);
 	if (!rec)
 		refuse(max);
 	else if (born)
 		trace_seepage_birth(rec);
-	if (left < POOL_MIN / 2 && READ_ONCE(tab.live) < max)
-		seep_sample_kick();
+	if (needs_refill(max))
+		seep_tick_kick();
 	return rec;
 }
 
@@ -194,9 +159,9 @@ struct seep_rec *seep_tab_get(struct mm_struct *mm)
 	rcu_read_lock();
 	rec = seep_tab_find(mm);
 	if (!rec && current->flags & PF_KTHREAD)
-		WRITE_ONCE(tab.missed, true);	/* a guest in somebody's mm, no owner */
+		seep_owner_missed();	/* a guest in somebody's mm, no owner */
 	else if (!rec)
-		rec = birth(mm, owner_of(current, mm));
+		rec = seep_tab_birth(mm, seep_owner_of(current, mm));
 	rcu_read_unlock();
 	return rec;
 }
@@ -214,201 +179,6 @@ void seep_tab_exec(void)
 	local_irq_restore(flags);
 }
 
-/*
- * Does @visit to the first thread of a process that runs in a mm of its own,
- * which stays its mm meanwhile. Context: RCU; @visit under task_lock().
- */
-static void visit_user_thread(struct task_struct *process,
-			      void (*visit)(struct task_struct *t, void *arg), void *arg)
-{
-	struct task_struct *t;
-	bool found;
-
-	for_each_thread(process, t) {
-		task_lock(t);
-		found = t->mm && !(t->flags & PF_KTHREAD) && !READ_ONCE(t->vfork_done);
-		if (found)
-			visit(t, arg);
-		task_unlock(t);
-		if (found)
-			return;
-	}
-}
-
-static u32 pool_target(void)
-{
-	u32 max = seep_config_value(SEEPAGE_CFG_MAX_PROCESSES);
-	u32 live = READ_ONCE(tab.live), want = POOL_MIN + live / 8;
-
-	return live >= max ? 0 : min(want, max - live);
-}
-
-static void pool_put(struct seep_rec *rec, bool new)
-{
-	unsigned long flags;
-
-	INIT_LIST_HEAD(&rec->hot);
-	lock_table(flags);
-	list_add(&rec->all, &tab.pool);
-	WRITE_ONCE(tab.pooled, tab.pooled + 1);
-	tab.allocated += new;
-	unlock_table(flags);
-}
-
-/* This many in the pool, as far as max_processes allows. */
-static void fill(u32 target)
-{
-	u32 max = seep_config_value(SEEPAGE_CFG_MAX_PROCESSES);
-	struct seep_rec *rec;
-
-	while (READ_ONCE(tab.pooled) < target &&
-	       READ_ONCE(tab.live) + READ_ONCE(tab.pooled) < max) {
-		rec = kmem_cache_zalloc(tab.cache, GFP_KERNEL);
-		if (!rec) {
-			seep_count(ALLOC_FAILED);
-			return;		/* the next tick tries again */
-		}
-		pool_put(rec, true);
-		cond_resched();
-	}
-}
-
-/* Context: process, may sleep. */
-void seep_tab_refill(void)
-{
-	fill(pool_target());
-}
-
-static void adopt_thread(struct task_struct *t, void *arg)
-{
-	u32 *missing = arg;
-
-	if (!seep_tab_find(t->mm) && (!READ_ONCE(tab.pooled) || !birth(t->mm, t)))
-		++*missing;
-}
-
-/* One walk over all processes; how many are still without a record. */
-static u32 adopt(void)
-{
-	struct task_struct *p;
-	u32 missing = 0;
-
-	rcu_read_lock();
-	for_each_process(p)
-		visit_user_thread(p, adopt_thread, &missing);
-	rcu_read_unlock();
-	return missing;
-}
-
-/**
- * seep_tab_adopt_all() - records for processes that found none
- *
- * At load that is every process; later those that came while the table was
- * full or the pool empty. A walk cannot allocate, so walks and refills take
- * turns until nobody is left, or no record is to be had.
- */
-void seep_tab_adopt_all(void)
-{
-	u32 missing = ~0U, last;
-
-	if (!READ_ONCE(tab.missed))
-		return;
-	do {
-		last = missing;
-		WRITE_ONCE(tab.missed, false);
-		missing = adopt();
-		if (missing)
-			fill(missing + pool_target());
-		cond_resched();
-	} while (missing && missing < last);	/* as long as it helps */
-	if (missing)
-		WRITE_ONCE(tab.missed, true);
-}
-
-static bool has_owner(const struct seep_rec *rec)
-{
-	struct task_struct *p;
-	struct mm_struct *mm;
-
-	p = pid_task(rec->pid, PIDTYPE_TGID);
-	if (!p || p->flags & PF_KTHREAD)
-		return false;
-	mm = READ_ONCE(p->mm);
-	return !mm || mm == rec->mm;	/* NULL: the first thread has left, others go on */
-}
-
-struct heir {
-	const struct mm_struct *mm;
-	struct pid *pid;
-};
-
-static void take_heir(struct task_struct *t, void *arg)
-{
-	struct heir *heir = arg;
-
-	if (t->mm == heir->mm)
-		heir->pid = get_pid(task_tgid(t));
-}
-
-/**
- * seep_tab_owner_lost() - the process that @rec is known by left its mm
- * @rec: of a mm that is in use
- *
- * Processes may share a mm without being threads (clone(CLONE_VM)); when the
- * one that came first is gone, another one gives the record its pid.
- *
- * Context: process, seep_table_mutex.
- * Return: true when the record has a new pid.
- */
-bool seep_tab_owner_lost(struct seep_rec *rec)
-{
-	struct heir heir = { .mm = rec->mm };
-	struct task_struct *p;
-	struct pid *old;
-
-	rcu_read_lock();
-	if (!has_owner(rec)) {
-		for_each_process(p) {
-			visit_user_thread(p, take_heir, &heir);
-			if (heir.pid)
-				break;
-		}
-	}
-	rcu_read_unlock();
-	if (!heir.pid)
-		return false;
-	old = rec->pid;
-	rec->pid = heir.pid;
-	put_pid(old);
-	return true;
-}
-
-/**
- * seep_tab_next() - the next record of a walk in parts
- * @c: zero before the first call
- *
- * Births and deaths between two calls neither repeat nor hide a record: the
- * order is that of the buckets, and inside a bucket of the ids.
- */
-struct seep_rec *seep_tab_next(struct seep_cursor *c)
-{
-	struct seep_rec *rec, *next = NULL;
-
-	lockdep_assert_held(&seep_table_mutex);
-	rcu_read_lock();
-	for (; c->bucket < 1U << HASH_BITS; c->bucket++, c->id = 0) {
-		hlist_for_each_entry_rcu(rec, &tab.bucket[c->bucket], hash)
-			if (rec->id > c->id && (!next || rec->id < next->id))
-				next = rec;
-		if (next) {
-			c->id = next->id;
-			break;
-		}
-	}
-	rcu_read_unlock();
-	return next;
-}
-
 static bool is_dead(const struct seep_rec *rec)
 {
 	return READ_ONCE(rec->dead);
@@ -418,12 +188,12 @@ static void unpublish(struct seep_rec *rec, struct list_head *graves)
 {
 	unsigned long flags;
 
-	lock_table(flags);
+	seep_lock(&tab.lock, flags);
 	WRITE_ONCE(rec->dead, true);
 	hlist_del_rcu(&rec->hash);
 	list_del_rcu(&rec->all);
 	WRITE_ONCE(tab.live, tab.live - 1);
-	unlock_table(flags);
+	seep_unlock(&tab.lock, flags);
 	list_move_tail(&rec->hot, graves);
 }
 
@@ -447,16 +217,6 @@ void seep_tab_bury(struct list_head *graves)
 		seep_account_fold(is_dead);
 }
 
-static void release(struct seep_rec *rec)
-{
-	unsigned long flags;
-
-	kmem_cache_free(tab.cache, rec);
-	lock_table(flags);
-	tab.allocated--;
-	unlock_table(flags);
-}
-
 /**
  * seep_tab_free() - give the buried records back
  * @graves: from seep_tab_bury(), empty on return
@@ -465,7 +225,6 @@ static void release(struct seep_rec *rec)
  */
 void seep_tab_free(struct list_head *graves)
 {
-	u32 target = pool_target();
 	struct seep_rec *rec, *n;
 
 	if (list_empty(graves))
@@ -475,12 +234,7 @@ void seep_tab_free(struct list_head *graves)
 		seep_count(DEATHS);
 		mmdrop(rec->mm);
 		put_pid(rec->pid);
-		if (READ_ONCE(tab.pooled) < target) {
-			memset(rec, 0, sizeof(*rec));
-			pool_put(rec, false);
-		} else {
-			release(rec);
-		}
+		seep_pool_give(rec);
 		cond_resched();
 	}
 	INIT_LIST_HEAD(graves);
@@ -493,9 +247,7 @@ u32 seep_tab_count(void)
 
 u64 seep_tab_bytes(void)
 {
-	/* for display: one reading is as good as the next */
-	return (u64)data_race(tab.allocated) * sizeof(struct seep_rec) +
-	       (sizeof(struct hlist_head) << HASH_BITS);
+	return seep_pool_bytes() + (sizeof(struct hlist_head) << HASH_BITS);
 }
 
 int __init seep_tab_init(void)
@@ -503,20 +255,14 @@ int __init seep_tab_init(void)
 	tab.bucket = kvcalloc(1U << HASH_BITS, sizeof(*tab.bucket), GFP_KERNEL);
 	if (!tab.bucket)
 		return -ENOMEM;
-	tab.cache = KMEM_CACHE(seep_rec, 0);
-	if (!tab.cache) {
-		kvfree(tab.bucket);
-		return -ENOMEM;
-	}
-	WRITE_ONCE(tab.missed, true);	/* so far nobody has a record */
-	seep_tab_refill();
+	seep_owner_missed();	/* so far nobody has a record */
 	return 0;
 }
 
 /* After the hooks and the worker have stopped. */
 void seep_tab_exit(void)
 {
-	struct seep_rec *rec, *n;
+	struct seep_rec *rec;
 	LIST_HEAD(graves);
 
 	mutex_lock(&seep_table_mutex);
@@ -525,9 +271,5 @@ void seep_tab_exit(void)
 		unpublish(rec, &graves);
 	mutex_unlock(&seep_table_mutex);
 	seep_tab_free(&graves);
-	list_for_each_entry_safe(rec, n, &tab.pool, all)
-		release(rec);
-	WARN_ON(tab.allocated);
-	kmem_cache_destroy(tab.cache);
 	kvfree(tab.bucket);
 }

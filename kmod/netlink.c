@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Generic netlink: requests, dumps and the two multicast groups.
+ * Generic netlink: the family, requests and the two multicast groups.
  */
 #include <linux/capability.h>
 #include <linux/cred.h>
@@ -9,34 +9,59 @@
 #include <linux/sched/task.h>
 #include <linux/slab.h>
 #include <net/genetlink.h>
-#include "seep.h"
+#include "netlink.h"
 
 enum { GROUP_ALERT, GROUP_SAMPLE };
 
-static struct genl_family family;
+/* ---- what each command takes; the core refuses the rest ---- */
 
-static const struct nla_policy policy[__SEEPAGE_A_MAX] = {
-	[SEEPAGE_A_PID]			= NLA_POLICY_MIN(NLA_U32, 1),
-	[SEEPAGE_A_CONFIG]		= { .type = NLA_NESTED },
-	[SEEPAGE_A_FILTER_STATES]	= NLA_POLICY_MAX(NLA_U32, BIT(__SEEPAGE_STATE_MAX) - 1),
-	[SEEPAGE_A_FILTER_MIN_CONFIDENCE] = NLA_POLICY_MAX(NLA_U8, 100),
-	[SEEPAGE_A_FILTER_UID]		= { .type = NLA_U32 },
-	[SEEPAGE_A_FILTER_COMM]		= { .type = NLA_NUL_STRING,
-					    .len = SEEPAGE_COMM_LEN - 1 },
-	[SEEPAGE_A_SINCE_SEQ]		= { .type = NLA_U64 },
-	[SEEPAGE_A_RESET_WHAT]		= { .type = NLA_U32 },
+/*
+ * Functions instead of NLA_POLICY_MIN and MAX: the core's refusal would be
+ * -ERANGE, and would not say what is allowed. The type is NLA_BINARY because
+ * the core warns of a function with any other.
+ */
+int seep_netlink_check_pid(const struct nlattr *attr, struct netlink_ext_ack *extack)
+{
+	if (nla_len(attr) == sizeof(u32) && nla_get_u32(attr))
+		return 0;
+	NL_SET_ERR_MSG_ATTR(extack, attr, "PID: allowed a u32 above 0");
+	return -EINVAL;
+}
+
+static int check_reset_what(const struct nlattr *attr, struct netlink_ext_ack *extack)
+{
+	u32 what = nla_len(attr) == sizeof(u32) ? nla_get_u32(attr) : 0;
+
+	if (what && !(what & ~SEEPAGE_RESET_ALL))
+		return 0;
+	NL_SET_ERR_MSG_ATTR(extack, attr,
+			    "RESET_WHAT: allowed a u32 of history 1, alerts 2, counters 4, config 8");
+	return -EINVAL;
+}
+
+#define POLICY(name)	static const struct nla_policy name[__SEEPAGE_A_MAX]
+
+POLICY(takes_nothing) = { };
+
+POLICY(takes_config) = {
+	[SEEPAGE_A_CONFIG]	= { .type = NLA_NESTED },
+};
+
+POLICY(takes_what) = {
+	[SEEPAGE_A_PID]		= NLA_POLICY_VALIDATE_FN(NLA_BINARY, seep_netlink_check_pid),
+	[SEEPAGE_A_RESET_WHAT]	= NLA_POLICY_VALIDATE_FN(NLA_BINARY, check_reset_what),
 };
 
 /* ---- who may ---- */
 
-static bool may_read(struct sk_buff *skb)
+bool seep_netlink_may_read(struct sk_buff *skb)
 {
 	return netlink_capable(skb, CAP_PERFMON) || netlink_capable(skb, CAP_SYS_ADMIN);
 }
 
-static int check_read(struct sk_buff *skb, struct netlink_ext_ack *extack)
+int seep_netlink_check_read(struct sk_buff *skb, struct netlink_ext_ack *extack)
 {
-	if (may_read(skb))
+	if (seep_netlink_may_read(skb))
 		return 0;
 	NL_SET_ERR_MSG(extack, "needs CAP_PERFMON or CAP_SYS_ADMIN");
 	return -EPERM;
@@ -51,24 +76,9 @@ static int check_write(struct sk_buff *skb, struct netlink_ext_ack *extack)
 }
 
 /* A process of the reader, through and through: not one that changed its ids. */
-static bool is_own(const struct seep_rec *rec, kuid_t reader)
+bool seep_netlink_is_own(const struct seep_rec *rec, kuid_t reader)
 {
 	return rec->who.known && rec->who.own && uid_eq(rec->who.uid, reader);
-}
-
-/* Attributes that a command does not take are refused, not passed over. */
-static int check_attrs(struct nlattr **attrs, u64 allowed, struct netlink_ext_ack *extack)
-{
-	int i;
-
-	static_assert(__SEEPAGE_A_MAX <= 64);
-	for (i = 1; attrs && i < __SEEPAGE_A_MAX; i++) {
-		if (!attrs[i] || allowed >> i & 1)
-			continue;
-		NL_SET_ERR_MSG_ATTR(extack, attrs[i], "attribute not taken by this command");
-		return -EINVAL;
-	}
-	return 0;
 }
 
 /* ---- simple replies ---- */
@@ -81,7 +91,7 @@ static int reply(struct genl_info *info, int (*put)(struct sk_buff *skb))
 
 	if (!skb)
 		return -ENOMEM;
-	head = genlmsg_put_reply(skb, info, &family, 0, info->genlhdr->cmd);
+	head = genlmsg_put_reply(skb, info, &seep_family, 0, info->genlhdr->cmd);
 	rc = head ? put(skb) : -EMSGSIZE;
 	if (rc) {
 		nlmsg_free(skb);
@@ -93,28 +103,18 @@ static int reply(struct genl_info *info, int (*put)(struct sk_buff *skb))
 
 static int get_status(struct sk_buff *skb, struct genl_info *info)
 {
-	int rc = check_read(skb, info->extack);
-
-	if (!rc)
-		rc = check_attrs(info->attrs, 0, info->extack);
-	return rc ?: reply(info, seep_put_status);
+	return seep_netlink_check_read(skb, info->extack) ?: reply(info, seep_put_status);
 }
 
 static int get_config(struct sk_buff *skb, struct genl_info *info)
 {
-	int rc = check_read(skb, info->extack);
-
-	if (!rc)
-		rc = check_attrs(info->attrs, 0, info->extack);
-	return rc ?: reply(info, seep_put_config);
+	return seep_netlink_check_read(skb, info->extack) ?: reply(info, seep_put_config);
 }
 
 static int set_config(struct sk_buff *skb, struct genl_info *info)
 {
 	int rc = check_write(skb, info->extack);
 
-	if (!rc)
-		rc = check_attrs(info->attrs, BIT_ULL(SEEPAGE_A_CONFIG), info->extack);
 	if (rc)
 		return rc;
 	if (!info->attrs[SEEPAGE_A_CONFIG]) {
@@ -126,13 +126,17 @@ static int set_config(struct sk_buff *skb, struct genl_info *info)
 
 /* ---- one process ---- */
 
-/* The mm that a pid of the reader's namespace runs in: an address, no reference. */
-static int mm_of_pid(u32 nr, struct mm_struct **mm, struct netlink_ext_ack *extack)
+/*
+ * The record of a pid of the reader's namespace.
+ * Context: seep_table_mutex, for as long as it is used.
+ */
+static struct seep_rec *rec_of(const struct nlattr *attr, struct netlink_ext_ack *extack)
 {
-	struct task_struct *p, *t;
-	int rc = -ESRCH;
+	struct seep_rec *rec = ERR_PTR(-ESRCH);
+	u32 nr = nla_get_u32(attr);
+	struct task_struct *p;
+	bool exiting;
 
-	*mm = NULL;
 	rcu_read_lock();
 	p = nr <= INT_MAX ? pid_task(find_vpid((int)nr), PIDTYPE_PID) : NULL;
 	if (!p) {
@@ -143,17 +147,17 @@ static int mm_of_pid(u32 nr, struct mm_struct **mm, struct netlink_ext_ack *exta
 		NL_SET_ERR_MSG(extack, "a kernel thread has no user memory");
 		goto unlock;
 	}
-	for_each_thread(p, t) {
-		*mm = READ_ONCE(t->mm);
-		if (*mm)
-			break;
-	}
-	rc = *mm ? 0 : -ESRCH;
-	if (rc)
+	rec = seep_owner_rec(p, &exiting);
+	if (exiting) {
 		NL_SET_ERR_MSG(extack, "process is exiting");
+		rec = ERR_PTR(-ESRCH);
+	} else if (!rec) {
+		NL_SET_ERR_MSG(extack, "process is not tracked (see table_full, pool_empty)");
+		rec = ERR_PTR(-ENOENT);
+	}
 unlock:
 	rcu_read_unlock();
-	return rc;
+	return rec;
 }
 
 static int put_proc(struct sk_buff *skb, struct genl_info *info, struct seep_rec *rec)
@@ -163,7 +167,7 @@ static int put_proc(struct sk_buff *skb, struct genl_info *info, struct seep_rec
 	int rc;
 
 	seep_view_identify(rec);
-	if (!may_read(skb) && !is_own(rec, current_uid())) {
+	if (!seep_netlink_may_read(skb) && !seep_netlink_is_own(rec, current_uid())) {
 		NL_SET_ERR_MSG(info->extack,
 			       "not your process: needs CAP_PERFMON or CAP_SYS_ADMIN");
 		return -EPERM;
@@ -175,7 +179,7 @@ static int put_proc(struct sk_buff *skb, struct genl_info *info, struct seep_rec
 	skb = nlmsg_new(NLMSG_GOODSIZE, GFP_KERNEL);
 	rc = -ENOMEM;
 	if (skb) {
-		void *head = genlmsg_put_reply(skb, info, &family, 0, info->genlhdr->cmd);
+		void *head = genlmsg_put_reply(skb, info, &seep_family, 0, info->genlhdr->cmd);
 
 		rc = head ? seep_put_view(skb, v, pid_nr_ns(rec->pid, ns),
 					  current_user_ns(), true) : -EMSGSIZE;
@@ -192,11 +196,24 @@ static int put_proc(struct sk_buff *skb, struct genl_info *info, struct seep_rec
 	return rc;
 }
 
+/* Up to 6.1 the do and the dump of a command share their policy. */
+static int check_only_pid(struct nlattr **attrs, struct netlink_ext_ack *extack)
+{
+	int i;
+
+	for (i = 1; i < __SEEPAGE_A_MAX; i++) {
+		if (!attrs[i] || i == SEEPAGE_A_PID)
+			continue;
+		NL_SET_ERR_MSG_ATTR(extack, attrs[i], "filters go with a dump");
+		return -EINVAL;
+	}
+	return 0;
+}
+
 static int get_proc(struct sk_buff *skb, struct genl_info *info)
 {
 	struct seep_rec *rec;
-	struct mm_struct *mm;
-	int rc = check_attrs(info->attrs, BIT_ULL(SEEPAGE_A_PID), info->extack);
+	int rc = check_only_pid(info->attrs, info->extack);
 
 	if (rc)
 		return rc;
@@ -205,205 +222,30 @@ static int get_proc(struct sk_buff *skb, struct genl_info *info)
 		return -EINVAL;
 	}
 	mutex_lock(&seep_table_mutex);
-	rc = mm_of_pid(nla_get_u32(info->attrs[SEEPAGE_A_PID]), &mm, info->extack);
-	if (rc)
-		goto unlock;
-	seep_account_fold(NULL);
-	rcu_read_lock();
-	rec = seep_tab_find(mm);
-	rcu_read_unlock();
-	if (rec) {
+	rec = rec_of(info->attrs[SEEPAGE_A_PID], info->extack);
+	if (!IS_ERR(rec)) {
+		seep_account_fold(NULL);
 		rc = put_proc(skb, info, rec);
 	} else {
-		NL_SET_ERR_MSG(info->extack, "process is not tracked (see table_full, pool_empty)");
-		rc = -ENOENT;
+		rc = PTR_ERR(rec);
 	}
-unlock:
 	mutex_unlock(&seep_table_mutex);
 	return rc;
-}
-
-/* ---- dumps ---- */
-
-struct dump {
-	struct seep_cursor at;		/* the last one put */
-	bool all;			/* not only the reader's own */
-	kuid_t reader;
-	u32 states;
-	u8 min_confidence;
-	bool by_uid, by_comm;
-	kuid_t uid;
-	char comm[SEEPAGE_COMM_LEN];
-	u64 seq;			/* GET_ALERTS: the next one */
-	struct seep_view view;		/* too large for the stack */
-};
-
-static int dump_start(struct netlink_callback *cb, u64 allowed)
-{
-	struct nlattr **attrs = seep_genl_dump_attrs(cb);
-	struct dump *d;
-	int rc;
-
-	rc = check_attrs(attrs, allowed, cb->extack);
-	if (rc)
-		return rc;
-	d = kzalloc(sizeof(*d), GFP_KERNEL);
-	if (!d)
-		return -ENOMEM;
-	cb->args[0] = (long)d;
-	return 0;
-}
-
-static int dump_done(struct netlink_callback *cb)
-{
-	kfree((void *)cb->args[0]);
-	return 0;
-}
-
-static int proc_start(struct netlink_callback *cb)
-{
-	struct nlattr **attrs = seep_genl_dump_attrs(cb);
-	struct dump *d;
-	int rc;
-
-	rc = dump_start(cb, BIT_ULL(SEEPAGE_A_FILTER_STATES) |
-			BIT_ULL(SEEPAGE_A_FILTER_MIN_CONFIDENCE) |
-			BIT_ULL(SEEPAGE_A_FILTER_UID) | BIT_ULL(SEEPAGE_A_FILTER_COMM));
-	if (rc)
-		return rc;
-	d = (struct dump *)cb->args[0];
-	d->all = may_read(cb->skb);
-	d->reader = current_uid();
-	d->states = ~0U;
-	if (attrs && attrs[SEEPAGE_A_FILTER_STATES])
-		d->states = nla_get_u32(attrs[SEEPAGE_A_FILTER_STATES]);
-	if (attrs && attrs[SEEPAGE_A_FILTER_MIN_CONFIDENCE])
-		d->min_confidence = nla_get_u8(attrs[SEEPAGE_A_FILTER_MIN_CONFIDENCE]);
-	if (attrs && attrs[SEEPAGE_A_FILTER_UID]) {
-		d->by_uid = true;
-		d->uid = make_kuid(current_user_ns(), nla_get_u32(attrs[SEEPAGE_A_FILTER_UID]));
-	}
-	if (attrs && attrs[SEEPAGE_A_FILTER_COMM]) {
-		d->by_comm = true;
-		nla_strscpy(d->comm, attrs[SEEPAGE_A_FILTER_COMM], sizeof(d->comm));
-	}
-	mutex_lock(&seep_table_mutex);
-	seep_account_fold(NULL);
-	mutex_unlock(&seep_table_mutex);
-	return 0;
-}
-
-/* What needs no figures comes first: a refused record costs next to nothing. */
-static bool may_pass(const struct dump *d, struct seep_rec *rec)
-{
-	if (seep_rec_gone(rec))
-		return false;
-	seep_view_identify(rec);
-	return d->all || is_own(rec, d->reader);
-}
-
-static bool passes(const struct dump *d, const struct seep_view *v)
-{
-	if (!(d->states >> v->verdict.state & 1) || v->verdict.confidence < d->min_confidence)
-		return false;
-	if (d->by_uid && !(v->who.known && uid_eq(v->who.uid, d->uid)))
-		return false;
-	return !d->by_comm || !strcmp(d->comm, v->comm);
-}
-
-static int put_message(struct sk_buff *skb, struct netlink_callback *cb, u8 cmd,
-		       struct dump *d, const struct seep_alert *a, pid_t pid)
-{
-	void *head = genlmsg_put(skb, NETLINK_CB(cb->skb).portid, cb->nlh->nlmsg_seq,
-				 &family, NLM_F_MULTI, cmd);
-	int rc;
-
-	if (!head)
-		return -EMSGSIZE;
-	if (a)
-		rc = seep_put_alert(skb, a, pid, current_user_ns());
-	else
-		rc = seep_put_view(skb, &d->view, pid, current_user_ns(), false);
-	if (rc) {
-		genlmsg_cancel(skb, head);
-		return rc;
-	}
-	genlmsg_end(skb, head);
-	return 0;
-}
-
-static int proc_dump(struct sk_buff *skb, struct netlink_callback *cb)
-{
-	struct pid_namespace *ns = task_active_pid_ns(current);
-	struct dump *d = (struct dump *)cb->args[0];
-	struct seep_cursor at = d->at;
-	struct seep_rec *rec;
-	pid_t pid;
-
-	mutex_lock(&seep_table_mutex);
-	while ((rec = seep_tab_next(&at))) {
-		pid = pid_nr_ns(rec->pid, ns);
-		if (pid && may_pass(d, rec)) {
-			seep_view_fill(&d->view, rec);
-			if (passes(d, &d->view) &&
-			    put_message(skb, cb, SEEPAGE_CMD_GET_PROC, d, NULL, pid))
-				break;	/* full: this one comes first next time */
-		}
-		d->at = at;
-	}
-	mutex_unlock(&seep_table_mutex);
-	return skb->len;
-}
-
-static int alerts_start(struct netlink_callback *cb)
-{
-	struct nlattr **attrs = seep_genl_dump_attrs(cb);
-	struct dump *d;
-	int rc;
-
-	rc = check_read(cb->skb, cb->extack);
-	if (!rc)
-		rc = dump_start(cb, BIT_ULL(SEEPAGE_A_SINCE_SEQ));
-	if (rc)
-		return rc;
-	d = (struct dump *)cb->args[0];
-	if (attrs && attrs[SEEPAGE_A_SINCE_SEQ])
-		d->seq = nla_get_u64(attrs[SEEPAGE_A_SINCE_SEQ]);
-	return 0;
-}
-
-static int alerts_dump(struct sk_buff *skb, struct netlink_callback *cb)
-{
-	struct pid_namespace *ns = task_active_pid_ns(current);
-	struct dump *d = (struct dump *)cb->args[0];
-	const struct seep_alert *a;
-
-	/* the process may be gone and its number taken: only one namespace is sure */
-	mutex_lock(&seep_table_mutex);
-	while ((a = seep_alert_next(d->seq))) {
-		if (put_message(skb, cb, SEEPAGE_CMD_GET_ALERTS, d, a,
-				ns == &init_pid_ns ? a->view.pid : 0))
-			break;
-		d->seq = a->seq + 1;
-	}
-	mutex_unlock(&seep_table_mutex);
-	return skb->len;
 }
 
 /* ---- reset ---- */
 
 static int reset_history(struct genl_info *info)
 {
-	struct mm_struct *mm = NULL;
-	int rc;
+	struct seep_rec *rec = NULL;
 
-	if (info->attrs[SEEPAGE_A_PID]) {
-		rc = mm_of_pid(nla_get_u32(info->attrs[SEEPAGE_A_PID]), &mm, info->extack);
-		if (rc)
-			return rc;
-	}
-	seep_sample_reset(mm);
-	return 0;
+	mutex_lock(&seep_table_mutex);
+	if (info->attrs[SEEPAGE_A_PID])
+		rec = rec_of(info->attrs[SEEPAGE_A_PID], info->extack);
+	if (!IS_ERR(rec))
+		seep_sample_reset(rec);
+	mutex_unlock(&seep_table_mutex);
+	return PTR_ERR_OR_ZERO(rec);
 }
 
 static int reset(struct sk_buff *skb, struct genl_info *info)
@@ -411,18 +253,13 @@ static int reset(struct sk_buff *skb, struct genl_info *info)
 	int rc = check_write(skb, info->extack);
 	u32 what;
 
-	if (!rc)
-		rc = check_attrs(info->attrs, BIT_ULL(SEEPAGE_A_RESET_WHAT) |
-				 BIT_ULL(SEEPAGE_A_PID), info->extack);
 	if (rc)
 		return rc;
-	what = info->attrs[SEEPAGE_A_RESET_WHAT] ?
-	       nla_get_u32(info->attrs[SEEPAGE_A_RESET_WHAT]) : 0;
-	if (!what || what & ~SEEPAGE_RESET_ALL) {
-		NL_SET_ERR_MSG(info->extack,
-			       "RESET_WHAT: allowed history 1, alerts 2, counters 4, config 8 and sums");
+	if (!info->attrs[SEEPAGE_A_RESET_WHAT]) {
+		NL_SET_ERR_MSG(info->extack, "attribute RESET_WHAT is missing");
 		return -EINVAL;
 	}
+	what = nla_get_u32(info->attrs[SEEPAGE_A_RESET_WHAT]);
 	if (info->attrs[SEEPAGE_A_PID] && what != SEEPAGE_RESET_HISTORY) {
 		NL_SET_ERR_MSG(info->extack, "PID goes with history alone");
 		return -EINVAL;
@@ -437,7 +274,7 @@ static int reset(struct sk_buff *skb, struct genl_info *info)
 		seep_alert_reset();
 	if (what & SEEPAGE_RESET_COUNTERS) {
 		seep_counters_reset();
-		seep_sample_reset_stats();
+		seep_tick_reset_stats();
 	}
 	return 0;
 }
@@ -458,7 +295,7 @@ static void multicast(int group, u8 cmd, const struct seep_alert *a, struct seep
 
 	if (!skb)
 		goto failed;
-	head = genlmsg_put(skb, 0, 0, &family, 0, cmd);
+	head = genlmsg_put(skb, 0, 0, &seep_family, 0, cmd);
 	if (!head)
 		rc = -EMSGSIZE;
 	else if (a)
@@ -470,7 +307,7 @@ static void multicast(int group, u8 cmd, const struct seep_alert *a, struct seep
 		goto failed;
 	}
 	genlmsg_end(skb, head);
-	rc = genlmsg_multicast(&family, skb, 0, group, GFP_KERNEL);
+	rc = genlmsg_multicast(&seep_family, skb, 0, group, GFP_KERNEL);
 	if (!rc || rc == -ESRCH)	/* -ESRCH: the last listener has just left */
 		return;
 failed:
@@ -479,7 +316,7 @@ failed:
 
 void seep_netlink_alert(const struct seep_alert *a)
 {
-	if (registered && genl_has_listeners(&family, &init_net, GROUP_ALERT))
+	if (registered && genl_has_listeners(&seep_family, &init_net, GROUP_ALERT))
 		multicast(GROUP_ALERT, SEEPAGE_CMD_ALERT, a, NULL);
 }
 
@@ -487,7 +324,7 @@ void seep_netlink_sample(struct seep_rec *rec)
 {
 	struct seep_view *v;
 
-	if (!registered || !genl_has_listeners(&family, &init_net, GROUP_SAMPLE))
+	if (!registered || !genl_has_listeners(&seep_family, &init_net, GROUP_SAMPLE))
 		return;
 	v = kmalloc(sizeof(*v), GFP_KERNEL);
 	if (!v) {
@@ -502,14 +339,15 @@ void seep_netlink_sample(struct seep_rec *rec)
 /* ---- the family ---- */
 
 static const struct genl_ops ops[] = {
-	{ .cmd = SEEPAGE_CMD_GET_STATUS, .doit = get_status },
-	{ .cmd = SEEPAGE_CMD_GET_PROC, .doit = get_proc, .start = proc_start,
-	  .dumpit = proc_dump, .done = dump_done },
-	{ .cmd = SEEPAGE_CMD_GET_CONFIG, .doit = get_config },
-	{ .cmd = SEEPAGE_CMD_SET_CONFIG, .doit = set_config },
-	{ .cmd = SEEPAGE_CMD_GET_ALERTS, .start = alerts_start,
-	  .dumpit = alerts_dump, .done = dump_done },
-	{ .cmd = SEEPAGE_CMD_RESET, .doit = reset },
+	{ .cmd = SEEPAGE_CMD_GET_STATUS, .policy = takes_nothing, .doit = get_status },
+	{ .cmd = SEEPAGE_CMD_GET_PROC, .policy = seep_dump_proc_takes, .doit = get_proc,
+	  .start = seep_dump_proc_start, .dumpit = seep_dump_proc, .done = seep_dump_done },
+	{ .cmd = SEEPAGE_CMD_GET_CONFIG, .policy = takes_nothing, .doit = get_config },
+	{ .cmd = SEEPAGE_CMD_SET_CONFIG, .policy = takes_config, .doit = set_config },
+	{ .cmd = SEEPAGE_CMD_GET_ALERTS, .policy = seep_dump_alerts_takes,
+	  .start = seep_dump_alerts_start, .dumpit = seep_dump_alerts,
+	  .done = seep_dump_done },
+	{ .cmd = SEEPAGE_CMD_RESET, .policy = takes_what, .doit = reset },
 };
 
 static const struct genl_multicast_group groups[] = {
@@ -517,11 +355,10 @@ static const struct genl_multicast_group groups[] = {
 	[GROUP_SAMPLE]	= { .name = SEEPAGE_MCGRP_SAMPLE, .flags = SEEP_GENL_MCGRP_FLAGS },
 };
 
-static struct genl_family family = {
+struct genl_family seep_family = {
 	.name		= SEEPAGE_GENL_NAME,
 	.version	= SEEPAGE_GENL_VERSION,
 	.maxattr	= SEEPAGE_A_MAX,
-	.policy		= policy,
 	.module		= THIS_MODULE,
 	.ops		= ops,
 	.n_ops		= ARRAY_SIZE(ops),
@@ -541,7 +378,7 @@ static void set_registered(bool yes)
 
 int __init seep_netlink_init(void)
 {
-	int rc = genl_register_family(&family);
+	int rc = genl_register_family(&seep_family);
 
 	if (!rc)
 		set_registered(true);
@@ -551,5 +388,5 @@ int __init seep_netlink_init(void)
 void seep_netlink_exit(void)
 {
 	set_registered(false);
-	genl_unregister_family(&family);
+	genl_unregister_family(&seep_family);
 }

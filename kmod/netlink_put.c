@@ -6,8 +6,7 @@
  */
 #include <linux/math64.h>
 #include <linux/mm.h>
-#include <net/netlink.h>
-#include "seep.h"
+#include "netlink.h"
 
 static int put_u64(struct sk_buff *skb, int attr, u64 v)
 {
@@ -208,9 +207,9 @@ static int put_counters(struct sk_buff *skb)
 
 static int put_stats(struct sk_buff *skb)
 {
-	struct seep_sample_stats st;
+	struct seep_tick_stats st;
 
-	seep_sample_get_stats(&st);
+	seep_tick_get_stats(&st);
 	if (put_u64(skb, SEEPAGE_A_TICKS, st.ticks) ||
 	    put_u64(skb, SEEPAGE_A_TICK_COST_NS, st.cost_ns) ||
 	    put_u64(skb, SEEPAGE_A_TICK_COST_MAX_NS, st.cost_max_ns) ||

@@ -60,6 +60,7 @@ struct seep_rec {
 	u8 alerted;			/* the alert it was told of, until it recovers */
 	u8 worst;			/* the same, but kept after */
 	u8 pending;			/* state to tell once the limits allow, or 0 */
+	int users;			/* mm_users when the owner was last looked for */
 	u64 alerted_ns;			/* monotonic, last alert; 0: never */
 	struct list_head hot;		/* under suspicion: sampled faster; or buried */
 	u64 faults_rw[2];		/* reads, writes at the last sample */
@@ -179,18 +180,39 @@ static __always_inline void seep_account(unsigned int kind)
 		seep_account_slow(mm, kind);
 }
 
+/* For a raw spinlock that is taken in the fault path too. */
+#define seep_lock(lock, flags) do {					\
+	local_irq_save(flags);						\
+	seep_busy_begin();						\
+	raw_spin_lock(lock);						\
+} while (0)
+
+#define seep_unlock(lock, flags) do {					\
+	raw_spin_unlock(lock);						\
+	seep_busy_end();						\
+	local_irq_restore(flags);					\
+} while (0)
+
+/* pool.c */
+#define SEEP_POOL_MIN	64U
+int seep_pool_init(void);
+void seep_pool_exit(void);
+struct seep_rec *seep_pool_take(void);				/* any but NMI */
+void seep_pool_give(struct seep_rec *rec);			/* may sleep */
+void seep_pool_refill(u32 extra);				/* may sleep */
+u32 seep_pool_left(void);
+u64 seep_pool_bytes(void);
+
 /* mmtab.c */
 extern struct mutex seep_table_mutex;	/* readers and the worker; taken before tab.lock */
 int seep_tab_init(void);
 void seep_tab_exit(void);
 struct seep_rec *seep_tab_find(const struct mm_struct *mm);	/* RCU or irqs off */
 struct seep_rec *seep_tab_get(struct mm_struct *mm);		/* irqs off, any lock held */
+struct seep_rec *seep_tab_birth(struct mm_struct *mm, struct task_struct *owner); /* RCU */
 void seep_tab_exec(void);					/* preemption off */
-void seep_tab_adopt_all(void);					/* may sleep, table mutex */
-void seep_tab_refill(void);					/* may sleep */
 void seep_tab_bury(struct list_head *graves);			/* may sleep, table mutex */
 void seep_tab_free(struct list_head *graves);			/* may sleep, no table mutex */
-bool seep_tab_owner_lost(struct seep_rec *rec);			/* may sleep, table mutex */
 u32 seep_tab_count(void);
 u64 seep_tab_bytes(void);
 extern struct list_head seep_tab_all;
@@ -198,12 +220,6 @@ extern struct list_head seep_tab_all;
 #define seep_for_each_rec(rec)						\
 	list_for_each_entry_rcu(rec, &seep_tab_all, all,		\
 				lockdep_is_held(&seep_table_mutex))
-struct seep_cursor {			/* a place in the table that stays valid */
-	u32 bucket;
-	u64 id;
-};
-
-struct seep_rec *seep_tab_next(struct seep_cursor *c);		/* table mutex */
 /*
  * Nobody runs in this mm any more. Acquire pairs with the full barrier of the
  * last mmput(): what its tasks did to a per-CPU cache is seen after this.
@@ -213,26 +229,39 @@ static inline bool seep_rec_gone(const struct seep_rec *rec)
 	return !atomic_read_acquire(&rec->mm->mm_users);
 }
 
-/* sample.c: process context */
-int seep_sample_init(void);
-void seep_sample_start(void);
-void seep_sample_stop(void);
-void seep_sample_kick(void);			/* any context: reap and refill soon */
-void seep_sample_reschedule(void);		/* after a change of configuration */
-void seep_sample_reset(struct mm_struct *only);	/* forget histories */
-struct seep_sample_stats {
+/* owner.c: processes of records, records of processes */
+struct pid_namespace;
+struct task_struct *seep_owner_of(struct task_struct *t, const struct mm_struct *mm); /* RCU */
+void seep_owner_missed(void);					/* any context */
+void seep_owner_adopt_all(void);				/* may sleep, table mutex */
+bool seep_owner_lost(struct seep_rec *rec);			/* may sleep, table mutex */
+struct seep_rec *seep_owner_rec(struct task_struct *process, bool *exiting); /* RCU, table mutex */
+struct seep_rec *seep_owner_next(struct pid_namespace *ns, int *nr); /* may sleep, table mutex */
+
+/* sample.c: process context, table mutex */
+bool seep_sample_pass(bool full, const struct seep_conf *c);
+void seep_sample_read(struct seep_rec *rec, struct seep_sample *s, u64 rw[2]);
+void seep_sample_reset(struct seep_rec *only);	/* forget what was learned */
+
+/* tick.c: process context */
+struct seep_tick_stats {
 	u64 ticks, cost_ns, cost_max_ns;
 	u32 interval_ms;
 	bool stretched;
 };
 
-void seep_sample_get_stats(struct seep_sample_stats *st);
-void seep_sample_reset_stats(void);
-void seep_sample_read(struct seep_rec *rec, struct seep_sample *s, u64 rw[2]);	/* table mutex */
+int seep_tick_init(void);
+void seep_tick_start(void);
+void seep_tick_stop(void);
+void seep_tick_kick(void);			/* any context: reap and refill soon */
+void seep_tick_reschedule(void);		/* after a change of configuration */
+void seep_tick_get_stats(struct seep_tick_stats *st);
+void seep_tick_reset_stats(void);
 
 /* view.c: table mutex */
 void seep_view_identify(struct seep_rec *rec);
 void seep_view_fill(struct seep_view *v, struct seep_rec *rec);
+void seep_view_weigh(struct seep_view *v);	/* any context */
 
 /* alert.c: table mutex, may sleep */
 int seep_alert_init(void);
@@ -245,21 +274,11 @@ void seep_alert_range(u64 *first, u64 *last);	/* takes the table mutex itself */
 void seep_alert_reset(void);
 u64 seep_alert_bytes(void);
 
-/* netlink.c, netlink_put.c: process context */
+/* netlink.c: process context; the rest of it is in netlink.h */
 int seep_netlink_init(void);
 void seep_netlink_exit(void);
 void seep_netlink_alert(const struct seep_alert *a);
 void seep_netlink_sample(struct seep_rec *rec);
-struct sk_buff;
-struct pid_namespace;
-struct user_namespace;
-int seep_put_view(struct sk_buff *skb, const struct seep_view *v, pid_t pid,
-		  struct user_namespace *ns, bool gates);
-int seep_put_alert(struct sk_buff *skb, const struct seep_alert *a, pid_t pid,
-		   struct user_namespace *ns);
-int seep_put_status(struct sk_buff *skb);
-int seep_put_config(struct sk_buff *skb);
-int seep_put_history(struct sk_buff *skb, const struct seep_rec *rec);
 extern u64 seep_instance;
 
 /* debugfs.c: process context */

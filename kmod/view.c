@@ -43,6 +43,15 @@ void seep_view_identify(struct seep_rec *rec)
 }
 
 /**
+ * seep_view_weigh() - the severity of a view
+ * @v: with its figures, and the verdict that is shown
+ */
+void seep_view_weigh(struct seep_view *v)
+{
+	v->severity = seep_severity(&v->verdict, v->anon + v->file + v->shmem);
+}
+
+/**
  * seep_view_fill() - everything that is shown of a record
  * @v: all of it is written
  * @rec: live or buried
@@ -75,7 +84,6 @@ void seep_view_fill(struct seep_view *v, struct seep_rec *rec)
 	v->shmem = s->shmem;
 	v->swap = s->swap;
 	v->vsz = s->vsz;
-	v->severity = seep_severity(seep_rss(s));
 	v->faults_anon = s->faults_anon;
 	v->age_s = div_u64(s->age_ns, NSEC_PER_SEC);
 	/* two readings without a lock: exec or prctl may come between them */
@@ -89,10 +97,12 @@ void seep_view_fill(struct seep_view *v, struct seep_rec *rec)
 	if (!rec->ready) {
 		v->verdict.policy = seep_config_value(SEEPAGE_CFG_POLICY);
 		v->verdict.tte_s = SEEP_UNKNOWN;
+		seep_view_weigh(v);
 		return;
 	}
 	seep_config_get(&c);
 	v->fault_rate = seep_det_fault_rate(&rec->det, s, c.v[SEEPAGE_CFG_MONITORING_WINDOW_S]);
 	seep_det_explain(&rec->det, &rec->last, &c, &v->verdict);
 	v->has_growth = seep_det_growth(&rec->det, &v->verdict, &v->growth);
+	seep_view_weigh(v);
 }

@@ -11,6 +11,7 @@
 #define HOUR_DS			(3600 * DS_PER_S)
 #define SHOWN_DS		(600 * DS_PER_S)
 #define STALLED_FOR_DS		HOUR_DS
+#define SOON_S			3600
 
 /**
  * seep_det_init() - a process nothing is known of yet
@@ -21,6 +22,7 @@ void seep_det_init(struct seep_det *d, u64 seen_ns)
 {
 	memset(d, 0, sizeof(*d));
 	d->t_state = seep_ds(seen_ns);
+	d->t_begin = d->t_state;
 	d->window[0].t = d->t_state;
 	seep_ladder_reset(&d->slow, d->slow_lev, SEEP_SLOW_LEVELS, d->t_state);
 	seep_ladder_reset(&d->fast, d->fast_lev, SEEP_FAST_LEVELS, d->t_state);
@@ -76,12 +78,35 @@ u32 seep_det_fault_rate(const struct seep_det *d, const struct seep_sample *s,
 	return (u32)seep_div((u64)faults * DS_PER_S, now - old->t);
 }
 
+/* Growth over the floors that a level remembers, two at least; bytes per hour. */
+static s64 level_growth(const struct seep_level *lev)
+{
+	u32 n = lev->n - 1, new = seep_level_min(lev, 0), old = seep_level_min(lev, n);
+	u64 rate;
+
+	if (!lev->epoch)
+		return 0;
+	rate = seep_div(seep_div(seep_bytes(new > old ? new - old : old - new), n) * HOUR_DS,
+			lev->epoch);
+	return new >= old ? (s64)rate : -(s64)rate;
+}
+
+/* The one that is nearer to zero, which lies between two that disagree. */
+static s64 lesser(s64 a, s64 b)
+{
+	if ((a > 0) != (b > 0))
+		return 0;
+	return (a > 0) == (a < b) ? a : b;
+}
+
 /**
  * seep_det_growth() - growth of the floor, for display
  * @d: history, not changed
  * @v: its verdict: growth that is under judgement is shown as it is judged
- * @bytes_per_hour: else over the last ten minutes, or over what is known of a
- *	younger process
+ * @bytes_per_hour: else what both the last ten minutes (or what is known of a
+ *	younger process) and the last seven samples agree on: the lesser of the
+ *	two, 0 when one of them does not rise (or fall) as the other does. What
+ *	has come to rest is shown so after eight samples.
  *
  * Return: false when too little is known.
  */
@@ -89,41 +114,55 @@ bool seep_det_growth(const struct seep_det *d, const struct seep_verdict *v,
 		     s64 *bytes_per_hour)
 {
 	const struct seep_level *lev = d->slow_lev;
-	u32 old, new, j, n;
-	u64 rate;
+	u32 j;
 
 	if (v->t1 > v->t0 && v->floor > v->v0) {
 		*bytes_per_hour = (s64)seep_div(seep_bytes(v->floor - v->v0) * HOUR_DS,
 						v->t1 - v->t0);
 		return true;
 	}
-	if (lev->n < 3)
+	if (lev->n < 3 || !lev->epoch)
 		return false;
 	for (j = 1; j < SEEP_SLOW_LEVELS; j++)
 		if (d->slow_lev[j].n == SEEP_MINIMA &&
 		    d->slow_lev[j].epoch <= SHOWN_DS / (SEEP_MINIMA - 1))
 			lev = &d->slow_lev[j];
-	n = lev->n - 1;
-	new = seep_level_min(lev, 0);
-	old = seep_level_min(lev, n);
-	if (!lev->epoch)
-		return false;
-	rate = seep_div(seep_div(seep_bytes(new > old ? new - old : old - new), n) * HOUR_DS,
-			lev->epoch);
-	*bytes_per_hour = new >= old ? (s64)rate : -(s64)rate;
+	*bytes_per_hour = lesser(level_growth(lev), level_growth(d->slow_lev));
 	return true;
 }
 
-/**
- * seep_severity() - how much memory is at stake
- * @rss_bytes: resident set
- */
-u8 seep_severity(u64 rss_bytes)
+static u8 severity_by_size(u64 mb)
 {
-	u64 mb = rss_bytes >> 20;
-
 	return mb > 8192 ? 10 : mb > 4096 ? 8 : mb > 1024 ? 6 :
 	       mb > 512 ? 4 : mb > 128 ? 2 : 1;
+}
+
+/**
+ * seep_severity() - how much it matters
+ * @v: what is said of the process; its state counts, be it that of an alert
+ * @rss_bytes: resident set
+ *
+ * Return: by the state, an alert one step higher when memory is exhausted
+ * within an hour; under the policy classic by the size alone.
+ */
+u8 seep_severity(const struct seep_verdict *v, u64 rss_bytes)
+{
+	bool soon = v->tte_s < SOON_S;	/* SEEP_UNKNOWN is the largest */
+
+	if (v->policy == SEEPAGE_POLICY_CLASSIC)
+		return severity_by_size(rss_bytes >> 20);
+	switch (v->state) {
+	case SEEPAGE_STATE_RUNAWAY:
+		return 10;
+	case SEEPAGE_STATE_CONFIRMED:
+		return soon ? 10 : 8;
+	case SEEPAGE_STATE_SUSPECTED:
+		return soon ? 8 : 6;
+	case SEEPAGE_STATE_WATCH:
+		return 2;
+	default:
+		return 1;
+	}
 }
 
 /* The series is anon + swap: swapping a leak out must not look like release. */
@@ -219,19 +258,32 @@ static u32 recent_top(const struct seep_det *d)
 	return d->last_v > top ? d->last_v : top;
 }
 
+/* Of the level that sees what was accused at the interval in force, ds. */
+static u32 epoch_needed(const struct seep_det *d)
+{
+	u32 epoch = d->interval_ms / 100, j;
+
+	for (j = 1; j < SEEP_SLOW_LEVELS && epoch < d->accused_epoch; j++)
+		epoch *= 2;
+	return epoch > d->accused_epoch ? epoch : d->accused_epoch;
+}
+
 /*
  * Half of the accused growth given back, or no growth for long, which is as
  * long as the levels that saw it need to tell: not a leak, or not any more.
+ * Levels begun anew say nothing yet: of release after two epochs, of growth
+ * when the one that is needed has all its floors.
  */
 static bool recovered(const struct seep_det *d, u32 now)
 {
 	u32 rise = d->accused_top - d->accused_v0, stalled = STALLED_FOR_DS;
+	u32 epoch = epoch_needed(d);
 
-	if (recent_top(d) < d->accused_v0 + rise / 2)
+	if (d->slow_lev[0].n >= 2 && recent_top(d) < d->accused_v0 + rise / 2)
 		return true;
-	if (d->accused_epoch > stalled / 2)
-		stalled = 2 * d->accused_epoch;
-	return now - d->t_run > stalled;
+	if (epoch > stalled / 2)
+		stalled = 2 * epoch;
+	return now - d->t_run > stalled && now - d->t_begin >= SEEP_MINIMA * epoch;
 }
 
 /*
@@ -244,6 +296,17 @@ static void start_over(struct seep_det *d, u32 now)
 	seep_ladder_reset(&d->fast, d->fast_lev, SEEP_FAST_LEVELS, now);
 	d->slow_min = ~0U;
 	d->restarted = true;
+	d->t_begin = now;
+}
+
+/* A level's epochs must be of one length. */
+static void new_interval(struct seep_det *d, u32 ms, u32 now)
+{
+	if (d->interval_ms) {
+		start_over(d, now);
+		d->t_run = now;
+	}
+	d->interval_ms = ms;
 }
 
 /* An alert stays an alert until the memory comes back; it never steps down. */
@@ -296,18 +359,15 @@ void seep_det_feed(struct seep_det *d, const struct seep_sample *s,
 
 	if (d->samples < 255)
 		d->samples++;
-	if (d->interval_ms != c->v[SEEPAGE_CFG_SAMPLE_INTERVAL_MS]) {
-		if (d->interval_ms)
-			start_over(d, now);	/* a level's epochs must be of one length */
-		d->interval_ms = c->v[SEEPAGE_CFG_SAMPLE_INTERVAL_MS];
-	}
+	if (d->interval_ms != c->v[SEEPAGE_CFG_SAMPLE_INTERVAL_MS])
+		new_interval(d, c->v[SEEPAGE_CFG_SAMPLE_INTERVAL_MS], now);
 	new_slot = note_window(d, s, now);
 	if (other_policy) {
 		seep_classic_forget(d);
 		/* not pushed while classic says ok: they are of another time */
 		seep_ladder_reset(&d->fast, d->fast_lev, SEEP_FAST_LEVELS, now);
 	}
-	if (classic || d->samples == 1 || (new_slot && d->classic.nsum < SEEP_LEARNED))
+	if (classic || d->samples == 1 || (new_slot && seep_classic_learns(d, s, c)))
 		seep_classic_feed(d, s, c, new_slot);
 	note_ladder(d, s, now);
 	if (at_rest(d, s, c)) {

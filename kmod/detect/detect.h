@@ -19,10 +19,12 @@
 #include <linux/types.h>
 #include <linux/math64.h>
 #include <linux/string.h>
+#define seep_noinline	noinline
 #else
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
+#define seep_noinline	__attribute__((noinline))
 typedef uint8_t u8;
 typedef uint32_t u32;
 typedef uint64_t u64;
@@ -72,6 +74,7 @@ struct seep_level {
 	u8 n;			/* minima known, up to SEEP_MINIMA */
 	u8 run;			/* its minima rise, have since run_t0 */
 	u8 strict;		/* strict rises among the last SEEP_MINIMA - 1 */
+	u8 same;		/* this many of the newest are equal, up to SEEP_MINIMA */
 };
 
 struct seep_ladder {
@@ -103,6 +106,7 @@ struct seep_det {
 	u32 interval_ms;	/* between two pushes to slow, as configured */
 	u32 t_state;		/* when state was entered */
 	u32 t_run;		/* when a floor last rose, or growth was too fast to wait */
+	u32 t_begin;		/* when the levels were begun */
 
 	/* growth since the process came under watch */
 	u64 up, down;		/* bytes gained and given back */
@@ -169,7 +173,7 @@ u32 seep_det_fault_rate(const struct seep_det *d, const struct seep_sample *s,
 			u32 window_s);
 bool seep_det_growth(const struct seep_det *d, const struct seep_verdict *v,
 		     s64 *bytes_per_hour);
-u8 seep_severity(u64 rss_bytes);
+u8 seep_severity(const struct seep_verdict *v, u64 rss_bytes);
 
 /* classify.c: which faults were anonymous */
 struct seep_fault_delta {	/* between two samples */
@@ -185,7 +189,6 @@ u64 seep_classify_anon(const struct seep_fault_delta *f);
 void seep_ladder_push(struct seep_ladder *l, struct seep_level *lev, u32 nlev,
 		      u32 v, u32 t, u32 need);
 void seep_ladder_reset(struct seep_ladder *l, struct seep_level *lev, u32 nlev, u32 t);
-u32 seep_needed_rise(const struct seep_sample *s, u32 v);
 u32 seep_level_min(const struct seep_level *lev, u32 i);
 
 /* verdict_ladder.c, verdict_classic.c: the two policies */
@@ -225,9 +228,31 @@ static inline u32 seep_ds(u64 ns)
 	return (u32)seep_div(ns, 100000000ULL);
 }
 
+/*
+ * Growth worth the name, for a floor of v granules: the most of 4 MB, 2 % of
+ * what there is and four times what the counters may be off; granules.
+ */
+static inline u32 seep_needed_rise(const struct seep_sample *s, u32 v)
+{
+	u32 need = 4U << (20 - SEEP_GRANULE_SHIFT), error = seep_granules(4ULL * s->error);
+
+	if (v / 50 > need)
+		need = v / 50;
+	return error > need ? error : need;
+}
+
 static inline u64 seep_rss(const struct seep_sample *s)
 {
 	return s->anon + s->file + s->shmem;
+}
+
+/* Its growth still goes into the baseline of classic. */
+static inline bool seep_classic_learns(const struct seep_det *d,
+				       const struct seep_sample *s,
+				       const struct seep_conf *c)
+{
+	return d->classic.nsum < SEEP_LEARNED &&
+	       s->age_ns <= c->v[SEEPAGE_CFG_WARMUP_S] * 1000000000ULL;
 }
 
 static inline struct seep_gate *seep_add_gate(struct seep_verdict *v, u8 id,

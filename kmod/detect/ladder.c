@@ -14,7 +14,6 @@
 #include "detect.h"
 
 #define STRICT_STEPS	6
-#define MIN_RISE	(4U << (20 - SEEP_GRANULE_SHIFT))
 
 /* i counts back from the newest (0) */
 u32 seep_level_min(const struct seep_level *lev, u32 i)
@@ -28,23 +27,6 @@ void seep_ladder_reset(struct seep_ladder *l, struct seep_level *lev, u32 nlev, 
 	memset(lev, 0, nlev * sizeof(*lev));
 	for (; nlev--; lev++)
 		lev->t_close = t;
-}
-
-/**
- * seep_needed_rise() - growth worth the name
- * @s: the sample
- * @v: floor, granules
- *
- * Return: granules; the most of 4 MB, 2 % of what there is and four times what
- * the counters may be off.
- */
-u32 seep_needed_rise(const struct seep_sample *s, u32 v)
-{
-	u32 need = MIN_RISE, error = seep_granules(4ULL * s->error);
-
-	if (v / 50 > need)
-		need = v / 50;
-	return error > need ? error : need;
 }
 
 /* Strict rises among the remembered floors, or 0 when one of them falls. */
@@ -65,12 +47,13 @@ static u32 rising_steps(const struct seep_level *lev)
  * An epoch closes with the floor v. The epochs of a level are taken as equally
  * long, as the last one was: the first of the eight floors is seven old.
  */
-static bool level_close(struct seep_level *lev, u32 v, u32 t, u32 need)
+static seep_noinline bool level_close(struct seep_level *lev, u32 v, u32 t, u32 need)
 {
-	u32 prev = seep_level_min(lev, 0), oldest;
+	u32 oldest, back;
 
 	lev->epoch = t - lev->t_close;
 	lev->t_close = t;
+	lev->same = lev->n && v == seep_level_min(lev, 0) ? lev->same + 1 : 1;
 	lev->min[lev->pos] = v;
 	lev->pos = (u8)((lev->pos + 1) % SEEP_MINIMA);
 	if (lev->n < SEEP_MINIMA && ++lev->n < SEEP_MINIMA)
@@ -85,15 +68,27 @@ static bool level_close(struct seep_level *lev, u32 v, u32 t, u32 need)
 		return false;
 	}
 	if (!lev->run) {
-		u32 back = (SEEP_MINIMA - 1) * lev->epoch;
-
+		back = (SEEP_MINIMA - 1) * lev->epoch;
 		lev->run = 1;
 		lev->run_t0 = back < t ? t - back : 0;
 		lev->run_v0 = oldest;
 		lev->run_t1 = t;
 	}
-	if (v > prev)
+	if (v > seep_level_min(lev, 1))
 		lev->run_t1 = t;
+	return true;
+}
+
+/*
+ * One more of the same when all are the same already, as of most processes most
+ * of the time: only the clock goes on. What level_close() would come to.
+ */
+static inline bool still_flat(struct seep_level *lev, u32 v, u32 t)
+{
+	if (lev->same < SEEP_MINIMA || v != lev->min[0])
+		return false;
+	lev->epoch = t - lev->t_close;
+	lev->t_close = t;
 	return true;
 }
 
@@ -109,16 +104,17 @@ static bool level_close(struct seep_level *lev, u32 v, u32 t, u32 need)
 void seep_ladder_push(struct seep_ladder *l, struct seep_level *lev, u32 nlev,
 		      u32 v, u32 t, u32 need)
 {
-	u32 n = ++l->pushes, j;
+	u32 n = ++l->pushes, bit = 1;
 
-	for (j = 0; j < nlev; j++, lev++) {
-		if (level_close(lev, v, t, need))
-			l->runs |= 1U << j;
-		else
-			l->runs &= ~(1U << j);
-		if (n >> j & 1) {
+	for (; nlev--; lev++, bit <<= 1) {
+		if (!still_flat(lev, v, t)) {
+			l->runs &= ~bit;
+			if (level_close(lev, v, t, need))
+				l->runs |= bit;
+		}
+		if (n & bit) {
 			lev->half = v;
-			return;
+			break;
 		}
 		if (lev->half < v)
 			v = lev->half;

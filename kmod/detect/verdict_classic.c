@@ -65,7 +65,7 @@ static void learn(struct seep_classic *k, const struct seep_point *new,
 {
 	s64 rise = (s64)new->rss - old->rss;
 
-	if (k->nsum >= SEEP_LEARNED || new->t <= old->t)
+	if (new->t <= old->t)
 		return;
 	if (rise > MAX_SLOT_RISE)
 		rise = MAX_SLOT_RISE;
@@ -140,7 +140,7 @@ void seep_classic_feed(struct seep_det *d, const struct seep_sample *s,
 
 	if (d->samples <= 1)
 		k->base_rss = seep_granules(seep_rss(s));
-	if (new_slot && d->wn >= 2 && s->age_ns <= c->v[SEEPAGE_CFG_WARMUP_S] * 1000000000ULL)
+	if (new_slot && d->wn >= 2 && seep_classic_learns(d, s, c))
 		learn(k, point(d, 0), point(d, 1));
 	if (c->v[SEEPAGE_CFG_POLICY] != SEEPAGE_POLICY_CLASSIC)
 		return;

@@ -27,6 +27,7 @@ struct growth {			/* what the running levels say together */
 	const struct seep_level *top;	/* the longest one */
 	u32 t0, t1;
 	u32 v0, floor;
+	u8 strict;		/* of the one whose floors rise most strictly */
 	u64 tte_ds;
 	u32 patience;		/* ds */
 };
@@ -47,6 +48,8 @@ static void look(struct growth *g, const struct seep_level *lev, u32 runs,
 			g->t1 = lev->run_t1;
 			g->floor = seep_level_min(lev, 0);
 		}
+		if (lev->strict > g->strict)
+			g->strict = lev->strict;
 		g->top = lev;
 		*seen = true;
 	}
@@ -152,15 +155,19 @@ static bool saturation(const struct seep_level *lev, const struct seep_sample *s
 	return *value >= *limit;
 }
 
-/* Points for floors in order, and for how long beyond what was asked for. */
+/*
+ * Points for floors in order. A longer level that begins to confirm the rise
+ * may have one equal step where a shorter one has none: that is no less.
+ */
 static void factor_floor(struct seep_verdict *v, const struct growth *g)
 {
 	u32 rise = g->floor > g->v0 ? g->floor - g->v0 : 0;
 
-	seep_add_factor(v, SEEPAGE_FACTOR_FLOOR, g->top->strict >= SEEP_MINIMA - 1 ? 30 : 24,
-			30, (s64)seep_bytes(rise), (s64)seep_bytes(g->v0));
+	seep_add_factor(v, SEEPAGE_FACTOR_FLOOR, g->strict >= SEEP_MINIMA - 1 ? 30 : 24, 30,
+			(s64)seep_bytes(rise), (s64)seep_bytes(g->v0));
 }
 
+/* And for how long, beyond what was asked for. */
 static void factor_persist(struct seep_verdict *v, const struct growth *g)
 {
 	u32 span = g->t1 - g->t0;

@@ -4,9 +4,8 @@
 # that agree with /proc, whatever a process calls itself; and the
 # configuration, the same in names.h, netlink, debugfs and module parameters.
 # vm: --smp 2 --mem 1024
-# timeout: 300
+# timeout: 600
 . "$(dirname "$0")/lib.sh"
-[[ ${SEEPAGE_UNSETTLED:-} ]] || skip "not seen green on a busy host yet (SEEPAGE_UNSETTLED=1 runs it)"
 
 # json FILTER FILE WHAT: holds of it
 json() {
@@ -80,13 +79,18 @@ odd() {
 	python3 odd.py &
 	pid=$!
 	disown
-	wait_for 30 stopped $pid
+	wait_for 120 stopped $pid
 }
 odd
 
 echo "--- a stopped process, exactly"
+age() {
+	awk -v now="$(cut -d. -f1 /proc/uptime)" \
+		'{ sub(".*[)]", ""); print now - int($20 / 100) }' < <(tr '\n' ' ' </proc/$pid/stat)
+}
+age=$(age)
 seepage -j show $pid >show.json
-age=$(awk -v now="$(cut -d. -f1 /proc/uptime)" '{ sub(".*[)]", ""); print now - int($20 / 100) }' < <(tr '\n' ' ' </proc/$pid/stat))
+age_after=$(age)
 typed process show.json "show"
 for key in anon:RssAnon file:RssFile shmem:RssShmem swap:VmSwap vsz:VmSize rss:VmRSS; do
 	want=$(awk -v f="${key#*:}:" '$1 == f { print $2 * 1024 }' /proc/$pid/status)
@@ -100,8 +104,8 @@ assert_eq "$(field .uid show.json)" 0 uid
 assert_eq "$(field .exe show.json)" "$(readlink /proc/$pid/exe)" exe
 cgroup=$(sed -n 's/^0:://p' /proc/$pid/cgroup)
 assert_eq "$(field .cgroup show.json)" "${cgroup:-null}" cgroup
-((age - $(field .age_seconds show.json) <= 1 && $(field .age_seconds show.json) - age <= 1)) ||
-	die "age_seconds $(field .age_seconds show.json), /proc says $age"
+(($(field .age_seconds show.json) >= age - 1 && $(field .age_seconds show.json) <= age_after + 1)) ||
+	die "age_seconds $(field .age_seconds show.json), /proc says $age..$age_after"
 # Its floor was never seen to grow: not known, which is not zero.
 json '.growth_bytes_per_hour == null and .tte_seconds == null and .pmc == null' show.json "unknown values"
 seepage -j ps >ps.json
@@ -115,8 +119,8 @@ agree() {
 	seepage -j ps >ps.json
 	diff <(jq -S "$same" again.json) <(jq -S ".[] | select(.pid == $pid) | $same" ps.json) >diff.out
 }
-# A sample may come in between, but not twice.
-agree || agree || die "ps and show differ: $(grep -m 1 '^[<>]' diff.out)"
+# A sample may come in between, but not every time.
+agree || agree || agree || agree || die "ps and show differ: $(grep -m 1 '^[<>]' diff.out)"
 json 'all(.[]; .gates == null and .history == null)' ps.json "ps: not sent, not known"
 assert_eq "$(jq -c 'map(.confidence) | . == (sort | reverse)' ps.json)" true "ps is sorted by confidence"
 seepage -j explain $pid >explain.json
@@ -240,7 +244,7 @@ everywhere "after set"
 
 echo "--- alerts"
 has_alert() { seepage -j alerts | jq -s -e "any(.[]; .pid == $pid)" >/dev/null; }
-wait_for 30 has_alert
+wait_for 120 has_alert
 seepage -j alerts >alerts.json
 typed alert alerts.json "alerts"
 assert_eq "$(wc -l <alerts.json)" "$(jq -s length alerts.json)" "alerts: lines and objects"
@@ -252,9 +256,30 @@ harmless alerts.json "-j alerts"
 seepage alerts >text
 harmless text "alerts"
 grep -qF -e "$shown" text || die "alerts: the name is missing"
-timeout 20 seepage watch --since 0 --count 1 >text
+# A line each, and the heading; more may have come since.
+(($(wc -l <text) >= $(wc -l <alerts.json) + 1)) || die "alerts: $(wc -l <text) lines of text"
+longest=$(awk '{ n = length($0) > n ? length($0) : n } END { print n }' text)
+((longest <= 120)) || die "alerts: a line of $longest characters"
+timeout 60 seepage watch --since 0 --count 1 >text
 harmless text "watch"
-timeout 20 seepage -j watch --since 0 --count 1 >watch.json
+first='^20[0-9-]{8} [0-9:]{8} #1 suspected: pid [0-9]+ \(.*\), RSS [0-9.]+ [KMG]?i?B(, [+-]?[0-9.]+ [KMG]?i?B/h)?(, .* left)?, confidence [0-9]+$'
+sed -n 1p text | grep -qE "$first" || die "watch: $(sed -n 1p text)"
+sed -n 2p text | grep -qE '^    address space [0-9]+ % of RSS \(over' || die "watch, evidence: $(sed -n 2p text)"
+assert_eq "$(wc -l <text)" 2 "lines of an alert in watch"
+# What the ring holds is hinted at, where no program reads it.
+for json in '' -j; do
+	seepage -j status >status.json
+	# shellcheck disable=SC2086 # none is none
+	seepage $json watch --min-confidence 100 --timeout 1 >text 2>err
+	[[ ! -s text ]] || die "watch $json: printed $(head -n 1 text)"
+	grep -qE "^seepage: watch: [0-9]+ earlier alerts? (is|are) held: seepage alerts, or watch --since 1\$" err ||
+		die "watch $json: hint: $(<err)"
+	told=$(sed 's/^[^0-9]*\([0-9]*\) .*/\1/' err)
+	((told >= $(field .seq_last status.json))) || die "watch $json: $told held"
+done
+seepage watch --since 0 --count 1 2>err >text
+[[ ! -s err ]] || die "watch --since 0: $(<err)"
+timeout 60 seepage -j watch --since 0 --count 1 >watch.json
 typed alert watch.json "watch"
 diff <(jq -c 'del(.cgroup, .exe)' watch.json) <(head -n 1 alerts.json | jq -c 'del(.cgroup, .exe)') >/dev/null ||
 	die "watch and alerts print an alert differently"
@@ -268,6 +293,13 @@ json '.seq_first == 1 and .seq_last >= 1 and .policy == "classic"' status.json "
 seepage -j explain $pid >explain.json
 json '.last_alert.state == "suspected" and .last_alert.seq >= 1' explain.json "explain: last_alert"
 kill -KILL $pid
+gone() {
+	seepage explain $pid >text 2>err && grep -q '^No process of that pid' text
+}
+wait_for 120 gone
+tail -n +2 text | sed 's/is not known\|is no longer\|is gone//' >past
+! grep -qE ' (is|are|has been|does|grows|counts) ' past || die "explain of the dead: $(grep -m 1 -E ' (is|are|has been|does|grows|counts) ' past)"
+harmless text "explain of the dead"
 
 echo "--- parameters"
 # shellcheck disable=SC2046 # words
@@ -313,18 +345,24 @@ echo "--- another interval, at once"
 load sample_interval_ms=3600000 max_cpu_permille=1000
 ticks() { seepage -j status | jq .ticks; }
 uptime_ms() { awk '{ printf "%d\n", $1 * 1000 }' /proc/uptime; }
-# As many as the time allows, within what a busy host delays.
+# As many as the time allows: never more, and not less each time, as a host may
+# be that busy once.
 beats() {
-	local interval=$1 from begin n ms
+	local interval=$1 from begin n ms try
 	seepage set sample_interval_ms "$interval" suspect_interval_ms "$interval"
-	begin=$(uptime_ms) from=$(ticks)
-	sleep 3
-	n=$(($(ticks) - from)) ms=$(($(uptime_ms) - begin))
-	echo "$interval ms: $n ticks in $ms ms"
-	((n >= ms * 2 / 3 / interval && n <= ms / interval + 2)) ||
-		die "sample_interval_ms $interval: $n ticks in $ms ms"
+	for try in 1 2 3 4 5 6; do
+		begin=$(uptime_ms) from=$(ticks)
+		sleep 3
+		n=$(($(ticks) - from)) ms=$(($(uptime_ms) - begin))
+		echo "$interval ms: $n ticks in $ms ms"
+		((n <= ms / interval + 2)) || die "sample_interval_ms $interval: $n ticks in $ms ms"
+		((n < ms * 2 / 3 / interval)) || break
+		((try < 6)) || die "sample_interval_ms $interval: $n ticks in $ms ms"
+	done
 	assert_eq "$(seepage -j status | jq .interval_ms)" "$interval" interval_ms
 }
+has_ticked() { (($(ticks) >= 1)); }
+wait_for 120 has_ticked
 sleep 1
 assert_eq "$(ticks)" 1 "ticks at an interval of an hour"
 beats 500
@@ -332,12 +370,15 @@ beats 100
 beats 1000
 # And slower: the one that was due by the old interval may still come.
 seepage set sample_interval_ms 3600000
-sleep 1.5
-from=$(ticks)
-sleep 2
-assert_eq "$(ticks)" "$from" "ticks at an interval of an hour again"
+still() {
+	local from
+	from=$(ticks)
+	sleep 3
+	(($(ticks) == from))
+}
+still || still || die "ticks at an interval of an hour again"
 
-# Last, for it fails: a word's refusal does not say which words are allowed.
+# A refused word is told with those that are allowed.
 unload
 refused policy=fast -- policy ladder classic
 refused pmc=on -- pmc auto off

@@ -86,6 +86,11 @@ wait $killed 2>/dev/null || true
 kill -USR2 $execs
 wait_long 30 told_is $killed "perl:suspected perl:exited"
 wait_long 30 told_is $execs "perl:suspected perl:exited"
+wrong=$(seepage -j alerts | jq -c 'select(.severity !=
+	if .state == "exited" then 1
+	elif .state == "suspected" then (if .tte_seconds < 3600 then 8 else 6 end)
+	else .severity end) | [.state, .severity, .tte_seconds]')
+assert_eq "$wrong" "" "severity of alerts"
 assert_eq "$(seepage -j show $execs | field '"\(.comm) \(.state) \(.confidence)"')" "sleep ok 0" \
 	"the new program of pid $execs"
 echo "killed: $(told $killed); exec: $(told $execs), and pid $execs is sleep, ok"

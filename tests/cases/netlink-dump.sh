@@ -6,4 +6,5 @@
 . "$(dirname "$0")/lib.sh"
 . "$top/tests/netlink/case.sh"
 
-nltest dump-filters dump-many dump-slow dump-churn-fork dump-churn-exec dump-abandon
+nltest dump-filters dump-many dump-slow dump-churn-fork dump-churn-exec dump-exec \
+	dump-abandon

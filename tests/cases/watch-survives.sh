@@ -4,9 +4,8 @@
 # reloads of the module, its own death by SIGKILL, an overrun, beside another
 # watcher, started before the module; and it ends as a filter should.
 # vm: --smp 2 --mem 1024
-# timeout: 420
+# timeout: 900
 . "$(dirname "$0")/lib.sh"
-[[ ${SEEPAGE_UNSETTLED:-} ]] || skip "not seen green on a busy host yet (SEEPAGE_UNSETTLED=1 runs it)"
 
 # Processes with a far larger address space than memory have points in the
 # policy classic: whether these suffice for an alert is moved for all at once.
@@ -58,7 +57,7 @@ crowd() {
 	python3 crowd.py "$people" &
 	crowd=$!
 	disown
-	wait_for 30 test -e crowd.ready
+	wait_for 120 test -e crowd.ready
 }
 
 newest() { seepage -j status | jq '.seq_last // 0'; }
@@ -69,7 +68,7 @@ ticks_at_least() { (($(ticks) >= $1)); }
 # After these no alert is under way.
 quiet() {
 	seepage set alert_confidence 100
-	wait_for 30 ticks_at_least $(($(ticks) + 3))
+	wait_for 120 ticks_at_least $(($(ticks) + 3))
 }
 
 # An alert of each, at least, and one of its end.
@@ -77,10 +76,10 @@ wave() {
 	local before
 	before=$(newest)
 	seepage set alert_confidence 20
-	wait_for 30 newest_at_least $((before + people))
+	wait_for 120 newest_at_least $((before + people))
 	before=$(newest)
 	seepage set alert_confidence 100
-	wait_for 30 newest_at_least $((before + people))
+	wait_for 120 newest_at_least $((before + people))
 }
 
 mark() { jq -c '[.instance, .seq]' 2>/dev/null; }
@@ -94,7 +93,7 @@ ended() { ! kill -0 "$1" 2>/dev/null; }
 # ends PID WHAT: with status 0, soon
 ends() {
 	local status=0
-	wait_for 10 ended "$1"
+	wait_for 120 ended "$1"
 	wait "$1" || status=$?
 	assert_eq $status 0 "status of watch after $2"
 }
@@ -123,11 +122,11 @@ assert_eq "$(<err)" "seepage: module not loaded (modprobe seepage)" "watch witho
 crowd 20
 seepage -j watch --wait --since 0 >w.out 2>w.err &
 watch=$!
-wait_for 10 has_lines w.err 1
+wait_for 120 has_lines w.err 1
 insmod "$SEEPAGE_KO" "${alarmed[@]}"
-wait_for 30 newest_at_least "$people"
+wait_for 120 newest_at_least "$people"
 quiet
-wait_for 30 caught_up w.out
+wait_for 120 caught_up w.out
 assert_eq "$(story w.out)" "#1 1..$(newest)" "watch --wait"
 assert_eq "$(said w.err)" "module not loaded, waiting for it" "watch --wait, stderr"
 same_as_ring w.out "watch --wait"
@@ -141,25 +140,25 @@ for w in 1 2; do
 	seepage -j watch --since 0 >r$w.out 2>r$w.err &
 	watches[w]=$!
 done
-wait_for 30 has_lines r1.out "$people"
-wait_for 30 has_lines r2.out "$people"
+wait_for 120 has_lines r1.out "$people"
+wait_for 120 has_lines r2.out "$people"
 wave
 quiet
 wanted="#1 1..$(newest)"
 # Its alerts are said at once, before any watcher can be back.
 for i in 2 3; do
-	wait_for 10 rmmod seepage
+	wait_for 120 rmmod seepage
 	if [[ $i == 2 ]]; then
-		wait_for 10 grep -q unloaded r1.err
-		wait_for 10 grep -q unloaded r2.err
+		wait_for 120 grep -q unloaded r1.err
+		wait_for 120 grep -q unloaded r2.err
 	fi
 	insmod "$SEEPAGE_KO" "${alarmed[@]}"
-	wait_for 30 newest_at_least "$people"
+	wait_for 120 newest_at_least "$people"
 	quiet
 	wanted+=$'\n'"#$i 1..$(newest)"
 done
 for w in 1 2; do
-	wait_for 30 caught_up r$w.out
+	wait_for 120 caught_up r$w.out
 	assert_eq "$(story r$w.out)" "$wanted" "reloads, watcher $w"
 	# The second time it may be back before anybody missed it.
 	assert_eq "$(said r$w.err | sed 's/\(reloaded;\)module unloaded, waiting for it;/\1/')" \
@@ -169,15 +168,15 @@ for w in 1 2; do
 done
 # Unloaded while alerts come: what was said before is still waiting to be read.
 seepage set alert_confidence 20
-wait_for 30 newest_at_least "$(($(newest) + people))"
+wait_for 120 newest_at_least "$(($(newest) + people))"
 last=$(newest)
-wait_for 10 rmmod seepage
+wait_for 120 rmmod seepage
 sleep 1
 insmod "$SEEPAGE_KO" "${alarmed[@]}"
-wait_for 30 newest_at_least "$people"
+wait_for 120 newest_at_least "$people"
 quiet
 for w in 1 2; do
-	wait_for 30 caught_up r$w.out
+	wait_for 120 caught_up r$w.out
 	mapfile -t runs < <(story r$w.out)
 	assert_eq "${#runs[@]}" 4 "unloaded in a storm, watcher $w: runs of numbers (${runs[*]})"
 	if [[ ${runs[2]} != '#3 1..'* ]] || ((${runs[2]##*.} < last)); then
@@ -208,11 +207,9 @@ waves=$!
 # Alerts that come after it joined and before it read the ring are in both.
 sleep 1
 strace -o /dev/null -e trace=sendmsg -e inject=sendmsg:delay_enter=1000000 \
-	seepage -j watch --since 1 --timeout 6 >k.out 2>k.err || die "watch, slowed: status $?"
+	seepage -j watch --since 1 --count 250 --timeout 200 >k.out 2>k.err || die "watch, slowed: status $?"
 mapfile -t runs < <(story k.out)
-if [[ ${runs[*]} != '#1 1..'* ]] || ((${#runs[@]} != 1 || ${runs[0]##*.} < 40)); then
-	die "joined while alerts came: told ${runs[*]}"
-fi
+assert_eq "${runs[*]}" "#1 1..250" "joined while alerts came"
 [[ ! -s k.err ]] || die "joined while alerts came: $(head -n 1 k.err)"
 last=${runs[0]##*.}
 cp k.out k.all
@@ -220,7 +217,7 @@ for i in 1 2 3 4 5 6; do
 	seepage -j watch --since $((last + 1)) >k.out 2>>k.err &
 	watch=$!
 	sleep 0.$((i % 3 + 4))
-	wait_for 10 has_lines k.out 1
+	wait_for 120 has_lines k.out 1
 	kill -KILL $watch
 	wait $watch 2>/dev/null || true
 	# What is no line is none.
@@ -234,7 +231,7 @@ quiet
 seepage -j watch --since $((last + 1)) >k.out 2>>k.err &
 watch=$!
 if (($(newest) > last)); then
-	wait_for 30 caught_up k.out
+	wait_for 120 caught_up k.out
 fi
 kill -TERM $watch
 ends $watch "SIGTERM"
@@ -271,12 +268,12 @@ crowd 100
 seepage -j watch --since 0 >o.out 2>o.err &
 watch=$!
 wave
-wait_for 30 caught_up o.out
+wait_for 120 caught_up o.out
 kill -STOP $watch
 for i in 1 2 3 4 5 6 7; do wave; done
 quiet
 kill -CONT $watch
-wait_for 30 caught_up o.out
+wait_for 120 caught_up o.out
 last=$(newest) first=$(seepage -j status | jq .seq_first)
 ((last > 1400)) || die "overrun: only $last alerts"
 story o.out >runs
@@ -303,7 +300,7 @@ same_as_ring o.out "overrun"
 # And goes on.
 wave
 quiet
-wait_for 30 caught_up o.out
+wait_for 120 caught_up o.out
 assert_eq "$(story o.out | tail -n 1 | cut -d. -f3)" "$(newest)" "after an overrun"
 kill -INT $watch
 ends $watch "SIGINT"

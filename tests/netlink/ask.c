@@ -161,6 +161,8 @@ struct seen *dump(struct conn *c, const struct filter *f, struct answer *a,
 	memset(&s, 0, sizeof(s));
 	s.each = each;
 	s.data = data;
+	if (f && f->pid)
+		mnl_attr_put_u32(nlh, SEEPAGE_A_PID, f->pid);
 	if (f && f->by_states)
 		mnl_attr_put_u32(nlh, SEEPAGE_A_FILTER_STATES, f->states);
 	if (f && f->by_confidence)

@@ -78,8 +78,8 @@ int ask(struct conn *c, struct nlmsghdr *nlh, struct answer *a, on_message *f, v
 /* Multicasts until f returns true or so many ms have passed; false if they have. */
 bool conn_listen(struct conn *c, int ms, bool (*f)(const struct nlmsghdr *nlh, void *data),
 		 void *data);
-/* It must be refused with one of the two (0: rc1 only), with a text. */
-void refused(struct conn *c, struct nlmsghdr *nlh, int rc1, int rc2, const char *text,
+/* It must be refused with this error, with a text, at once. */
+void refused(struct conn *c, struct nlmsghdr *nlh, int rc, const char *text,
 	     const struct nlattr *bad, const char *what);
 /* What u64s are aligned to: the start of the datagram that is being read. */
 extern const char *datagram;
@@ -125,6 +125,7 @@ int reset(struct conn *c, uint32_t what, pid_t pid);
 void fresh(struct conn *c);		/* configuration of load, no history, no alerts */
 
 struct filter {
+	pid_t pid;			/* 0: all */
 	bool by_states, by_confidence, by_uid;
 	uint32_t states, uid;
 	uint8_t confidence;

@@ -371,14 +371,29 @@ static void check_memory(const struct parsed *p)
 	      "BRK_BYTES exceeds VSZ_BYTES");
 }
 
-/* 1 2 4 6 8 10 by the size of what is at stake */
+/* classic: by the size of what is at stake; else by the state, an alert with an hour left more */
+static unsigned int severity_of(const struct parsed *p)
+{
+	uint64_t mb = num(p, SEEPAGE_A_RSS_BYTES) >> 20, state = num(p, SEEPAGE_A_STATE);
+	bool soon = has(p, SEEPAGE_A_TTE_SECONDS) && num(p, SEEPAGE_A_TTE_SECONDS) < 3600;
+
+	if (num(p, SEEPAGE_A_POLICY) == SEEPAGE_POLICY_CLASSIC)
+		return mb > 8192 ? 10 : mb > 4096 ? 8 : mb > 1024 ? 6 : mb > 512 ? 4 :
+		       mb > 128 ? 2 : 1;
+	if (state == SEEPAGE_STATE_RUNAWAY)
+		return 10;
+	if (state == SEEPAGE_STATE_CONFIRMED)
+		return soon ? 10 : 8;
+	if (state == SEEPAGE_STATE_SUSPECTED)
+		return soon ? 8 : 6;
+	return state == SEEPAGE_STATE_WATCH ? 2 : 1;
+}
+
 static void check_severity(const struct parsed *p)
 {
-	uint64_t severity = num(p, SEEPAGE_A_SEVERITY), mb = num(p, SEEPAGE_A_RSS_BYTES) >> 20;
-
-	check(severity == (mb > 8192 ? 10 : mb > 4096 ? 8 : mb > 1024 ? 6 : mb > 512 ? 4 :
-			   mb > 128 ? 2 : 1), "SEVERITY: %u of %llu MB", (unsigned int)severity,
-	      (unsigned long long)mb);
+	check(num(p, SEEPAGE_A_SEVERITY) == severity_of(p), "SEVERITY: %u, not %u, in state %u",
+	      (unsigned int)num(p, SEEPAGE_A_SEVERITY), severity_of(p),
+	      (unsigned int)num(p, SEEPAGE_A_STATE));
 }
 
 static void check_process(const struct parsed *p)

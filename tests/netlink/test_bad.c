@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Requests that no honest client sends. Each is refused with an error and a
- * text, and nothing of it is applied. Types and bounds are checked by the
- * kernel's own parser, which says -ERANGE or -EINVAL as it likes.
+ * text, and nothing of it is applied.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -22,8 +21,8 @@ static const struct command {
 	{ "GET_STATUS", SEEPAGE_CMD_GET_STATUS, 0, { 0 } },
 	{ "GET_PROC do", SEEPAGE_CMD_GET_PROC, 0, { SEEPAGE_A_PID } },
 	{ "GET_PROC dump", SEEPAGE_CMD_GET_PROC, NLM_F_DUMP,
-	  { SEEPAGE_A_FILTER_STATES, SEEPAGE_A_FILTER_MIN_CONFIDENCE, SEEPAGE_A_FILTER_UID,
-	    SEEPAGE_A_FILTER_COMM } },
+	  { SEEPAGE_A_PID, SEEPAGE_A_FILTER_STATES, SEEPAGE_A_FILTER_MIN_CONFIDENCE,
+	    SEEPAGE_A_FILTER_UID, SEEPAGE_A_FILTER_COMM } },
 	{ "GET_CONFIG", SEEPAGE_CMD_GET_CONFIG, 0, { 0 } },
 	{ "SET_CONFIG", SEEPAGE_CMD_SET_CONFIG, 0, { SEEPAGE_A_CONFIG } },
 	{ "GET_ALERTS", SEEPAGE_CMD_GET_ALERTS, NLM_F_DUMP, { SEEPAGE_A_SINCE_SEQ } },
@@ -115,7 +114,7 @@ static void not_taken(void)
 			bad = mnl_nlmsg_get_payload_tail(nlh);
 			put_good(nlh, attr);
 			snprintf(what, sizeof(what), "%s with %s", k->name, attr_name(attr));
-			refused(&c, nlh, -EINVAL, 0, NULL, bad, what);
+			refused(&c, nlh, -EINVAL, NULL, bad, what);
 		}
 	}
 }
@@ -136,7 +135,7 @@ static void unknown(void)
 			bad = mnl_nlmsg_get_payload_tail(nlh);
 			mnl_attr_put_u32(nlh, type[i], 1);
 			snprintf(what, sizeof(what), "%s with attribute %d", k->name, type[i]);
-			refused(&c, nlh, -EINVAL, 0, NULL, bad, what);
+			refused(&c, nlh, -EINVAL, NULL, bad, what);
 		}
 	}
 }
@@ -169,7 +168,7 @@ static void wrong_length(void)
 				mnl_attr_put(nlh, k->takes[i], len[j], zero);
 				snprintf(what, sizeof(what), "%s: %s of %zu bytes", k->name,
 					 attr_name(k->takes[i]), len[j]);
-				refused(&c, nlh, -EINVAL, -ERANGE, NULL, bad, what);
+				refused(&c, nlh, -EINVAL, NULL, bad, what);
 			}
 			nlh = request(&c, buf, k->cmd, k->flags);
 			bad = mnl_nlmsg_get_payload_tail(nlh);
@@ -177,7 +176,7 @@ static void wrong_length(void)
 			bad->nla_type |= NLA_F_NESTED;
 			snprintf(what, sizeof(what), "%s: %s as a nest", k->name,
 				 attr_name(k->takes[i]));
-			refused(&c, nlh, -EINVAL, 0, NULL, bad, what);
+			refused(&c, nlh, -EINVAL, NULL, bad, what);
 		}
 	}
 }
@@ -193,7 +192,7 @@ static void one(const char *what, uint8_t cmd, uint16_t flags, int attr, size_t 
 		bad = mnl_nlmsg_get_payload_tail(nlh);
 	}
 	mnl_attr_put(nlh, attr, len, data);
-	refused(&c, nlh, -EINVAL, -ERANGE, NULL, bad, what);
+	refused(&c, nlh, -EINVAL, NULL, bad, what);
 }
 
 static void out_of_range(void)
@@ -238,11 +237,11 @@ static void bad_string(void)
 static void missing(void)
 {
 	conn_open(&c);
-	refused(&c, request(&c, buf, SEEPAGE_CMD_GET_PROC, 0), -EINVAL, 0, "PID", NULL,
+	refused(&c, request(&c, buf, SEEPAGE_CMD_GET_PROC, 0), -EINVAL, "PID", NULL,
 		"GET_PROC without PID");
-	refused(&c, request(&c, buf, SEEPAGE_CMD_SET_CONFIG, 0), -EINVAL, 0, "CONFIG", NULL,
+	refused(&c, request(&c, buf, SEEPAGE_CMD_SET_CONFIG, 0), -EINVAL, "CONFIG", NULL,
 		"SET_CONFIG without CONFIG");
-	refused(&c, request(&c, buf, SEEPAGE_CMD_RESET, 0), -EINVAL, 0, "RESET_WHAT", NULL,
+	refused(&c, request(&c, buf, SEEPAGE_CMD_RESET, 0), -EINVAL, "RESET_WHAT", NULL,
 		"RESET without RESET_WHAT");
 }
 
@@ -292,18 +291,18 @@ static void truncated(void)
 		nlh = request(&c, buf, SEEPAGE_CMD_RESET, 0);
 		mnl_attr_put_u32(nlh, SEEPAGE_A_RESET_WHAT, SEEPAGE_RESET_COUNTERS);
 		nlh->nlmsg_len -= cut;
-		refused(&c, nlh, -EINVAL, -ERANGE, NULL, NULL, "an attribute cut short");
+		refused(&c, nlh, -EINVAL, NULL, NULL, "an attribute cut short");
 	}
 	nlh = request(&c, buf, SEEPAGE_CMD_RESET, 0);
 	attr = mnl_nlmsg_get_payload_tail(nlh);
 	mnl_attr_put_u32(nlh, SEEPAGE_A_RESET_WHAT, SEEPAGE_RESET_COUNTERS);
 	attr->nla_len = 200;			/* beyond the message */
-	refused(&c, nlh, -EINVAL, -ERANGE, NULL, NULL, "an attribute longer than the message");
+	refused(&c, nlh, -EINVAL, NULL, NULL, "an attribute longer than the message");
 	nlh = request(&c, buf, SEEPAGE_CMD_RESET, 0);
 	attr = mnl_nlmsg_get_payload_tail(nlh);
 	mnl_attr_put_u32(nlh, SEEPAGE_A_RESET_WHAT, SEEPAGE_RESET_COUNTERS);
 	attr->nla_len = 3;			/* shorter than its own header */
-	refused(&c, nlh, -EINVAL, -ERANGE, NULL, NULL, "an attribute of 3 bytes");
+	refused(&c, nlh, -EINVAL, NULL, NULL, "an attribute of 3 bytes");
 }
 
 static void garbage(void)
@@ -320,7 +319,7 @@ static void garbage(void)
 			memset(mnl_nlmsg_get_payload_tail(nlh), 0xa5, n);
 			nlh->nlmsg_len += n;
 			snprintf(what, sizeof(what), "%s with %d bytes behind", k->name, n);
-			refused(&c, nlh, -EINVAL, 0, NULL, NULL, what);
+			refused(&c, nlh, -EINVAL, NULL, NULL, what);
 		}
 	}
 }

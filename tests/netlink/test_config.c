@@ -131,12 +131,12 @@ static void bound(int key, uint32_t value, bool ok)
 		check(!a.rc, "%s: %s", what, a.text);
 		return;
 	}
-	refused(&c, nlh, -EINVAL, 0, keys[key].name, bad, what);
+	refused(&c, nlh, -EINVAL, keys[key].name, bad, what);
 	if (keys[key].word)
 		return;
 	snprintf(text, sizeof(text), "%u..%u", keys[key].min, keys[key].max);
 	nlh->nlmsg_seq = ++c.seq;
-	refused(&c, nlh, -EINVAL, 0, text, bad, what);
+	refused(&c, nlh, -EINVAL, text, bad, what);
 }
 
 static void bounds(void)
@@ -168,7 +168,7 @@ static void words(void)
 	nest = mnl_attr_nest_start(nlh, SEEPAGE_A_CONFIG);			\
 	mnl_attr_put_u32(nlh, SEEPAGE_CFG_##KEY, SEEPAGE_##KEY##_MAX + 1);	\
 	mnl_attr_nest_end(nlh, nest);						\
-	refused(&c, nlh, -EINVAL, 0, #word, NULL, #KEY);
+	refused(&c, nlh, -EINVAL, #word, NULL, #KEY);
 	SEEPAGE_CONFIG_WORD_VALUES(VALUE)
 #undef VALUE
 }
@@ -197,7 +197,7 @@ static void atomic(void)
 					 SEEPAGE_CFG_MIN_PROCESS_SIZE_MB, 1);
 		}
 		mnl_attr_nest_end(nlh, nest);
-		refused(&c, nlh, -EINVAL, 0, "alert_confidence", bad, "a bad key among good ones");
+		refused(&c, nlh, -EINVAL, "alert_confidence", bad, "a bad key among good ones");
 		same(before, "after the refusal");
 	}
 }
@@ -231,9 +231,9 @@ static void contradiction(void)
 				mnl_attr_put_u32(nlh, pair[i].high,
 						 j == 1 ? v[pair[i].low] - 1 : 3000);
 			mnl_attr_nest_end(nlh, nest);
-			refused(&c, nlh, -EINVAL, 0, keys[pair[i].low].name, NULL, "contradiction");
+			refused(&c, nlh, -EINVAL, keys[pair[i].low].name, NULL, "contradiction");
 			nlh->nlmsg_seq = ++c.seq;
-			refused(&c, nlh, -EINVAL, 0, keys[pair[i].high].name, NULL,
+			refused(&c, nlh, -EINVAL, keys[pair[i].high].name, NULL,
 				"contradiction");
 			same(v, "after a contradiction");
 		}
@@ -250,6 +250,7 @@ static void bad_nest(void)
 	static const char * const what[] = {
 		"key 0", "key MAX + 1", "key 1000", "u8", "u64", "no value",
 		"a nest", "a key without NLA_F_NESTED around", "garbage behind the keys",
+		"a key twice",
 	};
 	uint32_t v[__SEEPAGE_CFG_MAX];
 	struct nlattr *nest, *bad;
@@ -274,6 +275,10 @@ static void bad_nest(void)
 			mnl_attr_put(nlh, SEEPAGE_CFG_PMC, 0, NULL);
 		else if (i == 6)
 			mnl_attr_put_u32(nlh, SEEPAGE_CFG_PMC | NLA_F_NESTED, 1);
+		else if (i == 9)
+			mnl_attr_put_u32(nlh, SEEPAGE_CFG_WARMUP_S, 5);
+		if (i == 9)
+			bad = mnl_attr_get_payload(nest);	/* either would do */
 		mnl_attr_nest_end(nlh, nest);
 		if (i == 7) {
 			nest->nla_type &= ~NLA_F_NESTED;
@@ -285,7 +290,7 @@ static void bad_nest(void)
 			nest->nla_len += 4;
 			bad = NULL;
 		}
-		refused(&c, nlh, -EINVAL, -ERANGE, NULL, bad, what[i]);
+		refused(&c, nlh, -EINVAL, NULL, bad, what[i]);
 		same(v, what[i]);
 	}
 }

@@ -43,11 +43,11 @@ static void no_write(void)
 {
 	uint32_t what;
 
-	refused(&c, setting(), -EPERM, 0, "CAP_SYS_ADMIN", NULL, "SET_CONFIG");
+	refused(&c, setting(), -EPERM, "CAP_SYS_ADMIN", NULL, "SET_CONFIG");
 	for (what = 1; what <= SEEPAGE_RESET_ALL; what++)
-		refused(&c, resetting(what), -EPERM, 0, "CAP_SYS_ADMIN", NULL, "RESET");
+		refused(&c, resetting(what), -EPERM, "CAP_SYS_ADMIN", NULL, "RESET");
 	/* not even one's own history */
-	refused(&c, resetting(SEEPAGE_RESET_HISTORY), -EPERM, 0, "CAP_SYS_ADMIN", NULL, "RESET");
+	refused(&c, resetting(SEEPAGE_RESET_HISTORY), -EPERM, "CAP_SYS_ADMIN", NULL, "RESET");
 }
 
 static void no_join(void)
@@ -74,11 +74,11 @@ static void denied(void)
 	struct answer a;
 
 	conn_open(&c);
-	refused(&c, request(&c, buf, SEEPAGE_CMD_GET_STATUS, 0), -EPERM, 0, "CAP_PERFMON", NULL,
+	refused(&c, request(&c, buf, SEEPAGE_CMD_GET_STATUS, 0), -EPERM, "CAP_PERFMON", NULL,
 		"GET_STATUS");
-	refused(&c, request(&c, buf, SEEPAGE_CMD_GET_CONFIG, 0), -EPERM, 0, "CAP_PERFMON", NULL,
+	refused(&c, request(&c, buf, SEEPAGE_CMD_GET_CONFIG, 0), -EPERM, "CAP_PERFMON", NULL,
 		"GET_CONFIG");
-	refused(&c, request(&c, buf, SEEPAGE_CMD_GET_ALERTS, NLM_F_DUMP), -EPERM, 0,
+	refused(&c, request(&c, buf, SEEPAGE_CMD_GET_ALERTS, NLM_F_DUMP), -EPERM,
 		"CAP_PERFMON", NULL, "GET_ALERTS");
 	ask(&c, request(&c, buf, SEEPAGE_CMD_GET_ALERTS, NLM_F_DUMP), &a, NULL, NULL);
 	check(!a.messages, "%u alerts in spite of the refusal", a.messages);
@@ -251,9 +251,9 @@ static void opener(void)
 	need(!getuid(), "not root");
 	conn_open(&c);			/* by root, used by NOBODY */
 	need(!seteuid(NOBODY), "seteuid");
-	refused(&c, request(&c, buf, SEEPAGE_CMD_GET_STATUS, 0), -EPERM, 0, NULL, NULL,
+	refused(&c, request(&c, buf, SEEPAGE_CMD_GET_STATUS, 0), -EPERM, NULL, NULL,
 		"root's socket in the hands of another");
-	refused(&c, setting(), -EPERM, 0, NULL, NULL, "SET_CONFIG on root's socket");
+	refused(&c, setting(), -EPERM, NULL, NULL, "SET_CONFIG on root's socket");
 	conn_close(&c);
 	conn_open(&c);			/* by NOBODY, used by root */
 	need(!seteuid(0), "seteuid");

@@ -34,14 +34,14 @@ static void bad_mask(void)
 		nlh = request(&c, buf, SEEPAGE_CMD_RESET, 0);
 		mnl_attr_put_u32(nlh, SEEPAGE_A_RESET_WHAT, mask[i]);
 		snprintf(what, sizeof(what), "mask %x", mask[i]);
-		refused(&c, nlh, -EINVAL, 0, "RESET_WHAT", NULL, what);
+		refused(&c, nlh, -EINVAL, "RESET_WHAT", NULL, what);
 	}
 	for (i = 2; i <= SEEPAGE_RESET_ALL; i++) {	/* PID goes with 1 alone */
 		nlh = request(&c, buf, SEEPAGE_CMD_RESET, 0);
 		mnl_attr_put_u32(nlh, SEEPAGE_A_RESET_WHAT, i);
 		mnl_attr_put_u32(nlh, SEEPAGE_A_PID, getpid());
 		snprintf(what, sizeof(what), "PID with mask %x", i);
-		refused(&c, nlh, -EINVAL, 0, "PID", NULL, what);
+		refused(&c, nlh, -EINVAL, "PID", NULL, what);
 	}
 	get_config(&c, after);
 	check(!memcmp(before, after, sizeof(before)), "a refused RESET changed the configuration");

@@ -1,17 +1,37 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * idle N: N children that do nothing. Their pids are printed when all are
- * there; they end with their parent, which waits to be killed.
+ * idle N [KB]: N children that do nothing, or take KB of memory each second
+ * and touch it. Their pids are printed when all are there; they end with their
+ * parent, which waits to be killed.
  */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <unistd.h>
+
+static _Noreturn void live(size_t step)
+{
+	if (!step)
+		for (;;)
+			pause();
+	for (;;) {
+		char *p = mmap(NULL, step, PROT_READ | PROT_WRITE,
+			       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+		if (p == MAP_FAILED)
+			_exit(1);
+		for (size_t i = 0; i < step; i += 4096)
+			((volatile char *)p)[i] = 1;
+		sleep(1);
+	}
+}
 
 int main(int argc, char **argv)
 {
 	long n = argc > 1 ? atol(argv[1]) : 1;
+	size_t step = argc > 2 ? (size_t)atol(argv[2]) << 10 : 0;
 	int fd[2];
 	char c;
 
@@ -31,8 +51,7 @@ int main(int argc, char **argv)
 			prctl(PR_SET_PDEATHSIG, SIGKILL);
 			if (write(fd[1], "", 1) != 1)
 				_exit(1);
-			for (;;)
-				pause();
+			live(step);
 		}
 	}
 	for (long i = 0; i < n; i++)

@@ -178,20 +178,32 @@ static void do_exec(size_t n)
 static char clone_stack[65536];
 static size_t clone_pages;
 
-static int clone_child(void *unused)
+static int clone_child(void *stays)
 {
-	(void)unused;
 	do_anon(clone_pages);
+	if (stays)
+		pause();
 	usleep(1500000);
 	return 0;
 }
 
-static void do_clonevm(size_t n)
+static void go_on_in_a_clone(size_t n, void *stays)
 {
 	clone_pages = n;
-	if (clone(clone_child, clone_stack + sizeof(clone_stack), CLONE_VM | SIGCHLD, NULL) < 0)
+	if (clone(clone_child, clone_stack + sizeof(clone_stack), CLONE_VM | SIGCHLD, stays) < 0)
 		die("clone");
 	_exit(0);	/* the child goes on in this memory */
+}
+
+static void do_clonevm(size_t n)
+{
+	go_on_in_a_clone(n, NULL);
+}
+
+/* the same, until it is killed */
+static void do_clonestay(size_t n)
+{
+	go_on_in_a_clone(n, clone_stack);
 }
 
 static void do_migrate(size_t n)
@@ -237,6 +249,7 @@ static const struct {
 	{ "readbuf", do_readbuf }, { "populate", do_populate }, { "fileread", do_fileread },
 	{ "filewrite", do_filewrite }, { "cow", do_cow }, { "threads", do_threads },
 	{ "vfork", do_vfork }, { "exec", do_exec }, { "clonevm", do_clonevm },
+	{ "clonestay", do_clonestay },
 	{ "migrate", do_migrate }, { "forks", do_forks },
 };
 

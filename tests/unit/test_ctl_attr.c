@@ -54,11 +54,14 @@ static void names_are_complete(void **state)
 		assert_true(gate_name(i) && gate_unit(i));
 	for (i = 1; i <= SEEPAGE_COUNTER_MAX; i++)
 		assert_non_null(counter_name(i));
-	for (i = 0; i < 4; i++)
-		assert_int_equal(reset_from_name(reset_name(i)), 1U << i);
+	assert_int_equal(reset_from_name("history"), SEEPAGE_RESET_HISTORY);
+	assert_int_equal(reset_from_name("alerts"), SEEPAGE_RESET_ALERTS);
+	assert_int_equal(reset_from_name("counters"), SEEPAGE_RESET_COUNTERS);
+	assert_int_equal(reset_from_name("config"), SEEPAGE_RESET_CONFIG);
+	assert_int_equal(reset_from_name("all"), SEEPAGE_RESET_ALL);
+	assert_int_equal(reset_from_name("al"), 0);
 	assert_null(state_name(SEEPAGE_STATE_MAX + 1));
 	assert_null(factor_name(UINT32_MAX));
-	assert_null(reset_name(4));
 	assert_null(severity_name(3));
 	assert_string_equal(severity_name(10), "critical");
 }
@@ -163,6 +166,32 @@ static void alert(void **state)
 	nlmsg_free(m);
 }
 
+/*
+ * What the epochs of a level cover: those of one that is not full began when
+ * the process was first seen, in the middle of the first of them.
+ */
+static void history(void **state)
+{
+	static const u64 minima[8] = { 0 };
+	static const struct { u64 epoch, covers; unsigned int n; } want[] = {
+		{ 10000, 80000, 8 }, { 20000, 95000, 5 }, { 40000, 75000, 2 }, { 75000, 75000, 1 },
+	};
+	struct nl_msg *m = msg_new();
+	struct nlattr *nest = nla_nest_start(m, SEEPAGE_A_HISTORY);
+	struct level l[REC_LIST_MAX];
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < ARRAY_SIZE(want); i++)
+		put_level(m, want[i].epoch, minima, want[i].n);
+	nla_nest_end(m, nest);
+	assert_int_equal(rec_parse(&rec, nlmsg_hdr(m)), 0);
+	assert_int_equal(rec_levels(&rec, l), ARRAY_SIZE(want));
+	for (i = 0; i < ARRAY_SIZE(want); i++)
+		assert_int_equal(l[i].covers_ms, want[i].covers);
+	nlmsg_free(m);
+}
+
 /* A kernel that is wrong, or newer, must not take us down. */
 static void hostile(void **state)
 {
@@ -227,7 +256,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(table_is_complete), cmocka_unit_test(names_are_complete),
 		cmocka_unit_test(sizes), cmocka_unit_test(unknown_is_null),
-		cmocka_unit_test(alert), cmocka_unit_test(hostile), cmocka_unit_test(text),
+		cmocka_unit_test(alert), cmocka_unit_test(history),
+		cmocka_unit_test(hostile), cmocka_unit_test(text),
 	};
 
 	return cmocka_run_group_tests_name("ctl_attr", tests, NULL, NULL);

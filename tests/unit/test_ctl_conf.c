@@ -139,24 +139,26 @@ static void older_shape(void **state)
 	assert_string_equal(told, names);
 }
 
+#define WHOLE	", a whole number without quotes"
+
 static void bad_values(void **state)
 {
 	static const struct { const char *text, *says; } bad[] = {
 		{ "{\"warmup_s\": 86401}", "warmup_s: '86401': allowed 0..86400" },
 		{ "{\"warmup_s\": -1}", "warmup_s: '-1': allowed 0..86400" },
-		{ "{\"warmup_s\": 1.0}", "warmup_s: '1.0': allowed 0..86400" },
-		{ "{\"warmup_s\": 1e2}", "warmup_s: '1e2': allowed 0..86400" },
-		{ "{\"warmup_s\": \"5\"}", "warmup_s: '\"5\"': allowed 0..86400" },
-		{ "{\"warmup_s\": true}", "warmup_s: 'true': allowed 0..86400" },
-		{ "{\"warmup_s\": null}", "warmup_s: 'null': allowed 0..86400" },
-		{ "{\"warmup_s\": [1]}", "warmup_s: '[1]': allowed 0..86400" },
+		{ "{\"warmup_s\": 1.0}", "warmup_s: '1.0': allowed 0..86400" WHOLE },
+		{ "{\"warmup_s\": 1e2}", "warmup_s: '1e2': allowed 0..86400" WHOLE },
+		{ "{\"warmup_s\": \"5\"}", "warmup_s: '\"5\"': allowed 0..86400" WHOLE },
+		{ "{\"warmup_s\": true}", "warmup_s: 'true': allowed 0..86400" WHOLE },
+		{ "{\"warmup_s\": null}", "warmup_s: 'null': allowed 0..86400" WHOLE },
+		{ "{\"warmup_s\": [1]}", "warmup_s: '[1]': allowed 0..86400" WHOLE },
 		{ "{\"warmup_s\": 4294967301}", "warmup_s: '4294967301': allowed 0..86400" },
 		{ "{\"warmup_s\": 18446744073709551621}",
 		  "warmup_s: '18446744073709551621': allowed 0..86400" },
 		{ "{\"warmup_s\": -99999999999999999999}",
 		  "warmup_s: '-99999999999999999999': allowed 0..86400" },
 		{ "{\"warmup_s\": 01}", "warmup_s: '01': allowed 0..86400" },
-		{ "{\"policy\": 0}", "policy: '0': allowed ladder|classic" },
+		{ "{\"policy\": 0}", "policy: '0': allowed ladder|classic, in double quotes" },
 		{ "{\"policy\": \"Ladder\"}", "policy: '\"Ladder\"': allowed ladder|classic" },
 		{ "{\"alerting\": {\"rate_limit_seconds\": 99999}}",
 		  "alerting.rate_limit_seconds: '99999': allowed 0..86400" },
@@ -164,10 +166,11 @@ static void bad_values(void **state)
 		{ "{\"warmup_s\": 1,\n \"a\": {\"x\": 1,\n \"x\": 2}}", "line 3: key 'x' twice" },
 		{ "{\"monitoring_window_s\": 60, \"thresholds\": {\"monitoring_window_sec\": 60}}",
 		  "thresholds.monitoring_window_sec: given twice" },
-		{ "{\"warmup\\u005fs\": 1}", "unknown key 'warmup\\u005fs'" },
-		{ "{\"thresholds\": 3}", "thresholds: '3': an object is expected" },
+		{ "{\"warmup\\u005fs\": 1}", "line 1: unknown key 'warmup\\u005fs'" },
+		{ "{\"thresholds\": 3}",
+		  "thresholds: '3': allowed is an object, {\"KEY\": VALUE, ...}" },
 		{ "{\"production_config\": null}",
-		  "production_config: 'null': an object is expected" },
+		  "production_config: 'null': allowed is an object, {\"KEY\": VALUE, ...}" },
 	};
 	size_t i;
 
@@ -176,6 +179,37 @@ static void bad_values(void **state)
 		assert_false(file(bad[i].text));
 		assert_string_equal(err, bad[i].says);
 	}
+}
+
+/* Whoever gives something else than JSON is told what it should be, and where. */
+static void no_json(void **state)
+{
+	static const struct { const char *text, *says; } bad[] = {
+		{ "", "line 1: not JSON: there is nothing in it" },
+		{ "\n // nothing\n", "line 3: not JSON: there is nothing in it" },
+		{ "policy=classic\n", "line 1: not JSON: unexpected character" },
+		{ "policy classic\n", "line 1: not JSON: unexpected character" },
+		{ "{\n\"policy\": classic\n}", "line 2: not JSON: unexpected character" },
+		{ "{\n\"warmup_s\" = 5\n}", "line 2: not JSON: object property name separator" },
+		{ "{\n'policy': 1 }", "line 2: not JSON: a string needs double quotes" },
+		{ "{\n\"policy\": \"ladder\"\n", "line 3: not JSON: the text ends too early" },
+		{ "\n[]", "line 2: not an object but of type array" },
+		{ "\"policy\"", "line 1: not an object but of type string" },
+		{ "null", "line 1: not an object but of type null" },
+	};
+	static const char expected[] = " ({\"KEY\": VALUE, ...} is expected)";
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < ARRAY_SIZE(bad); i++) {
+		assert_false(file(bad[i].text));
+		if (strncmp(err, bad[i].says, strlen(bad[i].says)))
+			fail_msg("'%s': '%s', wanted '%s'", bad[i].text, err, bad[i].says);
+		assert_in_range(strlen(err), strlen(expected), sizeof(err));
+		assert_string_equal(err + strlen(err) - strlen(expected), expected);
+	}
+	assert_false(conf_file(&c, "{}\n\0{", 5, ignored, NULL, err, sizeof(err)));
+	assert_non_null(strstr(err, "line 2: not JSON: a NUL byte"));
 }
 
 static void bad_shape(void **state)
@@ -226,7 +260,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(words), cmocka_unit_test(ranges), cmocka_unit_test(flat),
 		cmocka_unit_test(older_shape), cmocka_unit_test(bad_values),
-		cmocka_unit_test(bad_shape), cmocka_unit_test(prefixes),
+		cmocka_unit_test(no_json), cmocka_unit_test(bad_shape),
+		cmocka_unit_test(prefixes),
 	};
 
 	return cmocka_run_group_tests_name("ctl_conf", tests, NULL, NULL);

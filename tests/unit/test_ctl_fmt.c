@@ -110,7 +110,7 @@ static void table(void **state)
 	table_cell(t, "1");
 	table_cell(t, "longer");
 	table_cell(t, "zz");
-	table_print(t, f, ">");
+	table_write(t, f, ">");
 	table_free(t);
 	fclose(f);
 	assert_string_equal(out, ">  N  NAME    X\n>100  \xc3\xbc       z\n>  1  longer  zz\n");

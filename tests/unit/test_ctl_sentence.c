@@ -166,13 +166,172 @@ static void accused(void **state)
 	nla_nest_end(m, nest);
 	assert_int_equal(rec_parse(&rec, nlmsg_hdr(m)), 0);
 	sentence_evidence(&rec, buf, sizeof(buf));
-	begins("the floor of anonymous memory and swap rose 100.0 MiB, from 10.0 MiB");
-	ends("from 10.0 MiB");
+	assert_string_equal(buf, "floor of anonymous memory rose 100.0 MiB from 10.0 MiB");
 	sentence_change(&rec, buf, sizeof(buf));
 	assert_non_null(strstr(buf, "stay below about 60.0 MiB"));
 	sentence_verdict(&rec, buf, sizeof(buf));
 	assert_non_null(strstr(buf, "whether the program still uses that memory is not known"));
 	nlmsg_free(m);
+}
+
+/* Every factor with points, as short as it is told beside an alert */
+static void evidence(void **state)
+{
+	struct nl_msg *m = process(SEEPAGE_STATE_SUSPECTED, SEEPAGE_POLICY_LADDER);
+	struct nlattr *nest = nla_nest_start(m, SEEPAGE_A_FACTORS);
+	struct rec rec;
+
+	(void)state;
+	put_factor(m, SEEPAGE_FACTOR_FAULT_RATE, 30, 30, 1500, 1000);
+	put_factor(m, SEEPAGE_FACTOR_RSS_GROWTH, 30, 30, 250, 200);
+	put_factor(m, SEEPAGE_FACTOR_ANON_SHARE, 20, 20, 95, 80);
+	put_factor(m, SEEPAGE_FACTOR_VSZ_RSS, 12, 25, 250, 200);
+	put_factor(m, SEEPAGE_FACTOR_FLOOR, 30, 30, 100 << 20, 10 << 20);
+	put_factor(m, SEEPAGE_FACTOR_PERSIST, 45, 45, 300, 120);
+	put_factor(m, SEEPAGE_FACTOR_RELEASE, 10, 10, 0, 0);
+	put_factor(m, SEEPAGE_FACTOR_RELEASE, 9, 10, 25, 0);
+	put_factor(m, SEEPAGE_FACTOR_RETAIN, 15, 15, 950, 1000);
+	put_factor(m, SEEPAGE_FACTOR_RETAIN, 0, 15, 950, 1000);
+	nla_nest_end(m, nest);
+	assert_int_equal(rec_parse(&rec, nlmsg_hdr(m)), 0);
+	sentence_evidence(&rec, buf, sizeof(buf));
+	assert_string_equal(buf, "1500 faults/s (over 1000 faults/s), "
+			    "RSS growth 250 % (over 200 %), "
+			    "95 % of faults anonymous (over 80 %), "
+			    "address space 250 % of RSS (over 200 %), "
+			    "floor of anonymous memory rose 100.0 MiB from 10.0 MiB, "
+			    "rising for 5m00s, nothing given back, 2.5 % given back, "
+			    "0.95 pages kept per fault");
+	nlmsg_free(m);
+}
+
+static void alert(void **state)
+{
+	struct nl_msg *m = process(SEEPAGE_STATE_SUSPECTED, SEEPAGE_POLICY_LADDER);
+	struct rec rec;
+
+	(void)state;
+	assert_int_equal(rec_parse(&rec, nlmsg_hdr(m)), 0);
+	sentence_alert(&rec, buf, sizeof(buf));
+	assert_string_equal(buf, "suspected: pid 42 (leaky\\x0a), RSS -, confidence 85");
+	nla_put_u64(m, SEEPAGE_A_RSS_BYTES, 150 << 20);
+	put_s64(m, SEEPAGE_A_GROWTH_BYTES_PER_HOUR, 60 << 20);
+	nla_put_u64(m, SEEPAGE_A_TTE_SECONDS, 7500);
+	assert_int_equal(rec_parse(&rec, nlmsg_hdr(m)), 0);
+	sentence_alert(&rec, buf, sizeof(buf));
+	assert_string_equal(buf, "suspected: pid 42 (leaky\\x0a), RSS 150.0 MiB, +60.0 MiB/h, "
+			    "2h05m left, confidence 85");
+	*(u8 *)nla_data(rec.a[SEEPAGE_A_STATE]) = SEEPAGE_STATE_EXITED;
+	assert_int_equal(rec_parse(&rec, nlmsg_hdr(m)), 0);
+	sentence_alert(&rec, buf, sizeof(buf));
+	assert_string_equal(buf, "exited: pid 42 (leaky\\x0a), RSS 150.0 MiB, last +60.0 MiB/h, "
+			    "confidence 85");
+	nlmsg_free(m);
+}
+
+/* A message with one of each factor and gate, all of them reached */
+static struct nl_msg *full(int proc_state)
+{
+	struct nl_msg *m = process(proc_state, SEEPAGE_POLICY_LADDER);
+	struct nlattr *nest;
+	int id;
+
+	put_s64(m, SEEPAGE_A_GROWTH_BYTES_PER_HOUR, 60 << 20);
+	nla_put_u64(m, SEEPAGE_A_TTE_SECONDS, 7500);
+	nest = nla_nest_start(m, SEEPAGE_A_FACTORS);
+	for (id = 1; id <= SEEPAGE_FACTOR_MAX; id++) {
+		put_factor(m, id, 1, 30, 0, 5);
+		put_factor(m, id, 1, 30, 2000, 5);
+	}
+	nla_nest_end(m, nest);
+	nest = nla_nest_start(m, SEEPAGE_A_GATES);
+	for (id = 1; id <= SEEPAGE_GATE_MAX; id++) {
+		put_gate(m, id, 0, true, 2000, 3000);
+		put_gate(m, id, 0, false, 0, 0);
+	}
+	nla_nest_end(m, nest);
+	return m;
+}
+
+static const char *const present[] = {
+	" is ", " are ", " has been ", " does ", " keeps ", " counts", " grows ", " exhausts ",
+	" holds ", " stays ", " at this rate", "rising for",
+};
+
+/* False: @text speaks of now; "is not known" and "is no longer" are true ever after. */
+static bool of_the_past(const char *text)
+{
+	char copy[SENTENCE_MAX], *p;
+	size_t i;
+
+	snprintf(copy, sizeof(copy), " %s", text);
+	for (i = 0; i < 3; i++) {
+		static const char *const ever[] = { "is not known.", "is no longer.", "is gone." };
+
+		p = strstr(copy, ever[i]);
+		if (p)
+			memcpy(p, "--", 2);
+	}
+	p = strstr(copy, " had been rising for");
+	if (p)
+		memset(p, '-', strlen(" had been rising for"));
+	for (i = 0; i < ARRAY_SIZE(present); i++)
+		if (strstr(copy, present[i]))
+			return false;
+	return true;
+}
+
+/* How many of all that is said of the process speak of the present */
+static unsigned int speak_of_now(const struct rec *rec)
+{
+	struct factor f[REC_LIST_MAX];
+	struct gate g[REC_LIST_MAX];
+	unsigned int n = rec_factors(rec, f), found = 0, i;
+
+	for (i = 0; i < n; i++) {
+		sentence_factor(&f[i], buf, sizeof(buf));
+		found += !of_the_past(buf);
+	}
+	n = rec_gates(rec, g);
+	for (i = 0; i < n; i++) {
+		sentence_gate(&g[i], buf, sizeof(buf));
+		found += !of_the_past(buf);
+	}
+	sentence_headline(rec, buf, sizeof(buf));
+	found += !of_the_past(buf);
+	sentence_alert(rec, buf, sizeof(buf));
+	found += !of_the_past(buf) || strstr(buf, " left");
+	sentence_evidence(rec, buf, sizeof(buf));
+	found += !of_the_past(buf);
+	return found;
+}
+
+static void tense(void **state)
+{
+	struct rec rec;
+	int s;
+
+	(void)state;
+	for (s = 0; s <= SEEPAGE_STATE_MAX; s++) {
+		struct nl_msg *m = full(s);
+		bool over = s == SEEPAGE_STATE_EXITED || s == SEEPAGE_STATE_RECOVERED;
+
+		assert_int_equal(rec_parse(&rec, nlmsg_hdr(m)), 0);
+		assert_int_equal(rec.past, over);
+		assert_int_equal(rec.gone, s == SEEPAGE_STATE_EXITED);
+		if (over)
+			assert_int_equal(speak_of_now(&rec), 0);
+		else
+			assert_in_range(speak_of_now(&rec), 15, 100);
+		rec_is_gone(&rec);
+		assert_int_equal(speak_of_now(&rec), 0);
+		sentence_verdict(&rec, buf, sizeof(buf));
+		if (!of_the_past(buf))
+			fail_msg("state %d: %s", s, buf);
+		sentence_change(&rec, buf, sizeof(buf));
+		assert_string_equal(buf, "Nothing: the process is gone.");
+		nlmsg_free(m);
+	}
 }
 
 /* Small buffers and messages with nothing in them */
@@ -189,7 +348,9 @@ static void nothing(void **state)
 		sentence_verdict(&rec, buf, size);
 		sentence_change(&rec, buf, size);
 		sentence_evidence(&rec, buf, size);
+		sentence_alert(&rec, buf, size);
 	}
+	sentence_evidence(&rec, buf, sizeof(buf));
 	assert_string_equal(buf, "no evidence at this moment");
 	nlmsg_free(m);
 }
@@ -199,7 +360,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(factors), cmocka_unit_test(extremes), cmocka_unit_test(gates),
 		cmocka_unit_test(headline), cmocka_unit_test(held_back),
-		cmocka_unit_test(accused), cmocka_unit_test(nothing),
+		cmocka_unit_test(accused), cmocka_unit_test(evidence),
+		cmocka_unit_test(alert), cmocka_unit_test(tense), cmocka_unit_test(nothing),
 	};
 
 	return cmocka_run_group_tests_name("ctl_sentence", tests, NULL, NULL);

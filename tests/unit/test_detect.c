@@ -25,6 +25,7 @@ struct sim {
 	struct seep_verdict v;
 	u64 limit;		/* bytes */
 	u64 t0;			/* ns: begin of the process */
+	u64 older;		/* ns: it had this age at t0 (classic_feed() only) */
 	double at[__SEEPAGE_STATE_MAX];	/* seconds: when each state was first entered */
 	u8 worst;
 };
@@ -122,6 +123,30 @@ static void test_leak_is_named_early(void **state)
 	assert_true(m.at[SEEPAGE_STATE_SUSPECTED] <= runway / 10);
 	assert_true(m.at[SEEPAGE_STATE_CONFIRMED] <= runway / 5);
 	assert_int_equal(m.v.confidence, 100);
+}
+
+/* Flat for its first seconds: longer levels begin to rise with an equal step. */
+static double flat_then_leak(double t)
+{
+	return 20.0 * MB + (t < 130 ? 0 : 20.0 * MB / 60 * (t - 130));
+}
+
+static void test_floor_points_do_not_fall_while_it_rises(void **state)
+{
+	u8 points = 0, most = 0;
+	struct sim m;
+
+	(void)state;
+	sim_init(&m, 1800 * MB);
+	for (double t = 0; t <= 3600; t += 10) {
+		feed(&m, t, (u64)flat_then_leak(t), true);
+		for (int i = 0; m.v.t1 && i < m.v.nfactors; i++)
+			if (m.v.factor[i].id == SEEPAGE_FACTOR_FLOOR)
+				points = m.v.factor[i].points;
+		assert_true(points >= most);
+		most = points;
+	}
+	assert_int_equal(most, 30);
 }
 
 static double cache_100mb_3min(double t)
@@ -292,6 +317,66 @@ static void test_stopped_leak_recovers_in_time(void **state)
 	assert_true(m.at[SEEPAGE_STATE_RECOVERED] <= 6 * 3600 + 4 * 2560 + 10);
 }
 
+static double leak_600mb_h(double t)
+{
+	return 20.0 * MB + 600.0 * MB / 3600 * t;
+}
+
+/* An alert after six hours at 10 s; from then on another interval. */
+static void alert_then_interval(struct sim *m, u32 interval_ms)
+{
+	sim_init(m, 16 * GB);
+	run(m, leak_600mb_h, 6 * 3600);
+	assert_in_range(m->v.state, SEEPAGE_STATE_SUSPECTED, SEEPAGE_STATE_RUNAWAY);
+	m->c.v[SEEPAGE_CFG_SAMPLE_INTERVAL_MS] = interval_ms;
+}
+
+static void test_interval_change_does_not_end_an_alert(void **state)
+{
+	static const u32 interval_s[] = { 1, 7, 60, 900, 3600 };
+	struct sim m;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(interval_s) / sizeof(interval_s[0]); i++) {
+		alert_then_interval(&m, interval_s[i] * 1000);
+		for (double t = 6 * 3600 + interval_s[i]; t < 24 * 3600; t += interval_s[i]) {
+			feed(&m, t, (u64)leak_600mb_h(t), true);
+			assert_true(m.at[SEEPAGE_STATE_RECOVERED] < 0);
+			assert_true(m.d.t_run <= seep_ds(m.s.time_ns));
+		}
+	}
+}
+
+/* One dip at the very first sample is no release; memory given back is one. */
+static void test_interval_change_does_not_hide_a_release(void **state)
+{
+	struct sim m;
+
+	(void)state;
+	alert_then_interval(&m, 60000);
+	feed(&m, 6 * 3600 + 60, 30 * MB, true);
+	assert_true(m.at[SEEPAGE_STATE_RECOVERED] < 0);
+	feed(&m, 6 * 3600 + 120, (u64)leak_600mb_h(6 * 3600 + 120), true);
+	feed(&m, 6 * 3600 + 180, (u64)leak_600mb_h(6 * 3600 + 180), true);
+	assert_true(m.at[SEEPAGE_STATE_RECOVERED] < 0);
+	for (double t = 6 * 3600 + 240; t <= 6 * 3600 + 420; t += 60)
+		feed(&m, t, 30 * MB, true);
+	assert_true(m.at[SEEPAGE_STATE_RECOVERED] > 0);
+}
+
+/* Growth that stops with the change: eight epochs of the new length later. */
+static void test_interval_change_and_stop_recovers(void **state)
+{
+	struct sim m;
+	double t;
+
+	(void)state;
+	alert_then_interval(&m, 3600000);
+	for (t = 7 * 3600; t <= 18 * 3600; t += 3600)
+		feed(&m, t, (u64)leak_600mb_h(6 * 3600), true);
+	assert_in_range(m.at[SEEPAGE_STATE_RECOVERED], 14 * 3600, 17 * 3600);
+}
+
 static void test_policy_switch_ends_an_alert(void **state)
 {
 	struct sim m;
@@ -375,6 +460,59 @@ static void test_growth_is_what_it_is(void **state)
 	assert_in_range(growth / (s64)MB, 1140, 1260);	/* 1200 MB/h */
 }
 
+/* A cache that fills in 30 s: shown while it does, not once it is flat for 90 s. */
+static void test_growth_ends_with_the_growth(void **state)
+{
+	struct sim m;
+	s64 growth = 0;
+	double t;
+
+	(void)state;
+	sim_init(&m, 8 * GB);
+	for (t = 0; t < 640; t += 10)
+		feed(&m, t, 10 * MB, true);
+	for (; t < 670; t += 10)
+		feed(&m, t, 10 * MB + (u64)((t - 630) / 30 * 100) * MB, true);
+	for (; t < 720; t += 10)
+		feed(&m, t, 110 * MB, true);
+	assert_int_equal(m.v.t1, 0);	/* no floor rises: shown as measured */
+	assert_true(seep_det_growth(&m.d, &m.v, &growth));
+	assert_in_range(growth / (s64)MB, 200, 220);	/* as far as it is a floor yet */
+	for (; t < 800; t += 10)
+		feed(&m, t, 110 * MB, true);
+	assert_int_equal(m.v.t1, 0);
+	assert_true(seep_det_growth(&m.d, &m.v, &growth));
+	assert_int_equal(growth, 0);
+}
+
+/* Falls for a minute and rises for ten, or the reverse: nothing is agreed on. */
+static void test_growth_is_what_both_windows_say(void **state)
+{
+	static const struct {
+		double first, then;	/* MB/min */
+		bool zero;
+	} row[] = { { -10, -10, false }, { -10, 10, true }, { 10, -10, true }, { -10, 0, true } };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
+		double mb = 500, t;
+		s64 growth = 0;
+		struct sim m;
+
+		sim_init(&m, 8 * GB);
+		for (t = 0; t <= 1300; t += 10) {
+			feed(&m, t, (u64)(mb * MB), true);
+			mb += (t < 1200 ? row[i].first : row[i].then) / 6;
+		}
+		memset(&m.v, 0, sizeof(m.v));	/* not as judged */
+		assert_true(seep_det_growth(&m.d, &m.v, &growth));
+		if (row[i].zero)
+			assert_int_equal(growth, 0);
+		else
+			assert_true(growth / (s64)MB < -550 && growth / (s64)MB > -650);
+	}
+}
+
 /* Explaining twice changes nothing and repeats the state. */
 static void test_explain_is_pure(void **state)
 {
@@ -390,6 +528,41 @@ static void test_explain_is_pure(void **state)
 	assert_memory_equal(&copy, &m.d, sizeof(copy));
 	assert_int_equal(v.state, m.v.state);
 	assert_int_equal(v.confidence, m.v.confidence);
+}
+
+static double step_then_flat(double t)
+{
+	return t < 300 ? 20.0 * MB : t < 400 ? 20.0 * MB + MB * (t - 300) / 2 : 70.0 * MB;
+}
+
+/* A process at rest is not judged: the verdict is what judging it would say. */
+static void test_rest_is_what_the_full_verdict_says(void **state)
+{
+	static const shape shapes[] = { flat_noise, step_then_flat, given_back, sawtooth };
+
+	int rests = 0;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++) {
+		struct sim m;
+
+		sim_init(&m, 1800 * MB);
+		for (double t = 0; t < 3 * 3600; t += 10) {
+			struct seep_verdict v;
+
+			feed(&m, t, (u64)shapes[i](t), true);
+			if (m.v.ngates)
+				continue;
+			rests++;
+			seep_ladder_verdict(&m.d, &m.s, &m.c, memset(&v, 0, sizeof(v)));
+			assert_int_equal(v.state, m.v.state);
+			assert_int_equal(v.confidence, m.v.confidence);
+			assert_int_equal(v.t1, m.v.t1);
+			assert_int_equal(v.floor, m.v.floor);
+			assert_int_equal(m.d.state, SEEPAGE_STATE_OK);
+		}
+	}
+	assert_true(rests > 2000);
 }
 
 /* ---- ladder: the levels ---- */
@@ -432,6 +605,55 @@ static void test_one_equal_step_is_allowed_two_are_not(void **state)
 	assert_int_equal(l.runs, 0);
 }
 
+/* All that can be seen of a level; which slot of its ring is which cannot. */
+static void assert_levels_equal(const struct seep_level *a, const struct seep_level *b, u32 n)
+{
+	for (; n--; a++, b++) {
+		for (u32 i = 0; i < a->n; i++)
+			assert_int_equal(seep_level_min(a, i), seep_level_min(b, i));
+		assert_int_equal(a->n, b->n);
+		assert_int_equal(a->half, b->half);
+		assert_int_equal(a->t_close, b->t_close);
+		assert_int_equal(a->epoch, b->epoch);
+		assert_int_equal(a->run, b->run);
+		assert_int_equal(a->strict, b->strict);
+		assert_int_equal(a->run_t0, b->run_t0);
+		assert_int_equal(a->run_t1, b->run_t1);
+		assert_int_equal(a->run_v0, b->run_v0);
+	}
+}
+
+/* Flat, one step, flat again, a leak, one dip, flat. */
+static u32 mostly_flat(u32 i)
+{
+	return i < 300 ? 100 : i < 900 ? 200 : i < 1100 ? 200 + i - 900 : i == 1500 ? 399 : 400;
+}
+
+static void test_short_cut_of_flat_levels_changes_nothing(void **state)
+{
+	struct seep_level with[SEEP_SLOW_LEVELS], without[SEEP_SLOW_LEVELS];
+	struct seep_ladder a, b;
+	u32 i, j, short_cuts = 0, runs = 0;
+
+	(void)state;
+	seep_ladder_reset(&a, with, SEEP_SLOW_LEVELS, 0);
+	seep_ladder_reset(&b, without, SEEP_SLOW_LEVELS, 0);
+	for (i = 0; i < 3000; i++) {
+		u32 v = mostly_flat(i), t = i * 100 + i % 3;
+
+		for (j = 0; j < SEEP_SLOW_LEVELS; j++)
+			without[j].same = 0;
+		short_cuts += with[0].same == SEEP_MINIMA && v == with[0].min[0];
+		seep_ladder_push(&a, with, SEEP_SLOW_LEVELS, v, t, 4);
+		seep_ladder_push(&b, without, SEEP_SLOW_LEVELS, v, t, 4);
+		assert_int_equal(a.runs, b.runs);
+		assert_levels_equal(with, without, SEEP_SLOW_LEVELS);
+		runs |= a.runs;
+	}
+	assert_true(short_cuts > 2000);
+	assert_int_equal(runs & 15, 15);
+}
+
 /* ---- classic: DETECTION.md section 1, table and rules ---- */
 
 static u8 points(const struct seep_verdict *v, u8 id)
@@ -450,22 +672,29 @@ static void classic_init(struct sim *m)
 	m->c.v[SEEPAGE_CFG_WARMUP_S] = 0;
 }
 
+/* One sample at t seconds of just these figures. */
+static void classic_feed(struct sim *m, double t, double faults, double faults_anon,
+			 u64 anon, u64 vsz)
+{
+	m->s.time_ns = m->t0 + (u64)(t * 1e9);
+	m->s.age_ns = m->older + (u64)(t * 1e9);
+	m->s.faults = (u64)faults;
+	m->s.faults_anon = (u64)faults_anon;
+	m->s.anon = anon;
+	m->s.vsz = vsz;
+	m->s.full = true;
+	seep_det_feed(&m->d, &m->s, &m->c, &m->v);
+}
+
 /* rate faults/s, anon share in percent, for long enough to fill the window */
 static void classic_steady(struct sim *m, u32 rate, u32 anon_percent, u64 first, u64 rss,
 			   u64 vsz)
 {
 	double t;
 
-	for (t = 0; t <= 80; t += 10) {
-		m->s.faults = (u64)(rate * t);
-		m->s.faults_anon = m->s.faults * anon_percent / 100;
-		m->s.anon = t == 0 ? first : rss;
-		m->s.vsz = vsz;
-		m->s.time_ns = m->t0 + (u64)(t * 1e9);
-		m->s.age_ns = (u64)(t * 1e9);
-		m->s.full = true;
-		seep_det_feed(&m->d, &m->s, &m->c, &m->v);
-	}
+	for (t = 0; t <= 80; t += 10)
+		classic_feed(m, t, rate * t, rate * t * anon_percent / 100,
+			     t == 0 ? first : rss, vsz);
 }
 
 static void test_classic_points(void **state)
@@ -539,14 +768,7 @@ static void test_classic_confirmed_rule(void **state)
 	for (t = 0; t < 400; t += 10) {
 		u64 rss = 100 * MB + (u64)(t * 20 * MB / 60);
 
-		m.s.faults = (u64)(1500 * t);
-		m.s.faults_anon = 0;
-		m.s.anon = rss;
-		m.s.vsz = rss * 13 / 5;
-		m.s.time_ns = m.t0 + (u64)(t * 1e9);
-		m.s.age_ns = (u64)(t * 1e9);
-		m.s.full = true;
-		seep_det_feed(&m.d, &m.s, &m.c, &m.v);
+		classic_feed(&m, t, 1500 * t, 0, rss, rss * 13 / 5);
 		if (confirmed < 0 && m.v.state == SEEPAGE_STATE_CONFIRMED)
 			confirmed = t;
 	}
@@ -564,14 +786,7 @@ static void test_classic_suspected_rule(void **state)
 	for (t = 0; t < 600; t += 10) {
 		u64 rss = 1 * GB + (u64)(t * 8 * MB / 60);
 
-		m.s.faults = (u64)(100 * t);
-		m.s.faults_anon = m.s.faults;
-		m.s.anon = rss;
-		m.s.vsz = rss;
-		m.s.time_ns = m.t0 + (u64)(t * 1e9);
-		m.s.age_ns = (u64)(t * 1e9);
-		m.s.full = true;
-		seep_det_feed(&m.d, &m.s, &m.c, &m.v);
+		classic_feed(&m, t, 100 * t, 100 * t, rss, rss);
 		if (suspected < 0 && m.v.state == SEEPAGE_STATE_SUSPECTED)
 			suspected = t;
 	}
@@ -586,15 +801,9 @@ static void test_classic_flat_process_does_not_grow(void **state)
 
 	(void)state;
 	classic_init(&m);
+	m.older = 86400 * S_NS;
 	for (t = 0; t < 400; t += 10) {
-		m.s.faults = (u64)(1500 * t);
-		m.s.faults_anon = 0;
-		m.s.anon = 1 * GB;
-		m.s.vsz = 4 * GB;
-		m.s.time_ns = m.t0 + (u64)(t * 1e9);
-		m.s.age_ns = 86400 * S_NS + (u64)(t * 1e9);
-		m.s.full = true;
-		seep_det_feed(&m.d, &m.s, &m.c, &m.v);
+		classic_feed(&m, t, 1500 * t, 0, 1 * GB, 4 * GB);
 		assert_int_equal(m.v.state, SEEPAGE_STATE_OK);
 	}
 }
@@ -611,30 +820,57 @@ static void test_classic_two_sigma_is_of_growth(void **state)
 	for (t = 0; t < 1800; t += 10) {
 		/* 1 MB/min for ten minutes, then 4 MB/min; 50 % anonymous, 700 faults/s */
 		double grown = t < 600 ? t / 60 : 10 + (t - 600) / 15;
+		u64 rss = 100 * MB + (u64)(grown * MB);
 
-		m.s.faults = (u64)(700 * t);
-		m.s.faults_anon = m.s.faults / 2;
-		m.s.anon = 100 * MB + (u64)(grown * MB);
-		m.s.vsz = m.s.anon;
-		m.s.time_ns = m.t0 + (u64)(t * 1e9);
-		m.s.age_ns = (u64)(t * 1e9);
-		m.s.full = true;
-		seep_det_feed(&m.d, &m.s, &m.c, &m.v);
+		classic_feed(&m, t, 700 * t, 350 * t, rss, rss);
 		if (suspected < 0 && m.v.state == SEEPAGE_STATE_SUSPECTED)
 			suspected = t;
 	}
 	assert_true(suspected >= 900 && suspected <= 1000);
 }
 
-static void test_severity(void **state)
+static void test_classic_severity_is_of_size(void **state)
 {
+	struct seep_verdict v = { .policy = SEEPAGE_POLICY_CLASSIC, .tte_s = 60,
+				  .state = SEEPAGE_STATE_RUNAWAY };
+
 	(void)state;
-	assert_int_equal(seep_severity(128 * MB), 1);
-	assert_int_equal(seep_severity(129 * MB), 2);
-	assert_int_equal(seep_severity(513 * MB), 4);
-	assert_int_equal(seep_severity(1025 * MB), 6);
-	assert_int_equal(seep_severity(4097 * MB), 8);
-	assert_int_equal(seep_severity(8193 * MB), 10);
+	assert_int_equal(seep_severity(&v, 128 * MB), 1);
+	assert_int_equal(seep_severity(&v, 129 * MB), 2);
+	assert_int_equal(seep_severity(&v, 513 * MB), 4);
+	assert_int_equal(seep_severity(&v, 1025 * MB), 6);
+	assert_int_equal(seep_severity(&v, 4097 * MB), 8);
+	assert_int_equal(seep_severity(&v, 8193 * MB), 10);
+}
+
+static void test_severity_follows_the_state(void **state)
+{
+	static const struct {
+		u8 state, unknown, hour, soon;
+	} row[] = {
+		{ SEEPAGE_STATE_OK, 1, 1, 1 },
+		{ SEEPAGE_STATE_WATCH, 2, 2, 2 },
+		{ SEEPAGE_STATE_SUSPECTED, 6, 6, 8 },
+		{ SEEPAGE_STATE_CONFIRMED, 8, 8, 10 },
+		{ SEEPAGE_STATE_RUNAWAY, 10, 10, 10 },
+		{ SEEPAGE_STATE_RECOVERED, 1, 1, 1 },
+		{ SEEPAGE_STATE_EXITED, 1, 1, 1 },
+	};
+	static const u64 rss[] = { MB, 100 * GB };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++)
+		for (size_t k = 0; k < sizeof(rss) / sizeof(rss[0]); k++) {
+			struct seep_verdict v = { .policy = SEEPAGE_POLICY_LADDER,
+						  .state = row[i].state };
+
+			v.tte_s = SEEP_UNKNOWN;
+			assert_int_equal(seep_severity(&v, rss[k]), row[i].unknown);
+			v.tte_s = 3600;
+			assert_int_equal(seep_severity(&v, rss[k]), row[i].hour);
+			v.tte_s = 3599;
+			assert_int_equal(seep_severity(&v, rss[k]), row[i].soon);
+		}
 }
 
 static void test_fault_rate_window(void **state)
@@ -720,6 +956,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_leak_is_named_early),
+		cmocka_unit_test(test_floor_points_do_not_fall_while_it_rises),
 		cmocka_unit_test(test_filled_cache_is_no_alert),
 		cmocka_unit_test(test_gc_sawtooth_is_no_alert),
 		cmocka_unit_test(test_noise_is_no_alert),
@@ -729,15 +966,22 @@ int main(void)
 		cmocka_unit_test(test_released_growth_recovers),
 		cmocka_unit_test(test_long_leak_recovers_once),
 		cmocka_unit_test(test_stopped_leak_recovers_in_time),
+		cmocka_unit_test(test_interval_change_does_not_end_an_alert),
+		cmocka_unit_test(test_interval_change_does_not_hide_a_release),
+		cmocka_unit_test(test_interval_change_and_stop_recovers),
 		cmocka_unit_test(test_policy_switch_ends_an_alert),
 		cmocka_unit_test(test_swapped_leak_still_grows),
 		cmocka_unit_test(test_small_processes_raise_nothing),
 		cmocka_unit_test(test_confidence_threshold_holds_back),
 		cmocka_unit_test(test_unknown_is_said),
 		cmocka_unit_test(test_growth_is_what_it_is),
+		cmocka_unit_test(test_growth_ends_with_the_growth),
+		cmocka_unit_test(test_growth_is_what_both_windows_say),
 		cmocka_unit_test(test_explain_is_pure),
+		cmocka_unit_test(test_rest_is_what_the_full_verdict_says),
 		cmocka_unit_test(test_levels_keep_minima),
 		cmocka_unit_test(test_one_equal_step_is_allowed_two_are_not),
+		cmocka_unit_test(test_short_cut_of_flat_levels_changes_nothing),
 		cmocka_unit_test(test_classic_points),
 		cmocka_unit_test(test_classic_needs_more_than_70),
 		cmocka_unit_test(test_classic_small_or_young_is_silent),
@@ -745,7 +989,8 @@ int main(void)
 		cmocka_unit_test(test_classic_suspected_rule),
 		cmocka_unit_test(test_classic_flat_process_does_not_grow),
 		cmocka_unit_test(test_classic_two_sigma_is_of_growth),
-		cmocka_unit_test(test_severity),
+		cmocka_unit_test(test_classic_severity_is_of_size),
+		cmocka_unit_test(test_severity_follows_the_state),
 		cmocka_unit_test(test_fault_rate_window),
 		cmocka_unit_test(test_classify),
 		cmocka_unit_test(test_any_input_is_survived),

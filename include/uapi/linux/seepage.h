@@ -14,7 +14,10 @@
  * initial network namespace only. Process ids in a reply are those of the
  * reader's pid namespace, in a multicast those of the initial one.
  *
- * Every refusal carries an extended ack text (NLMSGERR_ATTR_MSG).
+ * What a request may not hold (an attribute that it does not take, a wrong
+ * length, a value out of range) is -EINVAL. Every refusal carries an extended
+ * ack text (NLMSGERR_ATTR_MSG), but for a dump that is -EPERM on kernels up to
+ * 6.1 (at least), whose core has no place for it.
  *
  * GET_STATUS  do     request: -
  *                    reply:   VERSION INSTANCE HOOK PROCESSES REC_BYTES
@@ -24,9 +27,11 @@
  *                             COUNTERS{ counter.. }
  * GET_PROC    do     request: PID (thread ids are accepted)
  *                    reply:   a process (below) with GATES and HISTORY
- *             dump   request: [FILTER_STATES] [FILTER_MIN_CONFIDENCE]
- *                             [FILTER_UID] [FILTER_COMM]
- *                    reply:   one message a process; each process once
+ *             dump   request: [PID] [FILTER_STATES] [FILTER_MIN_CONFIDENCE]
+ *                             [FILTER_UID] [FILTER_COMM]; all must hold
+ *                    reply:   one message a process, by rising PID; a process
+ *                             that is there all the time is told exactly once,
+ *                             whatever it executes meanwhile
  * GET_CONFIG  do     request: -
  *                    reply:   CONFIG{ key.. }, all keys
  * SET_CONFIG  do     request: CONFIG{ key.. }, the keys to change; all of them
@@ -96,7 +101,7 @@ enum seepage_attr {
 	SEEPAGE_A_PREV_STATE,		/* u8, enum seepage_state */
 	SEEPAGE_A_POLICY,		/* u8, enum seepage_policy */
 	SEEPAGE_A_CONFIDENCE,		/* u8, 0 to 100 */
-	SEEPAGE_A_SEVERITY,		/* u8, 1 2 4 6 8 10, by RSS */
+	SEEPAGE_A_SEVERITY,		/* u8, 1 2 4 6 8 10, by STATE; classic: by RSS */
 	SEEPAGE_A_FACTORS,		/* nest of SEEPAGE_A_FACTOR */
 	SEEPAGE_A_FACTOR,		/* nest of enum seepage_factor_attr */
 	SEEPAGE_A_GATES,		/* nest of SEEPAGE_A_GATE */

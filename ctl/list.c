@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Lists of processes and of alerts: one row each.
+ */
+#include <stdlib.h>
+#include "ctl.h"
+
+/* What the messages say, free() it; those that are none are left out. */
+struct rec *list_records(const struct msgs *m, size_t *n)
+{
+	struct rec *rec = must(calloc(m->n + 1, sizeof(*rec)));
+	size_t i;
+
+	*n = 0;
+	for (i = 0; i < m->n; i++)
+		if (!rec_parse(&rec[*n], m->v[i]))
+			(*n)++;
+	return rec;
+}
+
+static bool is_figure(const struct attr_desc *d)
+{
+	return (d->kind == KIND_UINT && d->unit != UNIT_TIME) || d->kind == KIND_INT;
+}
+
+/* @columns: at most LIST_COLUMNS attributes */
+void list_print(const u8 *columns, unsigned int cols, const struct rec *rec, size_t n)
+{
+	const char *heads[LIST_COLUMNS];
+	bool right[LIST_COLUMNS];
+	char text[TEXT_MAX];
+	struct table *t;
+	unsigned int col;
+	size_t i;
+
+	for (col = 0; col < cols; col++) {
+		heads[col] = attr_table[columns[col]].text;
+		right[col] = is_figure(&attr_table[columns[col]]);
+	}
+	t = table_new(heads, right, cols);
+	for (i = 0; i < n; i++) {
+		for (col = 0; col < cols; col++) {
+			attr_text(columns[col], rec[i].a[columns[col]], true, text, sizeof(text));
+			table_cell(t, text);
+		}
+	}
+	table_print(t, "");
+	table_free(t);
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What the netlink files share: netlink.c (the family, requests, multicast),
+ * netlink_dump.c (dumps), netlink_put.c (attributes).
+ */
+#ifndef SEEP_NETLINK_H
+#define SEEP_NETLINK_H
+
+#include <net/genetlink.h>
+#include "seep.h"
+
+/* netlink.c */
+extern struct genl_family seep_family;
+bool seep_netlink_may_read(struct sk_buff *skb);
+int seep_netlink_check_read(struct sk_buff *skb, struct netlink_ext_ack *extack);
+bool seep_netlink_is_own(const struct seep_rec *rec, kuid_t reader);
+int seep_netlink_check_pid(const struct nlattr *attr, struct netlink_ext_ack *extack);
+
+/* netlink_dump.c */
+extern const struct nla_policy seep_dump_proc_takes[], seep_dump_alerts_takes[];
+int seep_dump_proc_start(struct netlink_callback *cb);
+int seep_dump_proc(struct sk_buff *skb, struct netlink_callback *cb);
+int seep_dump_alerts_start(struct netlink_callback *cb);
+int seep_dump_alerts(struct sk_buff *skb, struct netlink_callback *cb);
+int seep_dump_done(struct netlink_callback *cb);
+
+/* netlink_put.c: 0 or -EMSGSIZE, after which the message is to be given up */
+int seep_put_view(struct sk_buff *skb, const struct seep_view *v, pid_t pid,
+		  struct user_namespace *ns, bool gates);
+int seep_put_alert(struct sk_buff *skb, const struct seep_alert *a, pid_t pid,
+		   struct user_namespace *ns);
+int seep_put_status(struct sk_buff *skb);
+int seep_put_config(struct sk_buff *skb);
+int seep_put_history(struct sk_buff *skb, const struct seep_rec *rec);
+
+#endif /* SEEP_NETLINK_H */

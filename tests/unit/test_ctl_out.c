@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Why a write failed is told, whenever it did */
+#include "ctl.h"
+#include <setjmp.h>
+#include <stdarg.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+static char said[512];
+
+/* Prints n lines to @path in a process of its own; its status, @said: its stderr */
+static int print_to(const char *path, int n, size_t long_line)
+{
+	char *line = calloc(1, long_line + 1);
+	int err[2], status, i;
+	ssize_t len;
+	pid_t pid;
+
+	memset(line, 'x', long_line);
+	assert_int_equal(pipe(err), 0);
+	fflush(NULL);
+	pid = fork();
+	if (!pid) {
+		int fd = open(path, O_WRONLY);
+
+		if (fd < 0 || dup2(fd, STDOUT_FILENO) < 0 || dup2(err[1], STDERR_FILENO) < 0)
+			_exit(100);
+		out_init();
+		for (i = 0; i < n; i++) {
+			if (i & 1)
+				out_line(line);
+			else
+				out_printf("%s\n", line);
+			errno = EBADMSG;	/* as other work in between may leave it */
+		}
+		_exit(out_close(0));
+	}
+	free(line);
+	close(err[1]);
+	len = read(err[0], said, sizeof(said) - 1);
+	close(err[0]);
+	said[len > 0 ? len : 0] = '\0';
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFEXITED(status));
+	return WEXITSTATUS(status);
+}
+
+/* However much of it stdio had written, and dropped, before the end */
+static void full_disk(void **state)
+{
+	static const char full[] = "seepage: cannot write: No space left on device\n";
+	size_t len;
+	int n;
+
+	(void)state;
+	for (len = 0; len < 20000; len += 1365) {
+		for (n = 1; n < 200; n += 33) {
+			assert_int_equal(print_to("/dev/full", n, len), 1);
+			assert_string_equal(said, full);
+		}
+	}
+}
+
+static void no_trouble(void **state)
+{
+	(void)state;
+	assert_int_equal(print_to("/dev/null", 3000, 10), 0);
+	assert_string_equal(said, "");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(full_disk), cmocka_unit_test(no_trouble),
+	};
+
+	return cmocka_run_group_tests_name("ctl_out", tests, NULL, NULL);
+}
