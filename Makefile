@@ -45,6 +45,18 @@ demo: kmod-$(LAB_KERNEL) ctl
 test:
 	+@tests/run
 
+## matrix: the module for, and all VM cases on, every kernel; or KERNELS="A B"
+matrix:
+	+@tests/matrix $(KERNELS)
+
+## debug-kernels: VM cases and stress suite under KASAN, lockdep, kmemleak, KCSAN
+debug-kernels:
+	+@tests/matrix --debug $(KERNELS)
+
+## stress: the stress suite; SEED=, ROUNDS= (1), LAB_KERNEL=
+stress:
+	+@tests/stress/run --kernel $(LAB_KERNEL) $(if $(SEED),--seed $(SEED)) $(if $(ROUNDS),--rounds $(ROUNDS))
+
 ## check: style and static checks
 check:
 	@tests/lab/setup build check
@@ -93,4 +105,4 @@ clean:
 help:
 	@sed -n 's/^## /  /p' $(MAKEFILE_LIST)
 
-.PHONY: storm all kmod ctl progs demo test check fresh-test install dkms-install uninstall clean help
+.PHONY: storm matrix debug-kernels stress all kmod ctl progs demo test check fresh-test install dkms-install uninstall clean help

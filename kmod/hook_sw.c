@@ -16,7 +16,7 @@
 #include "seep.h"
 
 static DEFINE_PER_CPU(struct perf_event *, event);	/* event_mutex */
-static DEFINE_PER_CPU(bool, stale);			/* its CPU went; event_mutex or hotplug */
+static DEFINE_PER_CPU(bool, stale);			/* its CPU came anew; by xchg() */
 static DEFINE_MUTEX(event_mutex);
 static enum cpuhp_state hotplug_state;
 
@@ -89,15 +89,20 @@ static void reconcile_work(struct work_struct *unused)
 
 static DECLARE_WORK(reconcile, reconcile_work);
 
+/*
+ * Whatever event it has is from before it went, and dead. Not said when it
+ * goes: it is still online then, and the work would make a new one in time to
+ * die with it.
+ */
 static int cpu_came(unsigned int cpu)
 {
+	xchg(per_cpu_ptr(&stale, cpu), true);
 	schedule_work(&reconcile);
 	return 0;
 }
 
 static int cpu_goes(unsigned int cpu)
 {
-	xchg(per_cpu_ptr(&stale, cpu), true);
 	schedule_work(&reconcile);
 	return 0;
 }

@@ -4,6 +4,7 @@
 # a tracked process; and nothing is left after the unload.
 # vm: --smp 2 --mem 1024
 # timeout: 120
+# no-debug: the checkers take memory in every object and function
 . "$(dirname "$0")/lib.sh"
 idle=$top/build/tests/idle
 n=600

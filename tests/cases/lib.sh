@@ -36,9 +36,10 @@ field() {
 	jq -r "$filter" "$@" || die "no $filter in the JSON"
 }
 
-# wait_for SECONDS COMMAND...: runs it, five times a second, until it succeeds.
+# wait_for SECONDS COMMAND...: runs it, five times a second, until it succeeds;
+# on a debug kernel five times as long.
 wait_for() {
-	local end=$((SECONDS + $1))
+	local end=$((SECONDS + $1 * ${SEEPAGE_SLOW:-1}))
 	shift
 	until "$@"; do
 		((SECONDS < end)) || die "waited in vain for: $*"

@@ -6,7 +6,7 @@
 # vm: --smp 2 --mem 1024
 # timeout: 1200
 . "$(dirname "$0")/lib.sh"
-rounds=${SEEPAGE_STORM:-60}
+rounds=${SEEPAGE_STORM:-$((60 / ${SEEPAGE_SLOW:-1}))}
 workload=$top/build/tests/workload
 
 storm() {

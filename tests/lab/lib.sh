@@ -16,6 +16,15 @@ die() {
 	exit 1
 }
 
+# kernel_column NAME N: column N of a kernel in kernels.list; nothing if there
+# is no such kernel.
+kernel_column() {
+	awk -v name="$1" -v n="$2" '!/^#/ && $1 == name { print $n }' "$lab/kernels.list"
+}
+
+# Checkers make a kernel several times slower and larger.
+is_debug_kernel() { [[ ,$(kernel_column "$1" 4), == *,debug,* ]]; }
+
 # The codename, such as bookworm, of the Debian release this machine runs.
 host_suite() {
 	# shellcheck disable=SC1091

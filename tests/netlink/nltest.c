@@ -19,7 +19,7 @@
 
 static const struct test * const all[] = {
 	tests_status, tests_config, tests_bad, tests_proc, tests_dump, tests_alert,
-	tests_reset, tests_perm, tests_stress, tests_debugfs, tests_load,
+	tests_reset, tests_perm, tests_stress, tests_debugfs, tests_load, tests_fail,
 };
 
 static const char *name;

@@ -36,7 +36,7 @@ unsigned int failures(void);
 
 extern const struct test tests_status[], tests_config[], tests_bad[], tests_proc[],
 	tests_dump[], tests_alert[], tests_reset[], tests_perm[], tests_stress[],
-	tests_debugfs[], tests_load[];
+	tests_debugfs[], tests_load[], tests_fail[];
 
 /* ---- conn.c: one netlink socket ---- */
 

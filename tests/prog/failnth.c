@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Makes every memory allocation of a system call fail, one after the other, by
+ * /proc/self/fail-nth (CONFIG_FAULT_INJECTION): the first, then the second,
+ * until none is left to fail.
+ *   failnth load FILE.ko [PARAMETERS]   unloads what did load
+ *   failnth read FILE...                from open to close
+ * Prints how many failed and how many of these the call itself survived.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define MOST 5000	/* a call with more allocations never ends */
+
+static char buf[65536];
+
+static void die(const char *what)
+{
+	perror(what);
+	exit(1);
+}
+
+/* 0 switches it off; returns what was left of it. */
+static int fail_nth(int n)
+{
+	static int fd = -1;
+	char text[16];
+	int left;
+
+	if (fd < 0)
+		fd = open("/proc/self/fail-nth", O_RDWR | O_CLOEXEC);
+	if (fd < 0)
+		die("/proc/self/fail-nth");
+	if (pread(fd, text, sizeof(text), 0) <= 0)
+		die("read fail-nth");
+	left = atoi(text);
+	snprintf(text, sizeof(text), "%d", n);
+	if (pwrite(fd, text, strlen(text), 0) < 0)
+		die("write fail-nth");
+	return left;
+}
+
+static int load(const char *file, const char *parameters)
+{
+	int fd = open(file, O_RDONLY | O_CLOEXEC), rc;
+
+	if (fd < 0)
+		die(file);
+	rc = syscall(SYS_finit_module, fd, parameters, 0);
+	close(fd);
+	return rc ? -errno : 0;
+}
+
+static int unload(void)
+{
+	return syscall(SYS_delete_module, "seepage", O_NONBLOCK) ? -errno : 0;
+}
+
+static int read_all(const char *file)
+{
+	ssize_t got;
+	int fd = open(file, O_RDONLY | O_CLOEXEC), rc = 0;
+
+	if (fd < 0)
+		return -errno;
+	do
+		got = read(fd, buf, sizeof(buf));
+	while (got > 0);
+	if (got < 0)
+		rc = -errno;
+	close(fd);
+	return rc;
+}
+
+static void fail_each(const char *file, const char *parameters, int loads)
+{
+	int n, rc, left, survived = 0;
+
+	for (n = 1; n <= MOST; n++) {
+		fail_nth(n);
+		rc = loads ? load(file, parameters) : read_all(file);
+		left = fail_nth(0);
+		if (loads && !rc && unload())
+			die("unload");
+		if (left) {
+			if (rc) {
+				fprintf(stderr, "%s: %s although nothing failed\n", file,
+					strerror(-rc));
+				exit(1);
+			}
+			break;
+		}
+		survived += !rc;
+		if (rc && rc != -ENOMEM && rc != -EAGAIN && rc != -EINTR && rc != -ENOSPC) {
+			fprintf(stderr, "%s: allocation %d fails: %s\n", file, n, strerror(-rc));
+			exit(1);
+		}
+	}
+	if (n > MOST) {
+		fprintf(stderr, "%s: no end after %d allocations\n", file, MOST);
+		exit(1);
+	}
+	printf("%d allocations failed, %d of them borne: %s\n", n - 1, survived, file);
+}
+
+int main(int argc, char **argv)
+{
+	memset(buf, 1, sizeof(buf));	/* no faults while allocations fail */
+	if (argc >= 3 && !strcmp(argv[1], "load")) {
+		fail_each(argv[2], argc > 3 ? argv[3] : "", 1);
+	} else if (argc >= 3 && !strcmp(argv[1], "read")) {
+		for (int i = 2; i < argc; i++)
+			fail_each(argv[i], NULL, 0);
+	} else {
+		fprintf(stderr, "usage: failnth load FILE.ko [PARAMETERS] | read FILE...\n");
+		return 2;
+	}
+	return 0;
+}

@@ -1,0 +1,35 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# A table that is too small for a churn of processes, over and over: full,
+# reclaimed, made larger and smaller, while crowds come and go.
+# vm: --smp 2 --mem 1024
+# timeout: 1200
+. "$(dirname "$0")/lib.sh"
+idle=$top/build/tests/idle
+n=$(times 30)
+
+load max_processes=16 sample_interval_ms=100 suspect_interval_ms=100 max_cpu_permille=1000
+(while :; do "$churn" $RANDOM 500 4; done >/dev/null 2>&1) &
+storm=$!
+trap 'kill $storm 2>/dev/null || true' EXIT
+crowd=
+for ((i = 1; i <= n; i++)); do
+	draw 16 120
+	seepage set max_processes "$drawn"
+	draw 1 200
+	[[ ! $crowd ]] || kill -KILL "$crowd"
+	"$idle" "$drawn" >/dev/null &
+	crowd=$!
+	disown
+	seconds 0 600
+	sleep "$drawn"
+done
+full=$(status .counters.table_full)
+((full > 0)) || die "the table never was full, this tests nothing"
+kill $storm
+wait $storm 2>/dev/null || true
+pkill -KILL -x churn || true
+seepage set max_processes 8192
+check_table
+echo "$n rounds, table_full $full, pool_empty $(status .counters.pool_empty)," \
+	"births $(status .counters.births)"

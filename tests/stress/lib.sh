@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+# Helpers for the stress stages: . "$(dirname "$0")/lib.sh"
+# A stage is a case that draws from a seed; its last line are its totals.
+. "$(dirname "${BASH_SOURCE[0]}")/../cases/lib.sh"
+
+seed=${SEEPAGE_SEED:-1} rounds=${SEEPAGE_ROUNDS:-1}
+# shellcheck disable=SC2034 # for the stages
+churn=$top/build/tests/churn
+# A stage draws the same whatever ran before it.
+RANDOM=$(((seed + $(cksum <<<"${0##*/}" | cut -d' ' -f1)) % 32768))
+
+# times N: N rounds' worth; a debug kernel, which is slower, does a fifth.
+times() { echo $((($1 * rounds + ${SEEPAGE_SLOW:-1} - 1) / ${SEEPAGE_SLOW:-1})); }
+
+# draw LOW HIGH: sets drawn, as a subshell would not carry the state on.
+draw() { drawn=$(($1 + (RANDOM * 32768 + RANDOM) % ($2 - $1 + 1))); }
+
+# seconds LOW HIGH: as draw, of milliseconds, ready for sleep.
+seconds() {
+	draw "$1" "$2"
+	printf -v drawn '%d.%03d' $((drawn / 1000)) $((drawn % 1000))
+}
+
+status() { seepage -j status | field "$1"; }
+ticks_at_least() { (($(status .ticks) >= $1)); }
+
+# Two full passes, after which the dead are reaped and everybody is adopted.
+settle() {
+	local n
+	n=$(status .ticks)
+	wait_for 60 ticks_at_least $((n + 2))
+}
+
+# What must hold however wild it was: nothing broke, every process is in the
+# table once and under its own name, and nobody else is.
+check_table() {
+	local pid comm really shown=0
+	settle
+	assert_eq "$(status .disabled)" null "switched off"
+	assert_eq "$(status .counters.invariants_broken)" 0 "invariants_broken"
+	seepage -j ps | jq -r '.[] | "\(.pid) \(.comm)"' >table
+	assert_eq "$(cut -d' ' -f1 table | sort | uniq -d | wc -l)" 0 "pids that are there twice"
+	while read -r pid comm; do
+		# Gone since: seepage itself and what read its answer.
+		really=$(cat "/proc/$pid/comm" 2>/dev/null) || continue
+		assert_eq "$comm" "$really" "comm of $pid"
+		shown=$((shown + 1))
+	done <table
+	((shown > 1)) || die "the table shows $shown living processes"
+	for pid in /proc/[0-9]*; do
+		pid=${pid#/proc/}
+		[[ ! -e /proc/$pid/exe ]] || grep -q "^$pid " table || [[ ! -e /proc/$pid/exe ]] ||
+			die "pid $pid ($(cat "/proc/$pid/comm")) is not in the table"
+	done
+}
