@@ -62,8 +62,10 @@ static void push(struct seep_rec *rec, u8 prev, u8 state, const struct seep_verd
 	seep_view_fill(&a->view, rec);
 	if (verdict)
 		a->view.verdict = *verdict;
-	a->view.verdict.state = state;
+	/* an end matters as much as what ended */
+	a->view.verdict.state = state == SEEPAGE_STATE_EXITED ? rec->alerted : state;
 	seep_view_weigh(&a->view);
+	a->view.verdict.state = state;
 	a->seq = next_seq++;
 	a->time_ns = ktime_get_real_ns();
 	a->prev_state = prev;

@@ -14,7 +14,10 @@
 #include <trace/events/sched.h>
 #include "seep.h"
 
-/* Exits between two clearings: few records wait dead, and a pass pays off. */
+/*
+ * Exits between two clearings: few records wait dead, and a pass pays off. In a
+ * full table the dead keep out the living, and none of them waits.
+ */
 #define EXITS_MIN	64
 static atomic_t exits = ATOMIC_INIT(0);
 
@@ -35,10 +38,13 @@ static void on_fork(void *data, struct task_struct *parent, struct task_struct *
 
 static void on_exit(SEEP_TP_EXIT_PROTO)
 {
+	int enough;
+
 	if (seep_disabled() || atomic_read(&p->signal->live))
 		return;		/* off, or other threads go on */
 	seep_count(EXITS);
-	if (atomic_inc_return(&exits) < (int)max(EXITS_MIN, seep_tab_count() / 8))
+	enough = seep_tab_full() ? 1 : max(EXITS_MIN, seep_tab_count() / 8);
+	if (atomic_inc_return(&exits) < enough)
 		return;
 	atomic_set(&exits, 0);
 	seep_tick_kick();

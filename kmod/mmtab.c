@@ -240,9 +240,28 @@ void seep_tab_free(struct list_head *graves)
 	INIT_LIST_HEAD(graves);
 }
 
+/* Records in the table, those of the dead that wait for their burial too. */
 u32 seep_tab_count(void)
 {
 	return READ_ONCE(tab.live);
+}
+
+bool seep_tab_full(void)
+{
+	return READ_ONCE(tab.live) >= seep_config_value(SEEPAGE_CFG_MAX_PROCESSES);
+}
+
+/* Takes seep_table_mutex itself. */
+u32 seep_tab_count_alive(void)
+{
+	struct seep_rec *rec;
+	u32 n = 0;
+
+	mutex_lock(&seep_table_mutex);
+	seep_for_each_rec(rec)
+		n += !seep_rec_gone(rec);
+	mutex_unlock(&seep_table_mutex);
+	return n;
 }
 
 u64 seep_tab_bytes(void)

@@ -214,6 +214,8 @@ void seep_tab_exec(void);					/* preemption off */
 void seep_tab_bury(struct list_head *graves);			/* may sleep, table mutex */
 void seep_tab_free(struct list_head *graves);			/* may sleep, no table mutex */
 u32 seep_tab_count(void);
+bool seep_tab_full(void);
+u32 seep_tab_count_alive(void);			/* takes the table mutex itself */
 u64 seep_tab_bytes(void);
 extern struct list_head seep_tab_all;
 /* Table mutex: the list only grows meanwhile, but for what the holder removes. */

@@ -412,5 +412,6 @@ void seep_det_explain(const struct seep_det *d, const struct seep_sample *s,
 {
 	judge(d, s, c, v);
 	v->state = d->state;
-	v->confidence = d->confidence;
+	if (d->policy == v->policy)	/* points of another policy say nothing here */
+		v->confidence = d->confidence;
 }

@@ -138,7 +138,7 @@ enum seepage_attr {
 	SEEPAGE_A_VERSION,		/* string */
 	SEEPAGE_A_INSTANCE,		/* u64, new at every load of the module */
 	SEEPAGE_A_HOOK,			/* string, "tracepoint" or "software" */
-	SEEPAGE_A_PROCESSES,		/* u32, records in the table */
+	SEEPAGE_A_PROCESSES,		/* u32, tracked and alive */
 	SEEPAGE_A_REC_BYTES,		/* u32, memory per tracked process */
 	SEEPAGE_A_MEMORY_BYTES,		/* u64, all memory the module has allocated */
 	SEEPAGE_A_SEQ_FIRST,		/* u64, oldest alert in the ring, 0: none */
