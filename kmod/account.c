@@ -27,8 +27,11 @@ static void fold(struct seep_acc *acc)
 	barrier();		/* against a nested fault here: it no longer counts */
 	if (!rec)
 		return;
-	if (seep_broken(!READ_ONCE(rec->mm)))	/* back in the pool already */
+	if (seep_broken(!READ_ONCE(rec->mm))) {	/* back in the pool already */
+		memset(acc->n, 0, sizeof(acc->n));
+		WRITE_ONCE(acc->rec, NULL);
 		return;
+	}
 	for (i = 0; i < SEEP_F_NR; i++) {
 		if (!acc->n[i])
 			continue;

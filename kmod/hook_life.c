@@ -18,7 +18,7 @@
  * Exits between two clearings: few records wait dead, and a pass pays off. In a
  * full table the dead keep out the living, and none of them waits.
  */
-#define EXITS_MIN	64
+#define EXITS_MIN	64U
 static atomic_t exits = ATOMIC_INIT(0);
 
 static void on_exec(void *data, struct task_struct *p, pid_t old_pid,
@@ -43,7 +43,7 @@ static void on_exit(SEEP_TP_EXIT_PROTO)
 	if (seep_disabled() || atomic_read(&p->signal->live))
 		return;		/* off, or other threads go on */
 	seep_count(EXITS);
-	enough = seep_tab_full() ? 1 : max(EXITS_MIN, seep_tab_count() / 8);
+	enough = seep_tab_full() ? 1 : (int)max(EXITS_MIN, seep_tab_count() / 8);
 	if (atomic_inc_return(&exits) < enough)
 		return;
 	atomic_set(&exits, 0);

@@ -25,7 +25,18 @@ static const char *disabled_why;	/* set once; NULL: at work */
 void seep_disable(const char *why)
 {
 	seep_count(INVARIANTS_BROKEN);
-	if (!cmpxchg(&disabled_why, NULL, why))
+	/* printing here could take the lock that somebody holds already */
+	if (!cmpxchg(&disabled_why, NULL, why) && !seep_tick_kick())
+		seep_disabled_report();
+}
+
+/* Says once in the kernel log that the module's work was stopped, and why. */
+void seep_disabled_report(void)
+{
+	static int said;
+	const char *why = seep_disabled();
+
+	if (why && !xchg(&said, 1))
 		pr_err("switched off: %s\n", why);
 }
 

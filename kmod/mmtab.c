@@ -68,7 +68,8 @@ static void identify(struct seep_rec *rec, struct mm_struct *mm, struct task_str
 
 	mmgrab(mm);
 	rec->mm = mm;
-	rec->pid = get_pid(task_tgid(owner));
+	/* of a parent that was reaped meanwhile there is none */
+	rec->pid = get_pid(task_tgid(owner)) ?: get_pid(task_tgid(current));
 	rec->seen_ns = ktime_get_mono_fast_ns();
 	rec->born_ns = leader->start_time;
 	/* comm may be changing; its last byte is NUL at any time */
@@ -115,6 +116,8 @@ struct seep_rec *seep_tab_birth(struct mm_struct *mm, struct task_struct *owner)
 	 * No room: said without the lock, which every fault of every untracked
 	 * mm would otherwise fight for.
 	 */
+	if (seep_disabled())
+		return NULL;
 	if (READ_ONCE(tab.live) >= max || !seep_pool_left()) {
 		refuse(max);
 		return NULL;
@@ -209,10 +212,14 @@ static void unpublish(struct seep_rec *rec, struct list_head *graves)
 void seep_tab_bury(struct list_head *graves)
 {
 	struct seep_rec *rec;
+	u32 n = 0;
 
-	seep_for_each_rec(rec)
+	seep_for_each_rec(rec) {
 		if (seep_rec_gone(rec))
 			unpublish(rec, graves);
+		if (!(++n % SEEP_RESCHED_EVERY))
+			cond_resched();
+	}
 	if (!list_empty(graves))
 		seep_account_fold(is_dead);
 }
@@ -230,6 +237,10 @@ void seep_tab_free(struct list_head *graves)
 	if (list_empty(graves))
 		return;
 	synchronize_rcu();	/* lookups of other mms may stand on these */
+	/* a kernel thread that borrows a mm may have found its record late */
+	mutex_lock(&seep_table_mutex);
+	seep_account_fold(is_dead);
+	mutex_unlock(&seep_table_mutex);
 	list_for_each_entry_safe(rec, n, graves, hot) {
 		seep_count(DEATHS);
 		mmdrop(rec->mm);

@@ -8,6 +8,7 @@
 #include <linux/pid_namespace.h>
 #include <linux/sched/task.h>
 #include <linux/slab.h>
+#include <net/sock.h>
 #include <net/genetlink.h>
 #include "netlink.h"
 
@@ -75,6 +76,14 @@ static int check_write(struct sk_buff *skb, struct netlink_ext_ack *extack)
 	return -EPERM;
 }
 
+/* Who asks: nobody, when the socket was made by another than its user. */
+kuid_t seep_netlink_reader(struct sk_buff *skb)
+{
+	kuid_t uid = current_uid();
+
+	return uid_eq(uid, NETLINK_CB(skb).sk->sk_uid) ? uid : INVALID_UID;
+}
+
 /* A process of the reader, through and through: not one that changed its ids. */
 bool seep_netlink_is_own(const struct seep_rec *rec, kuid_t reader)
 {
@@ -137,6 +146,8 @@ static struct seep_rec *rec_of(const struct nlattr *attr, struct netlink_ext_ack
 	struct task_struct *p;
 	bool exiting;
 
+	if (!seep_pool_left())	/* it may have no record yet */
+		seep_pool_refill(0);
 	rcu_read_lock();
 	p = nr <= INT_MAX ? pid_task(find_vpid((int)nr), PIDTYPE_PID) : NULL;
 	if (!p) {
@@ -167,11 +178,13 @@ static int put_proc(struct sk_buff *skb, struct genl_info *info, struct seep_rec
 	int rc;
 
 	seep_view_identify(rec);
-	if (!seep_netlink_may_read(skb) && !seep_netlink_is_own(rec, current_uid())) {
+	if (!seep_netlink_may_read(skb) &&
+	    !seep_netlink_is_own(rec, seep_netlink_reader(skb))) {
 		NL_SET_ERR_MSG(info->extack,
 			       "not your process: needs CAP_PERFMON or CAP_SYS_ADMIN");
 		return -EPERM;
 	}
+	seep_account_fold(NULL);
 	v = kmalloc(sizeof(*v), GFP_KERNEL);
 	if (!v)
 		return -ENOMEM;
@@ -223,12 +236,7 @@ static int get_proc(struct sk_buff *skb, struct genl_info *info)
 	}
 	mutex_lock(&seep_table_mutex);
 	rec = rec_of(info->attrs[SEEPAGE_A_PID], info->extack);
-	if (!IS_ERR(rec)) {
-		seep_account_fold(NULL);
-		rc = put_proc(skb, info, rec);
-	} else {
-		rc = PTR_ERR(rec);
-	}
+	rc = IS_ERR(rec) ? PTR_ERR(rec) : put_proc(skb, info, rec);
 	mutex_unlock(&seep_table_mutex);
 	return rc;
 }

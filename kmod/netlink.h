@@ -13,6 +13,7 @@
 extern struct genl_family seep_family;
 bool seep_netlink_may_read(struct sk_buff *skb);
 int seep_netlink_check_read(struct sk_buff *skb, struct netlink_ext_ack *extack);
+kuid_t seep_netlink_reader(struct sk_buff *skb);
 bool seep_netlink_is_own(const struct seep_rec *rec, kuid_t reader);
 int seep_netlink_check_pid(const struct nlattr *attr, struct netlink_ext_ack *extack);
 

@@ -76,7 +76,7 @@ int seep_dump_proc_start(struct netlink_callback *cb)
 		return -ENOMEM;
 	cb->args[0] = (long)d;
 	d->all = seep_netlink_may_read(cb->skb);
-	d->reader = current_uid();
+	d->reader = seep_netlink_reader(cb->skb);
 	d->states = ~0U;
 	if (attrs && attrs[SEEPAGE_A_PID]) {
 		d->pid = nla_get_u32(attrs[SEEPAGE_A_PID]);

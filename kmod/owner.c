@@ -119,16 +119,26 @@ void seep_owner_adopt_all(void)
 
 /* ---- the owner of a record ---- */
 
+/* The mm that a process runs in: to be compared, not to be looked into. RCU. */
+static struct mm_struct *mm_of(struct task_struct *process)
+{
+	struct mm_struct *mm = NULL;
+	struct task_struct *t;
+
+	for_each_thread(process, t) {
+		mm = READ_ONCE(t->mm);
+		if (mm)
+			break;
+	}
+	return mm;
+}
+
+/* Also when the first thread has left and others go on. RCU. */
 static bool has_owner(const struct seep_rec *rec)
 {
-	struct task_struct *p;
-	struct mm_struct *mm;
+	struct task_struct *p = pid_task(rec->pid, PIDTYPE_TGID);
 
-	p = pid_task(rec->pid, PIDTYPE_TGID);
-	if (!p || p->flags & PF_KTHREAD)
-		return false;
-	mm = READ_ONCE(p->mm);
-	return !mm || mm == rec->mm;	/* NULL: the first thread has left, others go on */
+	return p && !(p->flags & PF_KTHREAD) && mm_of(p) == rec->mm;
 }
 
 /* Takes over the reference to @pid. */
@@ -184,20 +194,6 @@ bool seep_owner_lost(struct seep_rec *rec)
 
 /* ---- the record of a process ---- */
 
-/* The mm that a process runs in: to be compared, not to be looked into. RCU. */
-static struct mm_struct *mm_of(struct task_struct *process)
-{
-	struct mm_struct *mm = NULL;
-	struct task_struct *t;
-
-	for_each_thread(process, t) {
-		mm = READ_ONCE(t->mm);
-		if (mm)
-			break;
-	}
-	return mm;
-}
-
 /**
  * seep_owner_rec() - the record of the mm that a process runs in
  * @process: leader of a thread group, no kernel thread
@@ -226,6 +222,8 @@ struct seep_rec *seep_owner_rec(struct task_struct *process, bool *exiting)
 		}
 		/* it may have executed meanwhile, and another process got the address */
 	} while (mm_of(process) != mm);
+	if (missing)
+		seep_owner_missed();
 	*exiting = !mm;
 	return mm ? rec : NULL;
 }
@@ -268,6 +266,8 @@ struct seep_rec *seep_owner_next(struct pid_namespace *ns, int *nr)
 
 	lockdep_assert_held(&seep_table_mutex);
 	do {
+		if (!seep_pool_left())	/* for those that have no record yet */
+			seep_pool_refill(0);
 		rcu_read_lock();
 		next = *nr + 1;
 		pid = idr_get_next(&ns->idr, &next);

@@ -15,7 +15,6 @@
 #define FAULT_AROUND_BYTES	65536	/* the kernel's default; not readable for modules */
 
 #define OWNER_EVERY		32	/* full passes */
-#define RESCHED_EVERY		16	/* records */
 
 static struct {				/* of the pass; seep_table_mutex */
 	u64 now_ns;			/* one clock reading serves all */
@@ -241,7 +240,7 @@ static void full_pass(const struct seep_conf *c)
 	pass.now_ns = ktime_get_ns();	/* not before anyone was adopted */
 	seep_for_each_rec(rec) {
 		sample_one(rec, c, true);
-		if (!(++n % RESCHED_EVERY))
+		if (!(++n % SEEP_RESCHED_EVERY))
 			cond_resched();
 	}
 }
@@ -251,8 +250,10 @@ static void short_pass(const struct seep_conf *c)
 	struct seep_rec *rec, *n;
 
 	seep_account_fold(is_hot);
-	list_for_each_entry_safe(rec, n, &hot, hot)
+	list_for_each_entry_safe(rec, n, &hot, hot) {
 		sample_one(rec, c, false);
+		cond_resched();
+	}
 }
 
 /**
@@ -303,6 +304,8 @@ void seep_sample_reset(struct seep_rec *only)
 		forget(only);
 		return;
 	}
-	seep_for_each_rec(rec)
+	seep_for_each_rec(rec) {
 		forget(rec);
+		cond_resched();
+	}
 }

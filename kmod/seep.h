@@ -142,7 +142,7 @@ void seep_tracepoint_unregister(struct tracepoint *tp, void *probe);	/* may slee
 struct seep_acc {
 	struct mm_struct *mm;		/* SEEP_NO_MM: none */
 	struct seep_rec *rec;		/* of mm */
-	u32 n[SEEP_F_NR];
+	unsigned long n[SEEP_F_NR];
 	u32 busy;			/* in our own code: a fault in here only counts */
 };
 
@@ -203,6 +203,8 @@ void seep_pool_refill(u32 extra);				/* may sleep */
 u32 seep_pool_left(void);
 u64 seep_pool_bytes(void);
 
+#define SEEP_RESCHED_EVERY	64U	/* records, in walks of the table */
+
 /* mmtab.c */
 extern struct mutex seep_table_mutex;	/* readers and the worker; taken before tab.lock */
 int seep_tab_init(void);
@@ -255,7 +257,7 @@ struct seep_tick_stats {
 int seep_tick_init(void);
 void seep_tick_start(void);
 void seep_tick_stop(void);
-void seep_tick_kick(void);			/* any context: reap and refill soon */
+bool seep_tick_kick(void);			/* any context: reap and refill soon */
 void seep_tick_reschedule(void);		/* after a change of configuration */
 void seep_tick_get_stats(struct seep_tick_stats *st);
 void seep_tick_reset_stats(void);
@@ -294,6 +296,7 @@ static inline void seep_debugfs_exit(void) {}
 
 /* main.c: any context. The module stops working and says why; it does not crash. */
 void seep_disable(const char *why);
+void seep_disabled_report(void);	/* hard irq, or process */
 const char *seep_disabled(void);
 #define seep_broken(cond) ({						\
 	bool __broken = unlikely(cond);					\

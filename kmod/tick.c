@@ -85,9 +85,9 @@ static void pass(bool full, const struct seep_conf *c, struct list_head *graves)
 	u64 start = ktime_get_ns(), cost, interval, next;
 	struct cost k;
 
+	cost_begin(&k);
 	bury_the_dead(graves);
 	seep_pool_refill(0);
-	cost_begin(&k);
 	tick.suspects = seep_sample_pass(full, c);
 	cost = cost_end(&k);
 	trace_seepage_tick(full, seep_tab_count(), cost);
@@ -156,6 +156,7 @@ static void clear_work(struct work_struct *w)
 
 static void kick_irq(struct irq_work *w)
 {
+	seep_disabled_report();
 	if (READ_ONCE(running))
 		queue_delayed_work(wq, &clear_dwork, 1);
 }
@@ -165,11 +166,15 @@ static struct irq_work kick;
 /**
  * seep_tick_kick() - clear away the dead and refill the pool soon
  *
- * Context: any; not NMI.
+ * Context: any.
+ * Return: false when no work is done any more, or not yet.
  */
-void seep_tick_kick(void)
+bool seep_tick_kick(void)
 {
+	if (!READ_ONCE(running))
+		return false;
 	irq_work_queue(&kick);
+	return true;
 }
 
 /* The configuration changed: the next pass is due by the new interval. */

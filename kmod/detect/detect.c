@@ -412,6 +412,6 @@ void seep_det_explain(const struct seep_det *d, const struct seep_sample *s,
 {
 	judge(d, s, c, v);
 	v->state = d->state;
-	if (d->policy == v->policy)	/* points of another policy say nothing here */
+	if (d->policy == v->policy || !d->samples)	/* not the points of another policy */
 		v->confidence = d->confidence;
 }

@@ -98,6 +98,23 @@ first=$pid pid=$survivor
 stop
 echo "clone(CLONE_VM): $first had ended, its $before faults and 300 more are those of $survivor survivor"
 
+# The same, but the parent never asks for the end of the first: it stays as a
+# zombie, which owns nothing.
+start perl -e 'exec @ARGV if !fork; sleep' "$owner" clonevm
+parent=$pid
+zombie=$(pgrep -P $parent)
+ask
+survivor=$answer
+wait_for 5 grep -q '^State:.Z' "/proc/$zombie/status"
+told=$(seepage -j ps | jq -c --argjson z "$zombie" --argjson s "$survivor" \
+	'[.[].pid | select(. == $z or . == $s)]')
+assert_eq "$told" "[$survivor]" "clonevm of a zombie: told of $zombie and $survivor"
+assert_eq "$(who "$survivor")" "$survivor survivor 0" "clonevm: the survivor of a zombie"
+kill "$survivor"
+pid=$parent
+stop
+echo "clone(CLONE_VM): $survivor, the survivor of zombie $zombie, is told, and $zombie is not"
+
 # 3. The first thread ends, another one goes on; also with a load after that.
 start "$owner" leader
 wait_for 5 grep -q '^State:.Z' /proc/$pid/status
