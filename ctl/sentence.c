@@ -349,6 +349,20 @@ static const char *const state_sentences[][2] = {
 
 static_assert(ARRAY_SIZE(state_sentences) == __SEEPAGE_STATE_MAX, "every state has a sentence");
 
+static const char at_rest[] =
+	"It grew as a leak does; it does not grow now. The alert stays until half of the growth "
+	"is given back or it has not grown for an hour (longer for slow leaks).";
+
+static bool rises(const struct gate *g, unsigned int n)
+{
+	unsigned int i;
+
+	for (i = 0; i < n; i++)
+		if (g[i].id == SEEPAGE_GATE_RISING && !g[i].passed)
+			return false;
+	return true;
+}
+
 static const char *const caveats[] = {
 	"Only growth is measured: whether the program still uses that memory is not known.",
 	"Only growth was measured: whether the program still used that memory is not known.",
@@ -363,9 +377,12 @@ void sentence_verdict(const struct rec *rec, char *buf, size_t size)
 	const struct gate *closed = first_closed(g, n);
 	char text[SENTENCE_MAX / 2];
 
-	snprintf(buf, size, "%s", state < ARRAY_SIZE(state_sentences) ?
-		 state_sentences[state][rec->gone] :
-		 "Its state is one this controller does not know.");
+	if (!rec->gone && state_is_alert(state) && !rises(g, n))
+		snprintf(buf, size, "%s", at_rest);
+	else
+		snprintf(buf, size, "%s", state < ARRAY_SIZE(state_sentences) ?
+			 state_sentences[state][rec->gone] :
+			 "Its state is one this controller does not know.");
 	if (!rec->gone && !state_is_alert(state) && closed) {
 		sentence_gate(closed, text, sizeof(text));
 		append(buf, size, " %s by %s: %s.",

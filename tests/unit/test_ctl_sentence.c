@@ -174,6 +174,27 @@ static void accused(void **state)
 	nlmsg_free(m);
 }
 
+/* An alert outlives the growth: that is said, not that it grows. */
+static void accused_at_rest(void **state)
+{
+	struct nl_msg *m = process(SEEPAGE_STATE_CONFIRMED, SEEPAGE_POLICY_LADDER);
+	struct nlattr *nest = nla_nest_start(m, SEEPAGE_A_GATES);
+	struct rec rec;
+
+	(void)state;
+	put_gate(m, SEEPAGE_GATE_SIZE, 1, true, 20 << 20, 10 << 20);
+	put_gate(m, SEEPAGE_GATE_RISING, 0, false, 0, 0);
+	nla_nest_end(m, nest);
+	assert_int_equal(rec_parse(&rec, nlmsg_hdr(m)), 0);
+	sentence_verdict(&rec, buf, sizeof(buf));
+	begins("It grew as a leak does; it does not grow now. The alert stays until half of the "
+	       "growth is given back or it has not grown for an hour (longer for slow leaks).");
+	rec_is_gone(&rec);
+	sentence_verdict(&rec, buf, sizeof(buf));
+	begins("It grew as a leak would and had done so for long: an alert.");
+	nlmsg_free(m);
+}
+
 /* Every factor with points, as short as it is told beside an alert */
 static void evidence(void **state)
 {
@@ -360,7 +381,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(factors), cmocka_unit_test(extremes), cmocka_unit_test(gates),
 		cmocka_unit_test(headline), cmocka_unit_test(held_back),
-		cmocka_unit_test(accused), cmocka_unit_test(evidence),
+		cmocka_unit_test(accused), cmocka_unit_test(accused_at_rest),
+		cmocka_unit_test(evidence),
 		cmocka_unit_test(alert), cmocka_unit_test(tense), cmocka_unit_test(nothing),
 	};
 
