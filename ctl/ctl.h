@@ -179,6 +179,8 @@ struct level {
 
 int rec_parse(struct rec *rec, struct nlmsghdr *nlh);
 void rec_is_gone(struct rec *rec);
+bool rec_has_evidence(const struct rec *rec);
+int rec_accusation(const struct rec *alert, const struct rec *all, size_t n);
 bool rec_u64(const struct rec *rec, unsigned int id, u64 *v);
 u64 rec_get(const struct rec *rec, unsigned int id, u64 otherwise);
 bool rec_s64(const struct rec *rec, unsigned int id, s64 *v);

@@ -29,6 +29,44 @@ void rec_is_gone(struct rec *rec)
 	rec->past = true;
 }
 
+bool rec_has_evidence(const struct rec *rec)
+{
+	struct factor f[REC_LIST_MAX];
+	unsigned int n = rec_factors(rec, f);
+
+	while (n--)
+		if (f[n].points)
+			return true;
+	return false;
+}
+
+/*
+ * The newest of the @n alerts that accused the process of @alert, before it or
+ * itself; pids come again, so the name has to be the same. -1: none.
+ */
+int rec_accusation(const struct rec *alert, const struct rec *all, size_t n)
+{
+	u64 seq = rec_get(alert, SEEPAGE_A_SEQ, 0), pid = rec_get(alert, SEEPAGE_A_PID, 0);
+	const char *name, *other;
+	size_t len = rec_string(alert, SEEPAGE_A_COMM, &name);
+
+	while (n--) {
+		const struct rec *rec = &all[n];
+
+		if (rec_get(rec, SEEPAGE_A_SEQ, 0) > seq || !pid ||
+		    rec_get(rec, SEEPAGE_A_PID, 0) != pid)
+			continue;
+		if (rec_get(rec, SEEPAGE_A_SEQ, 0) < seq &&
+		    rec_get(rec, SEEPAGE_A_STATE, 0) == SEEPAGE_STATE_EXITED)
+			break;		/* what was before is another process */
+		if (state_is_alert((unsigned int)rec_get(rec, SEEPAGE_A_STATE, 0)) &&
+		    rec_string(rec, SEEPAGE_A_COMM, &other) == len && other && name &&
+		    !memcmp(name, other, len))
+			return (int)n;
+	}
+	return -1;
+}
+
 bool rec_u64(const struct rec *rec, unsigned int id, u64 *v)
 {
 	return attr_u64(rec->a[id], v);

@@ -290,12 +290,13 @@ static void brief(const struct factor *f, char *buf, size_t size)
 	}
 }
 
-/* Factors with points, in the order they were sent */
+/* Factors with points, in the order they were sent; of what is over, what it was */
 void sentence_evidence(const struct rec *rec, char *buf, size_t size)
 {
 	struct factor f[REC_LIST_MAX];
 	unsigned int n = rec_factors(rec, f), i;
 	char text[SENTENCE_MAX / 2];
+	u64 before;
 
 	buf[0] = '\0';
 	for (i = 0; i < n; i++) {
@@ -304,7 +305,11 @@ void sentence_evidence(const struct rec *rec, char *buf, size_t size)
 		brief(&f[i], text, sizeof(text));
 		append(buf, size, "%s%s", *buf ? ", " : "", text);
 	}
-	if (!*buf)
+	if (*buf)
+		return;
+	if (rec->past && rec_u64(rec, SEEPAGE_A_PREV_STATE, &before) && before <= SEEPAGE_STATE_MAX)
+		snprintf(buf, size, "was %s", state_name((unsigned int)before));
+	else
 		snprintf(buf, size, "no evidence at this moment");
 }
 

@@ -195,6 +195,52 @@ static void accused_at_rest(void **state)
 	nlmsg_free(m);
 }
 
+static struct nl_msg *told(u64 seq, u32 pid, int alert_state, const char *name, int points)
+{
+	struct nl_msg *m = msg_new();
+	struct nlattr *nest;
+
+	nla_put_u64(m, SEEPAGE_A_SEQ, seq);
+	nla_put_u32(m, SEEPAGE_A_PID, pid);
+	nla_put_u8(m, SEEPAGE_A_STATE, (u8)alert_state);
+	nla_put_u8(m, SEEPAGE_A_PREV_STATE, SEEPAGE_STATE_CONFIRMED);
+	nla_put_string(m, SEEPAGE_A_COMM, name);
+	nest = nla_nest_start(m, SEEPAGE_A_FACTORS);
+	put_factor(m, SEEPAGE_FACTOR_FLOOR, points, 30, points ? 100 << 20 : 0, 10 << 20);
+	nla_nest_end(m, nest);
+	return m;
+}
+
+/* What is over names the alert that had evidence: of that process, not of its pid. */
+static void before(void **state)
+{
+	struct nl_msg *m[] = {
+		told(1, 42, SEEPAGE_STATE_SUSPECTED, "leaky", 30),
+		told(2, 42, SEEPAGE_STATE_CONFIRMED, "leaky", 30),
+		told(3, 42, SEEPAGE_STATE_CONFIRMED, "other", 30),
+		told(4, 43, SEEPAGE_STATE_RUNAWAY, "leaky", 30),
+		told(5, 42, SEEPAGE_STATE_RECOVERED, "leaky", 0),
+		told(6, 42, SEEPAGE_STATE_EXITED, "leaky", 0),
+		told(7, 42, SEEPAGE_STATE_EXITED, "leaky", 0),
+	};
+	struct rec all[ARRAY_SIZE(m)];
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < ARRAY_SIZE(m); i++)
+		assert_int_equal(rec_parse(&all[i], nlmsg_hdr(m[i])), 0);
+	assert_true(rec_has_evidence(&all[1]));
+	assert_false(rec_has_evidence(&all[5]));
+	assert_int_equal(rec_accusation(&all[4], all, ARRAY_SIZE(m)), 1);
+	assert_int_equal(rec_accusation(&all[5], all, ARRAY_SIZE(m)), 1);
+	assert_int_equal(rec_accusation(&all[6], all, ARRAY_SIZE(m)), -1);
+	assert_int_equal(rec_accusation(&all[4], all, 0), -1);
+	sentence_evidence(&all[5], buf, sizeof(buf));
+	assert_string_equal(buf, "was confirmed");
+	for (i = 0; i < ARRAY_SIZE(m); i++)
+		nlmsg_free(m[i]);
+}
+
 /* Every factor with points, as short as it is told beside an alert */
 static void evidence(void **state)
 {
@@ -382,7 +428,7 @@ int main(void)
 		cmocka_unit_test(factors), cmocka_unit_test(extremes), cmocka_unit_test(gates),
 		cmocka_unit_test(headline), cmocka_unit_test(held_back),
 		cmocka_unit_test(accused), cmocka_unit_test(accused_at_rest),
-		cmocka_unit_test(evidence),
+		cmocka_unit_test(before), cmocka_unit_test(evidence),
 		cmocka_unit_test(alert), cmocka_unit_test(tense), cmocka_unit_test(nothing),
 	};
 
