@@ -246,3 +246,44 @@ bool conf_file(struct conf *c, const char *text, size_t len,
 	json_object_put(o);
 	return ok;
 }
+
+/* What must not exceed what; the module refuses the same in the same words. */
+static const struct {
+	unsigned int low, high;
+} pairs[] = {
+	{ SEEPAGE_CFG_SUSPECT_INTERVAL_MS, SEEPAGE_CFG_SAMPLE_INTERVAL_MS },
+	{ SEEPAGE_CFG_FAULT_RATE_WARNING, SEEPAGE_CFG_FAULT_RATE_CRITICAL },
+};
+
+struct origin {
+	u32 v;
+	const char *from;
+};
+
+static struct origin value_of(const struct conf *c, const struct conf *running, unsigned int key)
+{
+	if (c->set[key])
+		return (struct origin){ c->v[key], "" };
+	if (running && running->set[key])
+		return (struct origin){ running->v[key], " now" };
+	return (struct origin){ cfg_keys[key].def, " by default" };
+}
+
+/* Would @c contradict itself once it is applied? @running: NULL, not known. */
+bool conf_consistent(const struct conf *c, const struct conf *running, char *err, size_t size)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(pairs); i++) {
+		struct origin low = value_of(c, running, pairs[i].low);
+		struct origin high = value_of(c, running, pairs[i].high);
+
+		if (low.v <= high.v)
+			continue;
+		snprintf(err, size, "%s must not exceed %s (%u%s, %u%s)",
+			 cfg_keys[pairs[i].low].name, cfg_keys[pairs[i].high].name,
+			 low.v, low.from, high.v, high.from);
+		return false;
+	}
+	return true;
+}

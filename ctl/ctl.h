@@ -256,6 +256,7 @@ bool conf_add(struct conf *c, const char *key, const char *value, char *err, siz
 bool conf_file(struct conf *c, const char *text, size_t len,
 	       void (*ignored)(void *arg, const char *key), void *arg,
 	       char *err, size_t size);
+bool conf_consistent(const struct conf *c, const struct conf *running, char *err, size_t size);
 
 /* jsonc.c: JSON with comments, duplicate keys refused */
 struct jsonc_bad {		/* a number that none can be made of; else empty */

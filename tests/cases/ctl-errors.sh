@@ -162,6 +162,10 @@ assert_eq "$(sed -n 2p out)" "module: not loaded" "version"
 does seepage -j version
 assert_eq "$(jq -c '[.module, .module_version]' out)" '["not loaded",null]' "version -j"
 does seepage apply --check good.json
+# Without a module it is the defaults that a file must go with.
+echo '{"sample_interval_ms": 500}' >pair.json
+fails 1 seepage apply --check pair.json
+says apply pair.json "suspect_interval_ms must not exceed sample_interval_ms" "1000 by default"
 
 echo "--- set"
 load
@@ -251,10 +255,16 @@ refused '{"alert_confidence": 50, "warmup_s": 5, "alert_confidence": 60}' alert_
 refused '{"alert_confidence": 50, "alerting": {"confidence_threshold": 60}}' confidence_threshold twice
 refused '{"alert_confidence": 50, "warmup_s": 5, "policy": "classic", "max_processes": 15}' \
 	max_processes "'15'" 'allowed 16..65536'
-# Only the module can tell: it does not know of files.
+# The module tells: it does not know of files. --check tells what it would say.
 echo '{"alert_confidence": 50, "sample_interval_ms": 999}' >bad.json
 fails 1 seepage apply bad.json
 says apply "suspect_interval_ms must not exceed sample_interval_ms"
+fails 1 seepage apply --check bad.json
+says apply bad.json "suspect_interval_ms must not exceed sample_interval_ms" "1000 now, 999"
+seepage set suspect_interval_ms 500
+does seepage apply --check pair.json
+seepage reset config
+fails 1 seepage apply --check pair.json
 fails 1 seepage apply no-such-file.json
 says apply no-such-file.json "No such file"
 fails 1 seepage apply .
