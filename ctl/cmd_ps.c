@@ -119,6 +119,19 @@ static void print(const struct ctx *ctx, const struct msgs *m)
 	free(rec);
 }
 
+/*
+ * A list of one's own processes looks like that of an idle machine. Who may
+ * read all is the module's matter: status is for those.
+ */
+static void tell_own(const struct ctx *ctx, struct knl *k)
+{
+	struct nlmsghdr *nlh;
+
+	if (query_one(k, knl_msg(k, SEEPAGE_CMD_GET_STATUS, 0), &nlh) == -EPERM)
+		note(ctx, "only your own processes (others need " NEEDS_READ ")");
+	free(nlh);
+}
+
 static int run(struct ctx *ctx, int argc, char **argv)
 {
 	struct msgs m = { 0 };
@@ -137,6 +150,7 @@ static int run(struct ctx *ctx, int argc, char **argv)
 		if (err)
 			note(ctx, "the table kept changing: the list may not be consistent");
 		print(ctx, &m);
+		tell_own(ctx, &k);
 		err = 0;
 	}
 	msgs_free(&m);

@@ -366,7 +366,9 @@ CAP_SYS_ADMIN reset history
 CAP_SYS_ADMIN reset --pid $theirs
 END
 unchanged "what nobody tried"
-does "${nobody[@]}" seepage -j ps
+"${nobody[@]}" seepage ps >out 2>err || die "nobody's ps: status $?"
+assert_eq "$(<err)" "seepage: ps: only your own processes (others need CAP_PERFMON or CAP_SYS_ADMIN)" "nobody's ps"
+"${nobody[@]}" seepage -j ps >out 2>err || die "nobody's -j ps: status $?"
 assert_eq "$(jq -c '[.[].uid] | unique' out)" '[65534]' "users in nobody's ps"
 jq -e --argjson pid $theirs 'any(.[]; .pid == $pid)' out >/dev/null || die "ps does not show nobody's sleep"
 assert_eq "$(seepage -j ps --uid 65534 | jq -c 'map(select(.comm == "sleep") | .pid)')" \
@@ -378,6 +380,7 @@ does "${nobody[@]}" seepage version
 grep -q '^module: [0-9]' out || die "nobody's version: $(sed -n 2p out)"
 # One capability is enough to read, and not to write.
 does "${perfmon[@]}" seepage status
+does "${perfmon[@]}" seepage ps
 does "${perfmon[@]}" seepage -j show $ours
 does "${perfmon[@]}" seepage alerts
 fails 1 "${perfmon[@]}" seepage set policy classic
