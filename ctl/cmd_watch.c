@@ -188,8 +188,8 @@ static void begin(struct watch *w, const struct rec *status)
 		return;
 	}
 	if (last && since > last + 1) {
-		note(NULL, "watch: module reloaded: its last alert is %llu, before %llu",
-		     last, since);
+		note(NULL, "watch: its last alert is %llu, %llu is not known here "
+		     "(module reloaded?): from the beginning", last, since);
 		since = 1;
 	}
 	follow_begin(&w->follow, instance, last ? since : 0);

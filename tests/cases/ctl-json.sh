@@ -279,6 +279,10 @@ for json in '' -j; do
 done
 seepage watch --since 0 --count 1 2>err >text
 [[ ! -s err ]] || die "watch --since 0: $(<err)"
+timeout 60 seepage -j watch --since 9999999 --count 1 >beyond.json 2>err
+grep -qE '^seepage: watch: its last alert is [0-9]+, 9999999 is not known here \(module reloaded\?\): from the beginning$' err ||
+	die "watch --since 9999999: $(<err)"
+assert_eq "$(field .seq beyond.json)" 1 "watch --since 9999999: first alert"
 timeout 60 seepage -j watch --since 0 --count 1 >watch.json
 typed alert watch.json "watch"
 diff <(jq -c 'del(.cgroup, .exe)' watch.json) <(head -n 1 alerts.json | jq -c 'del(.cgroup, .exe)') >/dev/null ||
