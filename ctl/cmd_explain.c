@@ -6,6 +6,7 @@
 struct answer {
 	struct nlmsghdr *now, *last;	/* the process, its last alert; or NULL */
 	struct nlmsghdr *before;	/* the last that accused it, if the last does not */
+	u64 interval_ms;
 };
 
 static struct nlmsghdr *steal(struct msgs *m, size_t i)
@@ -189,6 +190,8 @@ static int print(const struct ctx *ctx, const struct answer *a)
 		rec_is_gone(&alert);
 	if (a->now && rec_parse(&now, a->now))
 		return fail(ctx, "the module sent something that is no message");
+	if (a->now)
+		now.interval_ms = a->interval_ms;
 	if (a->now && has_alert && !same_process(&now, &alert))
 		has_alert = false;
 	/* a process that goes on may be under suspicion again: that is told above */
@@ -222,6 +225,8 @@ static int run(struct ctx *ctx, int argc, char **argv)
 	second = k;	/* its error is not of interest */
 	if (err >= 0 || k.err == ESRCH || (k.err == ENOENT && *k.text))
 		last_alert(&second, pid, &a);
+	if (a.now)
+		a.interval_ms = query_interval(&second);
 	err = a.now || a.last ? print(ctx, &a) : knl_fail_pid(ctx, &k, pid, NEEDS_READ);
 	free(a.now);
 	free(a.last);

@@ -151,6 +151,7 @@ struct rec {
 	struct nlattr *a[__SEEPAGE_A_MAX];
 	bool gone;		/* no such process any more */
 	bool past;		/* gone, or the alert is over: told in the past tense */
+	u64 interval_ms;	/* between samples, for who asked; 0: not known */
 };
 
 struct factor {
@@ -165,10 +166,13 @@ struct gate {
 	bool passed, reached;
 	s64 value, limit;
 	bool past;
+	bool few;		/* RISING: of the floors it takes only these are known */
+	unsigned int floors;
 };
 
 #define REC_LIST_MAX	32	/* factors, gates, levels that are looked at */
 #define MINIMA_MAX	64
+#define LEVEL_EPOCHS	8	/* that a level remembers: SEEP_MINIMA of the module */
 
 struct level {
 	u64 epoch_ms;		/* the newest epoch */
@@ -326,6 +330,7 @@ int query_open_pid(struct ctx *ctx, const char *word, struct knl *k, u32 *pid);
 int query_one(struct knl *k, struct nl_msg *msg, struct nlmsghdr **reply);
 int query_dump(struct knl *k, struct nl_msg *(*build)(struct knl *k, void *arg),
 	       void *arg, struct msgs *m);
+u64 query_interval(struct knl *k);
 int query_config(struct knl *k, struct conf *c);
 int query_send_config(struct knl *k, const struct conf *c);
 int query_alerts(struct knl *k, u64 since, struct msgs *m);

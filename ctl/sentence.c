@@ -184,7 +184,11 @@ void sentence_gate(const struct gate *g, char *buf, size_t size)
 	char value[FIG], limit[FIG];
 
 	if (!g->reached) {
-		if (g->id == SEEPAGE_GATE_RISING)
+		if (g->few)
+			snprintf(buf, size,
+				 "%u of the %u floors of anonymous memory and swap it takes %s known",
+				 g->floors, LEVEL_EPOCHS, g->past ? "were" : "are");
+		else if (g->id == SEEPAGE_GATE_RISING)
 			snprintf(buf, size, "no floor of anonymous memory and swap %s rising",
 				 g->past ? "kept" : "keeps");
 		else
@@ -373,6 +377,26 @@ static const char *const caveats[] = {
 	"Only growth was measured: whether the program still used that memory is not known.",
 };
 
+/* Seen since its last sample, if there was one: there is nothing to hold it back yet. */
+static bool not_judged(const struct rec *rec, unsigned int gates)
+{
+	return !rec->past && !gates &&
+	       rec_get(rec, SEEPAGE_A_STATE, UINT32_MAX) == SEEPAGE_STATE_OK;
+}
+
+static void next_sample(const struct rec *rec, char *buf, size_t size)
+{
+	char text[FIG];
+
+	append(buf, size, "Not judged yet: it has not been sampled; ");
+	if (rec->interval_ms)
+		append(buf, size, "next sample in at most %s.",
+		       rec->interval_ms < 1000 ? fmt_ms(text, sizeof(text), rec->interval_ms) :
+		       fmt_seconds(text, sizeof(text), (rec->interval_ms + 999) / 1000));
+	else
+		append(buf, size, "the next sample is awaited.");
+}
+
 void sentence_verdict(const struct rec *rec, char *buf, size_t size)
 {
 	unsigned int state = (unsigned int)rec_get(rec, SEEPAGE_A_STATE, UINT32_MAX);
@@ -382,12 +406,16 @@ void sentence_verdict(const struct rec *rec, char *buf, size_t size)
 	const struct gate *closed = first_closed(g, n);
 	char text[SENTENCE_MAX / 2];
 
-	if (!rec->gone && state_is_alert(state) && !rises(g, n))
+	if (not_judged(rec, n)) {
+		buf[0] = '\0';
+		next_sample(rec, buf, size);
+	} else if (!rec->gone && state_is_alert(state) && !rises(g, n)) {
 		snprintf(buf, size, "%s", at_rest);
-	else
+	} else {
 		snprintf(buf, size, "%s", state < ARRAY_SIZE(state_sentences) ?
 			 state_sentences[state][rec->gone] :
 			 "Its state is one this controller does not know.");
+	}
 	if (!rec->gone && !state_is_alert(state) && closed) {
 		sentence_gate(closed, text, sizeof(text));
 		append(buf, size, " %s by %s: %s.",
@@ -433,7 +461,9 @@ static void change_gate(const struct gate *g, char *buf, size_t size)
 		snprintf(buf, size, "Evidence worth more than %s points in all.", text);
 		break;
 	default:
-		snprintf(buf, size, "%s", g->id == SEEPAGE_GATE_RISING ?
+		snprintf(buf, size, "%s", g->few ?
+			 "More samples, and a floor of anonymous memory that keeps rising." :
+			 g->id == SEEPAGE_GATE_RISING ?
 			 "A floor of anonymous memory and swap that keeps rising." :
 			 "The gates before it come first.");
 	}
@@ -474,6 +504,8 @@ void sentence_change(const struct rec *rec, char *buf, size_t size)
 		change_alert(rec, buf, size);
 	else if (closed)
 		change_gate(closed, buf, size);
+	else if (not_judged(rec, n))
+		snprintf(buf, size, "The next sample.");
 	else
 		snprintf(buf, size, "More samples: no gate is closed.");
 }

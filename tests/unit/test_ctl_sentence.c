@@ -154,6 +154,52 @@ static void held_back(void **state)
 	nlmsg_free(m);
 }
 
+/* That nothing rises is not known before there are floors. */
+static void few_floors(void **state)
+{
+	static const u64 minima[8];
+	unsigned int n;
+
+	(void)state;
+	for (n = 1; n <= ARRAY_SIZE(minima); n++) {	/* libnl drops an empty nest */
+		struct nl_msg *m = process(SEEPAGE_STATE_OK, SEEPAGE_POLICY_LADDER);
+		struct nlattr *nest = nla_nest_start(m, SEEPAGE_A_GATES);
+		char says[32];
+		struct rec rec;
+
+		put_gate(m, SEEPAGE_GATE_RISING, 0, false, 0, 0);
+		nla_nest_end(m, nest);
+		nest = nla_nest_start(m, SEEPAGE_A_HISTORY);
+		put_level(m, 10000, minima, n);
+		nla_nest_end(m, nest);
+		assert_int_equal(rec_parse(&rec, nlmsg_hdr(m)), 0);
+		sentence_verdict(&rec, buf, sizeof(buf));
+		snprintf(says, sizeof(says), "rising: %u of the 8 floors", n);
+		assert_int_equal(!strstr(buf, says), n == 8);
+		assert_int_equal(!strstr(buf, "rising: no floor of"), n != 8);
+		sentence_change(&rec, buf, sizeof(buf));
+		begins(n < 8 ? "More samples, and a floor" : "A floor");
+		nlmsg_free(m);
+	}
+}
+
+static void not_sampled(void **state)
+{
+	struct nl_msg *m = process(SEEPAGE_STATE_OK, SEEPAGE_POLICY_LADDER);
+	struct rec rec;
+
+	(void)state;
+	assert_int_equal(rec_parse(&rec, nlmsg_hdr(m)), 0);
+	sentence_verdict(&rec, buf, sizeof(buf));
+	begins("Not judged yet: it has not been sampled; the next sample is awaited. Policy");
+	rec.interval_ms = 10000;
+	sentence_verdict(&rec, buf, sizeof(buf));
+	begins("Not judged yet: it has not been sampled; next sample in at most 10s. Policy");
+	sentence_change(&rec, buf, sizeof(buf));
+	assert_string_equal(buf, "The next sample.");
+	nlmsg_free(m);
+}
+
 static void accused(void **state)
 {
 	struct nl_msg *m = process(SEEPAGE_STATE_CONFIRMED, SEEPAGE_POLICY_LADDER);
@@ -428,6 +474,7 @@ int main(void)
 		cmocka_unit_test(factors), cmocka_unit_test(extremes), cmocka_unit_test(gates),
 		cmocka_unit_test(headline), cmocka_unit_test(held_back),
 		cmocka_unit_test(accused), cmocka_unit_test(accused_at_rest),
+		cmocka_unit_test(few_floors), cmocka_unit_test(not_sampled),
 		cmocka_unit_test(before), cmocka_unit_test(evidence),
 		cmocka_unit_test(alert), cmocka_unit_test(tense), cmocka_unit_test(nothing),
 	};
