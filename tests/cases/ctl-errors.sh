@@ -313,7 +313,7 @@ unchanged "reset config"
 echo "--- processes that are none"
 for command in show explain; do
 	fails 1 seepage $command 2147483647
-	says $command "pid 2147483647: " "no such process"
+	assert_eq "$(<err)" "seepage: $command: pid 2147483647: no such process" "$command"
 	fails 1 seepage -j $command 2147483647
 	says $command "pid 2147483647: " "no such process"
 	fails 1 seepage $command 2
