@@ -141,6 +141,20 @@ static const struct older *find_older(const char *section, const char *name)
 	return NULL;
 }
 
+/* A section has names of its own. */
+static bool unknown_in(const char *section, const char *path, char *err, size_t size)
+{
+	size_t i, n;
+
+	snprintf(err, size, "unknown key '%.160s': allowed", path);
+	for (i = 0; i < ARRAY_SIZE(older); i++) {
+		n = strlen(err);
+		if (!strcmp(older[i].section, section))
+			snprintf(err + n, size - n, " %s", older[i].name);
+	}
+	return false;
+}
+
 static bool add_older(struct reader *r, const char *section, const char *name,
 		      struct json_object *value)
 {
@@ -148,6 +162,8 @@ static bool add_older(struct reader *r, const char *section, const char *name,
 	char path[TEXT_MAX];
 
 	snprintf(path, sizeof(path), "%.80s%s%.80s", section, *section ? "." : "", name);
+	if (!o && *section)
+		return unknown_in(section, path, r->err, r->size);
 	if (!o)
 		return unknown_key(path, r->err, r->size);
 	if (o->key)

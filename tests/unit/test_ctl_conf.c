@@ -167,6 +167,13 @@ static void bad_values(void **state)
 		{ "{\"monitoring_window_s\": 60, \"thresholds\": {\"monitoring_window_sec\": 60}}",
 		  "thresholds.monitoring_window_sec: given twice" },
 		{ "{\"warmup\\u005fs\": 1}", "line 1: unknown key 'warmup\\u005fs'" },
+		{ "{\"thresholds\": {\"colour\": 3}}",
+		  "unknown key 'thresholds.colour': allowed fault_rate_warning "
+		  "fault_rate_critical rss_growth_percent monitoring_window_sec "
+		  "min_process_size_mb" },
+		{ "{\"alerting\": {\"alert_confidence\": 3}}",
+		  "unknown key 'alerting.alert_confidence': allowed confidence_threshold "
+		  "rate_limit_seconds webhook_url pagerduty_key escalation_delay_minutes" },
 		{ "{\"thresholds\": 3}",
 		  "thresholds: '3': allowed is an object, {\"KEY\": VALUE, ...}" },
 		{ "{\"production_config\": null}",
