@@ -208,8 +208,8 @@ static bool read_object(struct reader *r, struct json_object *o, bool outer)
 
 		if ((wrapper || is_section(name)) &&
 		    !json_object_is_type(value, json_type_object)) {
-			snprintf(r->err, r->size, "%s: '%.80s': allowed is an object, " JSONC_SHAPE,
-				 name,
+			snprintf(r->err, r->size,
+				 "%s: '%.80s': an object is expected, " JSONC_SHAPE, name,
 				 json_object_to_json_string_ext(value, JSON_C_TO_STRING_PLAIN));
 			return false;
 		}
@@ -247,9 +247,14 @@ bool conf_file(struct conf *c, const char *text, size_t len,
 {
 	struct reader r = { c, ignored, arg, err, size };
 	struct jsonc_bad bad;
-	struct json_object *o = jsonc_parse(text, len, &bad, err, size);
+	struct json_object *o;
 	bool ok;
 
+	if (len >= 3 && !memcmp(text, "\xef\xbb\xbf", 3)) {	/* a byte order mark */
+		text += 3;
+		len -= 3;
+	}
+	o = jsonc_parse(text, len, &bad, err, size);
 	if (!o && key_anywhere(bad.key))
 		return bad_value(key_anywhere(bad.key), bad.key, bad.value, err, size);
 	if (!o)

@@ -239,7 +239,7 @@ refused '5' 'line 1' object "$shape"
 refused '{"alert_confidence": 50, "colour": 1}' "'colour'" sample_interval_ms
 refused '{"alert_confidence": 50, "thresholds": {"colour": 1}}' "'thresholds.colour'" \
 	'allowed fault_rate_warning fault_rate_critical rss_growth_percent monitoring_window_sec'
-refused '{"alert_confidence": 50, "thresholds": 5}' thresholds "'5'" object
+refused '{"alert_confidence": 50, "thresholds": 5}' thresholds "'5'" 'an object is expected'
 refused '{"alert_confidence": "50"}' alert_confidence '"50"' 'allowed 0..100' 'without quotes'
 refused '{"alert_confidence": 50.5}' alert_confidence 50.5 'allowed 0..100'
 refused '{"alert_confidence": 5e1}' alert_confidence 5e1 'allowed 0..100'

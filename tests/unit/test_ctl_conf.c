@@ -95,6 +95,10 @@ static void flat(void **state)
 	assert_int_equal(c.v[SEEPAGE_CFG_POLICY], SEEPAGE_POLICY_CLASSIC);
 	assert_false(c.set[SEEPAGE_CFG_PMC]);
 	assert_true(file("{}"));
+	assert_true(file("\xef\xbb\xbf{\"warmup_s\": 6}"));
+	assert_int_equal(c.v[SEEPAGE_CFG_WARMUP_S], 6);
+	assert_false(file("\xef\xbb{\"warmup_s\": 6}"));
+	assert_false(file("{\xef\xbb\xbf\"warmup_s\": 6}"));
 	assert_true(file(" // only a comment\n{ /* and \" */ }\n// the end"));
 }
 
@@ -175,9 +179,9 @@ static void bad_values(void **state)
 		  "unknown key 'alerting.alert_confidence': allowed confidence_threshold "
 		  "rate_limit_seconds webhook_url pagerduty_key escalation_delay_minutes" },
 		{ "{\"thresholds\": 3}",
-		  "thresholds: '3': allowed is an object, {\"KEY\": VALUE, ...}" },
+		  "thresholds: '3': an object is expected, {\"KEY\": VALUE, ...}" },
 		{ "{\"production_config\": null}",
-		  "production_config: 'null': allowed is an object, {\"KEY\": VALUE, ...}" },
+		  "production_config: 'null': an object is expected, {\"KEY\": VALUE, ...}" },
 	};
 	size_t i;
 
