@@ -11,6 +11,8 @@ static u64 min_confidence, limit;
 static const struct opt opts[] = {
 	{ .name = "state", .kind = OPT_STRING, .dest = &states, .arg = "S[,S...]",
 	  .help = "only processes in one of these states" },
+	{ .name = "states", .kind = OPT_STRING, .dest = &states, .arg = "S[,S...]",
+	  .help = "the same" },
 	{ .name = "min-confidence", .kind = OPT_NUMBER, .dest = &min_confidence, .arg = "N",
 	  .max = 100, .help = "only processes with at least this confidence" },
 	{ .name = "uid", .kind = OPT_STRING, .dest = &user, .arg = "UID|NAME",

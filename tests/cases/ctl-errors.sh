@@ -115,8 +115,12 @@ fails 2 seepage watch --since -1
 says watch --since "'-1'" 0..
 fails 2 seepage watch --min-confidence 101
 says watch --min-confidence "'101'" 0..100
-fails 2 seepage watch --states suspected,guilty
-says watch "'guilty'" confirmed runaway
+for command in watch ps; do
+	for option in --state --states; do
+		fails 2 seepage $command $option suspected,guilty
+		says $command "'guilty'" confirmed runaway
+	done
+done
 fails 2 seepage alerts --since x
 says alerts --since "'x'"
 fails 2 seepage ps --uid no-such-user
