@@ -103,7 +103,7 @@ static void print_gates(const struct rec *rec)
 	out_line("\nGates:");
 	for (i = 0; i < n; i++) {
 		sentence_gate(&g[i], text, sizeof(text));
-		out_printf("  %-12s%-12s%s\n", g[i].passed ? "passed" : "HELD BACK",
+		out_printf("  %-12s%-12s%s\n", g[i].passed ? "passed" : "held back",
 			   gate_name(g[i].id) ? gate_name(g[i].id) : "?", text);
 	}
 }
@@ -148,6 +148,8 @@ static void print_text(const struct rec *rec, const struct rec *alert, const str
 	print_factors(rec);
 	if (before)
 		print_before(before);
+	if (rec->gone)
+		return;
 	sentence_change(rec, text, sizeof(text));
 	out_printf("\nWhat would change the verdict: %s\n", text);
 }
