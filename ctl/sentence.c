@@ -260,6 +260,7 @@ static void brief(const struct factor *f, char *buf, size_t size)
 {
 	const char *unit = factor_unit(f->id);
 	char value[FIG], base[FIG];
+	u64 kept;
 
 	figure(unit, f->value, value);
 	figure(unit, f->baseline, base);
@@ -286,8 +287,10 @@ static void brief(const struct factor *f, char *buf, size_t size)
 		snprintf(buf, size, "%s given back", f->value ? value : "nothing");
 		break;
 	case SEEPAGE_FACTOR_RETAIN:
-		snprintf(buf, size, "%llu.%02llu pages kept per fault", magnitude(f->value) / 1000,
-			 magnitude(f->value) % 1000 / 10);
+		/* more than one came with a huge page or was there before: all were kept */
+		kept = f->value > 1000 ? 1000 : magnitude(f->value);
+		snprintf(buf, size, "%llu.%02llu pages kept per fault", kept / 1000,
+			 kept % 1000 / 10);
 		break;
 	default:
 		sentence_factor(f, buf, size);

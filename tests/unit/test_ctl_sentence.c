@@ -304,6 +304,7 @@ static void evidence(void **state)
 	put_factor(m, SEEPAGE_FACTOR_RELEASE, 10, 10, 0, 0);
 	put_factor(m, SEEPAGE_FACTOR_RELEASE, 9, 10, 25, 0);
 	put_factor(m, SEEPAGE_FACTOR_RETAIN, 15, 15, 950, 1000);
+	put_factor(m, SEEPAGE_FACTOR_RETAIN, 15, 15, 512000, 1000);
 	put_factor(m, SEEPAGE_FACTOR_RETAIN, 0, 15, 950, 1000);
 	nla_nest_end(m, nest);
 	assert_int_equal(rec_parse(&rec, nlmsg_hdr(m)), 0);
@@ -314,7 +315,7 @@ static void evidence(void **state)
 			    "address space 250 % of RSS (over 200 %), "
 			    "floor of anonymous memory rose 100.0 MiB from 10.0 MiB, "
 			    "rising for 5m00s, nothing given back, 2.5 % given back, "
-			    "0.95 pages kept per fault");
+			    "0.95 pages kept per fault, 1.00 pages kept per fault");
 	nlmsg_free(m);
 }
 
