@@ -70,6 +70,20 @@ static int apply(const struct ctx *ctx, const struct conf *c)
 	return status;
 }
 
+/* Beside what is in force; the defaults if that may not be asked, or nobody is there. */
+static bool consistent(const struct conf *c, char *err, size_t size)
+{
+	struct conf running;
+	struct knl k;
+	bool known = false;
+
+	if (knl_open(&k) >= 0) {
+		known = knl_resolve(&k) >= 0 && query_config(&k, &running) >= 0;
+		knl_close(&k);
+	}
+	return conf_consistent(c, known ? &running : NULL, err, size);
+}
+
 static int run(struct ctx *ctx, int argc, char **argv)
 {
 	char err[CONF_ERR_MAX];
@@ -82,6 +96,8 @@ static int run(struct ctx *ctx, int argc, char **argv)
 		return fail(ctx, "%s: %s", argv[0], strerror(errno));
 	ok = conf_file(&c, text, len, warn_of, ctx, err, sizeof(err));
 	free(text);
+	if (ok && check)
+		ok = consistent(&c, err, sizeof(err));
 	if (!ok)
 		return fail(ctx, "%s: %s", argv[0], err);
 	if (check || !memchr(c.set, 1, sizeof(c.set)))

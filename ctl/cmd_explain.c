@@ -5,26 +5,52 @@
 
 struct answer {
 	struct nlmsghdr *now, *last;	/* the process, its last alert; or NULL */
+	struct nlmsghdr *before;	/* the last that accused it, if the last does not */
+	u64 interval_ms;
 };
 
-/* The newest alert of this pid in the ring. Whoever may not read it gets none. */
-static struct nlmsghdr *last_alert(struct knl *k, u32 pid)
+static struct nlmsghdr *steal(struct msgs *m, size_t i)
 {
-	struct nlmsghdr *found = NULL;
+	struct nlmsghdr *nlh = m->v[i];
+
+	m->v[i] = NULL;
+	return nlh;
+}
+
+/* What is over has no evidence left: that of the alert before it tells why. */
+static int accusation(const struct msgs *m, const struct rec *last)
+{
+	struct rec *all;
+	size_t n;
+	int found;
+
+	if (!last->past || rec_has_evidence(last))
+		return -1;
+	all = list_records(m, &n);
+	found = n == m->n ? rec_accusation(last, all, n) : -1;
+	free(all);
+	return found;
+}
+
+/* The newest alert of this pid in the ring. Whoever may not read it gets none. */
+static void last_alert(struct knl *k, u32 pid, struct answer *a)
+{
 	struct msgs m = { 0 };
 	struct rec rec;
+	int before;
 	size_t i;
 
 	if (query_alerts(k, 0, &m) < 0)
-		return NULL;
-	for (i = m.n; i-- && !found;) {
+		return;
+	for (i = m.n; i-- && !a->last;) {
 		if (rec_parse(&rec, m.v[i]) || rec_get(&rec, SEEPAGE_A_PID, 0) != pid)
 			continue;
-		found = m.v[i];
-		m.v[i] = NULL;
+		before = accusation(&m, &rec);
+		if (before >= 0)
+			a->before = steal(&m, (size_t)before);
+		a->last = steal(&m, i);
 	}
 	msgs_free(&m);
-	return found;
 }
 
 /* Does the alert speak of the process that has this pid now? Not if that is younger. */
@@ -49,6 +75,23 @@ static void print_alert(const struct rec *alert)
 		   name ? name : "", name ? ")" : "");
 }
 
+static void print_before(const struct rec *before)
+{
+	struct factor f[REC_LIST_MAX];
+	unsigned int n = rec_factors(before, f), i;
+	char when[TEXT_MAX], text[SENTENCE_MAX], points[32];
+
+	attr_text(SEEPAGE_A_TIME_NS, before->a[SEEPAGE_A_TIME_NS], false, when, sizeof(when));
+	attr_text(SEEPAGE_A_STATE, before->a[SEEPAGE_A_STATE], false, text, sizeof(text));
+	out_printf("\nbefore: #%llu %s at %s\n", rec_get(before, SEEPAGE_A_SEQ, 0), text, when);
+	for (i = 0; i < n; i++) {
+		snprintf(points, sizeof(points), "%u/%u", f[i].points, f[i].max);
+		sentence_factor(&f[i], text, sizeof(text));
+		out_printf("  %-12s%-12s%s\n", points,
+			   factor_name(f[i].id) ? factor_name(f[i].id) : "?", text);
+	}
+}
+
 static void print_gates(const struct rec *rec)
 {
 	struct gate g[REC_LIST_MAX];
@@ -60,7 +103,7 @@ static void print_gates(const struct rec *rec)
 	out_line("\nGates:");
 	for (i = 0; i < n; i++) {
 		sentence_gate(&g[i], text, sizeof(text));
-		out_printf("  %-12s%-12s%s\n", g[i].passed ? "passed" : "HELD BACK",
+		out_printf("  %-12s%-12s%s\n", g[i].passed ? "passed" : "held back",
 			   gate_name(g[i].id) ? gate_name(g[i].id) : "?", text);
 	}
 }
@@ -91,7 +134,7 @@ static void print_factors(const struct rec *rec)
 			   confidence);
 }
 
-static void print_text(const struct rec *rec, const struct rec *alert)
+static void print_text(const struct rec *rec, const struct rec *alert, const struct rec *before)
 {
 	char text[SENTENCE_MAX];
 
@@ -103,12 +146,18 @@ static void print_text(const struct rec *rec, const struct rec *alert)
 		print_alert(alert);
 	print_gates(rec);
 	print_factors(rec);
+	if (before)
+		print_before(before);
+	if (rec->gone)
+		return;
 	sentence_change(rec, text, sizeof(text));
 	out_printf("\nWhat would change the verdict: %s\n", text);
 }
 
-static int print_json(const struct ctx *ctx, const struct rec *rec, const struct rec *alert)
+static int print_json(const struct ctx *ctx, const struct rec *rec, const struct rec *alert,
+		      const struct rec *before)
 {
+	static const struct place nowhere;
 	static const u8 ids[] = { SEEPAGE_A_SEQ, SEEPAGE_A_TIME_NS, SEEPAGE_A_STATE,
 				       SEEPAGE_A_PREV_STATE, SEEPAGE_A_SEVERITY };
 	struct json_object *o, *last = alert ? json_object_new_object() : NULL;
@@ -129,27 +178,39 @@ static int print_json(const struct ctx *ctx, const struct rec *rec, const struct
 		json_object_object_add(last, attr_table[ids[i]].key,
 				       attr_json(ids[i], alert->a[ids[i]]));
 	json_object_object_add(o, "last_alert", last);
+	json_object_object_add(o, "before", before ? json_alert(before, &nowhere) : NULL);
 	return out_json(ctx, o);
 }
 
 /* A process that is gone is explained by its last alert, as of then. */
 static int print(const struct ctx *ctx, const struct answer *a)
 {
-	struct rec now, alert;
-	bool has_alert = a->last && !rec_parse(&alert, a->last);
+	struct rec now, alert, before;
+	bool has_alert = a->last && !rec_parse(&alert, a->last), has_before;
 
 	if (!a->now && has_alert)
 		rec_is_gone(&alert);
 	if (a->now && rec_parse(&now, a->now))
 		return fail(ctx, "the module sent something that is no message");
+	if (a->now)
+		now.interval_ms = a->interval_ms;
 	if (a->now && has_alert && !same_process(&now, &alert))
 		has_alert = false;
+	/* a process that goes on may be under suspicion again: that is told above */
+	has_before = has_alert && a->before && !rec_parse(&before, a->before) &&
+		     (!a->now || !rec_has_evidence(&now));
+	if (has_before) {
+		before.past = true;
+		before.gone = !a->now;
+	}
 	if (!a->now && !ctx->json)
 		out_line("No process of that pid is tracked now. This is what its last alert "
 			 "said:");
 	if (ctx->json)
-		return print_json(ctx, a->now ? &now : &alert, has_alert ? &alert : NULL);
-	print_text(a->now ? &now : &alert, has_alert ? &alert : NULL);
+		return print_json(ctx, a->now ? &now : &alert, has_alert ? &alert : NULL,
+				  has_before ? &before : NULL);
+	print_text(a->now ? &now : &alert, has_alert ? &alert : NULL,
+		   has_before ? &before : NULL);
 	return 0;
 }
 
@@ -165,10 +226,13 @@ static int run(struct ctx *ctx, int argc, char **argv)
 	err = query_process(&k, pid, &a.now);
 	second = k;	/* its error is not of interest */
 	if (err >= 0 || k.err == ESRCH || (k.err == ENOENT && *k.text))
-		a.last = last_alert(&second, pid);
+		last_alert(&second, pid, &a);
+	if (a.now)
+		a.interval_ms = query_interval(&second);
 	err = a.now || a.last ? print(ctx, &a) : knl_fail_pid(ctx, &k, pid, NEEDS_READ);
 	free(a.now);
 	free(a.last);
+	free(a.before);
 	knl_close(&k);
 	return err;
 }

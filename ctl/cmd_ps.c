@@ -11,6 +11,8 @@ static u64 min_confidence, limit;
 static const struct opt opts[] = {
 	{ .name = "state", .kind = OPT_STRING, .dest = &states, .arg = "S[,S...]",
 	  .help = "only processes in one of these states" },
+	{ .name = "states", .kind = OPT_STRING, .dest = &states, .arg = "S[,S...]",
+	  .help = "the same" },
 	{ .name = "min-confidence", .kind = OPT_NUMBER, .dest = &min_confidence, .arg = "N",
 	  .max = 100, .help = "only processes with at least this confidence" },
 	{ .name = "uid", .kind = OPT_STRING, .dest = &user, .arg = "UID|NAME",
@@ -119,6 +121,19 @@ static void print(const struct ctx *ctx, const struct msgs *m)
 	free(rec);
 }
 
+/*
+ * A list of one's own processes looks like that of an idle machine. Who may
+ * read all is the module's matter: status is for those.
+ */
+static void tell_own(const struct ctx *ctx, struct knl *k)
+{
+	struct nlmsghdr *nlh;
+
+	if (query_one(k, knl_msg(k, SEEPAGE_CMD_GET_STATUS, 0), &nlh) == -EPERM)
+		note(ctx, "only your own processes (others need " NEEDS_READ ")");
+	free(nlh);
+}
+
 static int run(struct ctx *ctx, int argc, char **argv)
 {
 	struct msgs m = { 0 };
@@ -137,6 +152,7 @@ static int run(struct ctx *ctx, int argc, char **argv)
 		if (err)
 			note(ctx, "the table kept changing: the list may not be consistent");
 		print(ctx, &m);
+		tell_own(ctx, &k);
 		err = 0;
 	}
 	msgs_free(&m);

@@ -67,8 +67,8 @@ static void print_gates(const struct rec *rec)
 		out_line("gates:");
 	for (i = 0; i < n; i++) {
 		sentence_gate(&g[i], text, sizeof(text));
-		out_printf("  %-15s%-7s%s\n", gate_name(g[i].id) ? gate_name(g[i].id) : "?",
-			   g[i].passed ? "open" : "closed", text);
+		out_printf("  %-15s%-11s%s\n", gate_name(g[i].id) ? gate_name(g[i].id) : "?",
+			   g[i].passed ? "passed" : "held back", text);
 	}
 }
 
@@ -82,8 +82,11 @@ static void print_history(const struct rec *rec)
 		out_printf("least anonymous memory and swap in each epoch, oldest first:\n"
 			   "  %-15s%-10s%s\n", "EPOCH", "COVERS", "LEAST");
 	for (i = 0; i < n; i++) {
-		out_printf("  %-15s", fmt_ms(text, sizeof(text), l[i].epoch_ms));
-		out_printf("%-10s", fmt_ms(text, sizeof(text), l[i].covers_ms));
+		/* what the first sample closed was no whole epoch */
+		bool whole = i || l[i].n > 1;
+
+		out_printf("  %-15s", whole ? fmt_ms(text, sizeof(text), l[i].epoch_ms) : "-");
+		out_printf("%-10s", whole ? fmt_ms(text, sizeof(text), l[i].covers_ms) : "-");
 		for (j = 0; j < l[i].n; j++)
 			out_printf("%s%s", j ? " " : "",
 				   fmt_bytes_short(text, sizeof(text), l[i].minima[j]));

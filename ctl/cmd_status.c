@@ -108,7 +108,8 @@ static void print_text(const struct rec *rec, const struct conf *c)
 	u64 first = rec_get(rec, SEEPAGE_A_SEQ_FIRST, 0);
 	const char *policy = c->set[SEEPAGE_CFG_POLICY] ?
 			     policy_name(c->v[SEEPAGE_CFG_POLICY]) : NULL;
-	char a[TEXT_MAX], b[TEXT_MAX];
+	u64 last = rec_get(rec, SEEPAGE_A_SEQ_LAST, 0);
+	char a[TEXT_MAX];
 
 	text(rec, SEEPAGE_A_VERSION, a);
 	out_printf("seepage %s, module %s\n", SEEPAGE_CTL_VERSION, a);
@@ -119,12 +120,13 @@ static void print_text(const struct rec *rec, const struct conf *c)
 	text(rec, SEEPAGE_A_HOOK, a);
 	out_printf("%-12s%s\n%-12s%s\n", "hook:", a, "policy:", policy ? policy : "-");
 	print_work(rec, c);
-	text(rec, SEEPAGE_A_SEQ_FIRST, a);
-	text(rec, SEEPAGE_A_SEQ_LAST, b);
-	if (first)
-		out_printf("%-12s%s to %s in the ring\n", "alerts:", a, b);
+	if (first && last > first)
+		out_printf("%-12s%llu held, #%llu to #%llu\n", "alerts:", last - first + 1, first,
+			   last);
+	else if (first)
+		out_printf("%-12s1 held, #%llu\n", "alerts:", first);
 	else
-		out_printf("%-12s%s\n", "alerts:", "none in the ring");
+		out_printf("%-12s%s\n", "alerts:", "none held");
 	text(rec, SEEPAGE_A_PMC, a);
 	out_printf("%-12s%s\n", "pmc:", a);
 	print_counters(rec);

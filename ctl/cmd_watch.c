@@ -27,6 +27,8 @@ static const struct opt opts[] = {
 	  .help = "first print what the module still holds, from this number on" },
 	{ .name = "states", .kind = OPT_STRING, .dest = &states, .arg = "S[,S...]",
 	  .help = "only alerts that say one of these states" },
+	{ .name = "state", .kind = OPT_STRING, .dest = &states, .arg = "S[,S...]",
+	  .help = "the same" },
 	{ .name = "min-confidence", .kind = OPT_NUMBER, .dest = &min_confidence, .arg = "N",
 	  .max = 100, .help = "only alerts with at least this confidence" },
 	{ .name = "count", .kind = OPT_NUMBER, .dest = &count, .arg = "N", .min = 1,
@@ -188,8 +190,8 @@ static void begin(struct watch *w, const struct rec *status)
 		return;
 	}
 	if (last && since > last + 1) {
-		note(NULL, "watch: module reloaded: its last alert is %llu, before %llu",
-		     last, since);
+		note(NULL, "watch: its last alert is %llu, %llu is not known here "
+		     "(module reloaded?): from the beginning", last, since);
 		since = 1;
 	}
 	follow_begin(&w->follow, instance, last ? since : 0);

@@ -141,6 +141,20 @@ static const struct older *find_older(const char *section, const char *name)
 	return NULL;
 }
 
+/* A section has names of its own. */
+static bool unknown_in(const char *section, const char *path, char *err, size_t size)
+{
+	size_t i, n;
+
+	snprintf(err, size, "unknown key '%.160s': allowed", path);
+	for (i = 0; i < ARRAY_SIZE(older); i++) {
+		n = strlen(err);
+		if (!strcmp(older[i].section, section))
+			snprintf(err + n, size - n, " %s", older[i].name);
+	}
+	return false;
+}
+
 static bool add_older(struct reader *r, const char *section, const char *name,
 		      struct json_object *value)
 {
@@ -148,6 +162,8 @@ static bool add_older(struct reader *r, const char *section, const char *name,
 	char path[TEXT_MAX];
 
 	snprintf(path, sizeof(path), "%.80s%s%.80s", section, *section ? "." : "", name);
+	if (!o && *section)
+		return unknown_in(section, path, r->err, r->size);
 	if (!o)
 		return unknown_key(path, r->err, r->size);
 	if (o->key)
@@ -192,8 +208,8 @@ static bool read_object(struct reader *r, struct json_object *o, bool outer)
 
 		if ((wrapper || is_section(name)) &&
 		    !json_object_is_type(value, json_type_object)) {
-			snprintf(r->err, r->size, "%s: '%.80s': allowed is an object, " JSONC_SHAPE,
-				 name,
+			snprintf(r->err, r->size,
+				 "%s: '%.80s': an object is expected, " JSONC_SHAPE, name,
 				 json_object_to_json_string_ext(value, JSON_C_TO_STRING_PLAIN));
 			return false;
 		}
@@ -231,9 +247,14 @@ bool conf_file(struct conf *c, const char *text, size_t len,
 {
 	struct reader r = { c, ignored, arg, err, size };
 	struct jsonc_bad bad;
-	struct json_object *o = jsonc_parse(text, len, &bad, err, size);
+	struct json_object *o;
 	bool ok;
 
+	if (len >= 3 && !memcmp(text, "\xef\xbb\xbf", 3)) {	/* a byte order mark */
+		text += 3;
+		len -= 3;
+	}
+	o = jsonc_parse(text, len, &bad, err, size);
 	if (!o && key_anywhere(bad.key))
 		return bad_value(key_anywhere(bad.key), bad.key, bad.value, err, size);
 	if (!o)
@@ -245,4 +266,45 @@ bool conf_file(struct conf *c, const char *text, size_t len,
 		jsonc_no_object(text, json_type_to_name(json_object_get_type(o)), err, size);
 	json_object_put(o);
 	return ok;
+}
+
+/* What must not exceed what; the module refuses the same in the same words. */
+static const struct {
+	unsigned int low, high;
+} pairs[] = {
+	{ SEEPAGE_CFG_SUSPECT_INTERVAL_MS, SEEPAGE_CFG_SAMPLE_INTERVAL_MS },
+	{ SEEPAGE_CFG_FAULT_RATE_WARNING, SEEPAGE_CFG_FAULT_RATE_CRITICAL },
+};
+
+struct origin {
+	u32 v;
+	const char *from;
+};
+
+static struct origin value_of(const struct conf *c, const struct conf *running, unsigned int key)
+{
+	if (c->set[key])
+		return (struct origin){ c->v[key], "" };
+	if (running && running->set[key])
+		return (struct origin){ running->v[key], " now" };
+	return (struct origin){ cfg_keys[key].def, " by default" };
+}
+
+/* Would @c contradict itself once it is applied? @running: NULL, not known. */
+bool conf_consistent(const struct conf *c, const struct conf *running, char *err, size_t size)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(pairs); i++) {
+		struct origin low = value_of(c, running, pairs[i].low);
+		struct origin high = value_of(c, running, pairs[i].high);
+
+		if (low.v <= high.v)
+			continue;
+		snprintf(err, size, "%s must not exceed %s (%u%s, %u%s)",
+			 cfg_keys[pairs[i].low].name, cfg_keys[pairs[i].high].name,
+			 low.v, low.from, high.v, high.from);
+		return false;
+	}
+	return true;
 }

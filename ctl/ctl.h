@@ -151,6 +151,7 @@ struct rec {
 	struct nlattr *a[__SEEPAGE_A_MAX];
 	bool gone;		/* no such process any more */
 	bool past;		/* gone, or the alert is over: told in the past tense */
+	u64 interval_ms;	/* between samples, for who asked; 0: not known */
 };
 
 struct factor {
@@ -165,10 +166,13 @@ struct gate {
 	bool passed, reached;
 	s64 value, limit;
 	bool past;
+	bool few;		/* RISING: of the floors it takes only these are known */
+	unsigned int floors;
 };
 
 #define REC_LIST_MAX	32	/* factors, gates, levels that are looked at */
 #define MINIMA_MAX	64
+#define LEVEL_EPOCHS	8	/* that a level remembers: SEEP_MINIMA of the module */
 
 struct level {
 	u64 epoch_ms;		/* the newest epoch */
@@ -179,6 +183,8 @@ struct level {
 
 int rec_parse(struct rec *rec, struct nlmsghdr *nlh);
 void rec_is_gone(struct rec *rec);
+bool rec_has_evidence(const struct rec *rec);
+int rec_accusation(const struct rec *alert, const struct rec *all, size_t n);
 bool rec_u64(const struct rec *rec, unsigned int id, u64 *v);
 u64 rec_get(const struct rec *rec, unsigned int id, u64 otherwise);
 bool rec_s64(const struct rec *rec, unsigned int id, s64 *v);
@@ -254,6 +260,7 @@ bool conf_add(struct conf *c, const char *key, const char *value, char *err, siz
 bool conf_file(struct conf *c, const char *text, size_t len,
 	       void (*ignored)(void *arg, const char *key), void *arg,
 	       char *err, size_t size);
+bool conf_consistent(const struct conf *c, const struct conf *running, char *err, size_t size);
 
 /* jsonc.c: JSON with comments, duplicate keys refused */
 struct jsonc_bad {		/* a number that none can be made of; else empty */
@@ -323,6 +330,7 @@ int query_open_pid(struct ctx *ctx, const char *word, struct knl *k, u32 *pid);
 int query_one(struct knl *k, struct nl_msg *msg, struct nlmsghdr **reply);
 int query_dump(struct knl *k, struct nl_msg *(*build)(struct knl *k, void *arg),
 	       void *arg, struct msgs *m);
+u64 query_interval(struct knl *k);
 int query_config(struct knl *k, struct conf *c);
 int query_send_config(struct knl *k, const struct conf *c);
 int query_alerts(struct knl *k, u64 since, struct msgs *m);

@@ -40,7 +40,10 @@ void list_print(const u8 *columns, unsigned int cols, const struct rec *rec, siz
 	t = table_new(heads, right, cols);
 	for (i = 0; i < n; i++) {
 		for (col = 0; col < cols; col++) {
-			attr_text(columns[col], rec[i].a[columns[col]], true, text, sizeof(text));
+			bool over = rec[i].gone && columns[col] == SEEPAGE_A_TTE_SECONDS;
+
+			attr_text(columns[col], over ? NULL : rec[i].a[columns[col]], true, text,
+				  sizeof(text));
 			table_cell(t, text);
 		}
 	}

@@ -267,8 +267,7 @@ int knl_fail(const struct ctx *ctx, const struct knl *k, const char *needs)
 		return fail(ctx, "not permitted: %s", k->text);
 	if (k->err == EPERM || k->err == EACCES)
 		return fail(ctx, "not permitted: needs %s%s%s%s", needs, open, k->text, close);
-	return fail(ctx, "%s%s%s%s", *k->text ? k->text : strerror(k->err), open,
-		    *k->text ? strerror(k->err) : "", close);
+	return fail(ctx, "%s", *k->text ? k->text : strerror(k->err));
 }
 
 /* The same where the question was about one process: it is named. */

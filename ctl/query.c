@@ -116,6 +116,20 @@ int query_alerts(struct knl *k, u64 since, struct msgs *m)
 	return query_dump(k, alerts_msg, &since, m);
 }
 
+/* Time between samples that is in force; 0: not known, or not to be told */
+u64 query_interval(struct knl *k)
+{
+	struct nlmsghdr *nlh;
+	struct rec rec;
+	u64 ms = 0;
+
+	if (query_one(k, knl_msg(k, SEEPAGE_CMD_GET_STATUS, 0), &nlh) >= 0 &&
+	    !rec_parse(&rec, nlh))
+		ms = rec_get(&rec, SEEPAGE_A_INTERVAL_MS, 0);
+	free(nlh);
+	return ms;
+}
+
 int query_config(struct knl *k, struct conf *c)
 {
 	struct nlattr *pos;

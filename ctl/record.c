@@ -7,8 +7,6 @@
 #include <netlink/genl/genl.h>
 #include "ctl.h"
 
-#define LEVEL_EPOCHS	8	/* that a level remembers: SEEP_MINIMA of the module */
-
 int rec_parse(struct rec *rec, struct nlmsghdr *nlh)
 {
 	u64 state;
@@ -16,6 +14,7 @@ int rec_parse(struct rec *rec, struct nlmsghdr *nlh)
 	if (!genlmsg_valid_hdr(nlh, 0) ||
 	    genlmsg_parse(nlh, 0, rec->a, SEEPAGE_A_MAX, NULL) < 0)
 		return -1;
+	rec->interval_ms = 0;
 	state = rec_get(rec, SEEPAGE_A_STATE, SEEPAGE_STATE_OK);
 	rec->gone = state == SEEPAGE_STATE_EXITED;
 	rec->past = rec->gone || state == SEEPAGE_STATE_RECOVERED;
@@ -27,6 +26,44 @@ void rec_is_gone(struct rec *rec)
 {
 	rec->gone = true;
 	rec->past = true;
+}
+
+bool rec_has_evidence(const struct rec *rec)
+{
+	struct factor f[REC_LIST_MAX];
+	unsigned int n = rec_factors(rec, f);
+
+	while (n--)
+		if (f[n].points)
+			return true;
+	return false;
+}
+
+/*
+ * The newest of the @n alerts that accused the process of @alert, before it or
+ * itself; pids come again, so the name has to be the same. -1: none.
+ */
+int rec_accusation(const struct rec *alert, const struct rec *all, size_t n)
+{
+	u64 seq = rec_get(alert, SEEPAGE_A_SEQ, 0), pid = rec_get(alert, SEEPAGE_A_PID, 0);
+	const char *name, *other;
+	size_t len = rec_string(alert, SEEPAGE_A_COMM, &name);
+
+	while (n--) {
+		const struct rec *rec = &all[n];
+
+		if (rec_get(rec, SEEPAGE_A_SEQ, 0) > seq || !pid ||
+		    rec_get(rec, SEEPAGE_A_PID, 0) != pid)
+			continue;
+		if (rec_get(rec, SEEPAGE_A_SEQ, 0) < seq &&
+		    rec_get(rec, SEEPAGE_A_STATE, 0) == SEEPAGE_STATE_EXITED)
+			break;		/* what was before is another process */
+		if (state_is_alert((unsigned int)rec_get(rec, SEEPAGE_A_STATE, 0)) &&
+		    rec_string(rec, SEEPAGE_A_COMM, &other) == len && other && name &&
+		    !memcmp(name, other, len))
+			return (int)n;
+	}
+	return -1;
 }
 
 bool rec_u64(const struct rec *rec, unsigned int id, u64 *v)
@@ -96,34 +133,6 @@ unsigned int rec_factors(const struct rec *rec, struct factor *f)
 	return n;
 }
 
-unsigned int rec_gates(const struct rec *rec, struct gate *g)
-{
-	struct nlattr *nest = rec->a[SEEPAGE_A_GATES], *pos;
-	unsigned int n = 0;
-	int rem;
-
-	if (!nest)
-		return 0;
-	nla_for_each_nested(pos, nest, rem) {
-		struct nlattr *a[__SEEPAGE_GATE_A_MAX];
-		u64 id, passed = 0;
-
-		if (nla_type(pos) != SEEPAGE_A_GATE || n == REC_LIST_MAX ||
-		    nla_parse_nested(a, SEEPAGE_GATE_A_MAX, pos, NULL) < 0 ||
-		    !attr_u64(a[SEEPAGE_GATE_A_ID], &id))
-			continue;
-		attr_u64(a[SEEPAGE_GATE_A_PASSED], &passed);
-		memset(&g[n], 0, sizeof(g[n]));
-		g[n].id = (unsigned int)id;
-		g[n].past = rec->past;
-		g[n].passed = passed;
-		g[n].reached = attr_s64(a[SEEPAGE_GATE_A_VALUE], &g[n].value) &&
-			     attr_s64(a[SEEPAGE_GATE_A_LIMIT], &g[n].limit);
-		n++;
-	}
-	return n;
-}
-
 /*
  * How long a time the epochs of each level cover. That of a level which is not
  * full yet began when the process was first seen, as that of the highest did;
@@ -169,5 +178,45 @@ unsigned int rec_levels(const struct rec *rec, struct level *l)
 		n++;
 	}
 	measure_levels(l, n);
+	return n;
+}
+
+/* Of the shortest epochs; an alert says nothing of them, and has had enough. */
+static unsigned int known_floors(const struct rec *rec)
+{
+	struct level l[REC_LIST_MAX];
+
+	if (!rec->a[SEEPAGE_A_HISTORY])
+		return LEVEL_EPOCHS;
+	return rec_levels(rec, l) ? l[0].n : 0;
+}
+
+unsigned int rec_gates(const struct rec *rec, struct gate *g)
+{
+	struct nlattr *nest = rec->a[SEEPAGE_A_GATES], *pos;
+	unsigned int n = 0, floors = known_floors(rec);
+	int rem;
+
+	if (!nest)
+		return 0;
+	nla_for_each_nested(pos, nest, rem) {
+		struct nlattr *a[__SEEPAGE_GATE_A_MAX];
+		u64 id, passed = 0;
+
+		if (nla_type(pos) != SEEPAGE_A_GATE || n == REC_LIST_MAX ||
+		    nla_parse_nested(a, SEEPAGE_GATE_A_MAX, pos, NULL) < 0 ||
+		    !attr_u64(a[SEEPAGE_GATE_A_ID], &id))
+			continue;
+		attr_u64(a[SEEPAGE_GATE_A_PASSED], &passed);
+		memset(&g[n], 0, sizeof(g[n]));
+		g[n].id = (unsigned int)id;
+		g[n].past = rec->past;
+		g[n].passed = passed;
+		g[n].reached = attr_s64(a[SEEPAGE_GATE_A_VALUE], &g[n].value) &&
+			     attr_s64(a[SEEPAGE_GATE_A_LIMIT], &g[n].limit);
+		g[n].few = id == SEEPAGE_GATE_RISING && !g[n].reached && floors < LEVEL_EPOCHS;
+		g[n].floors = floors;
+		n++;
+	}
 	return n;
 }

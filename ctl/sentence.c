@@ -184,7 +184,11 @@ void sentence_gate(const struct gate *g, char *buf, size_t size)
 	char value[FIG], limit[FIG];
 
 	if (!g->reached) {
-		if (g->id == SEEPAGE_GATE_RISING)
+		if (g->few)
+			snprintf(buf, size,
+				 "%u of the %u floors of anonymous memory and swap it takes %s known",
+				 g->floors, LEVEL_EPOCHS, g->past ? "were" : "are");
+		else if (g->id == SEEPAGE_GATE_RISING)
 			snprintf(buf, size, "no floor of anonymous memory and swap %s rising",
 				 g->past ? "kept" : "keeps");
 		else
@@ -256,6 +260,7 @@ static void brief(const struct factor *f, char *buf, size_t size)
 {
 	const char *unit = factor_unit(f->id);
 	char value[FIG], base[FIG];
+	u64 kept;
 
 	figure(unit, f->value, value);
 	figure(unit, f->baseline, base);
@@ -282,20 +287,23 @@ static void brief(const struct factor *f, char *buf, size_t size)
 		snprintf(buf, size, "%s given back", f->value ? value : "nothing");
 		break;
 	case SEEPAGE_FACTOR_RETAIN:
-		snprintf(buf, size, "%llu.%02llu pages kept per fault", magnitude(f->value) / 1000,
-			 magnitude(f->value) % 1000 / 10);
+		/* more than one came with a huge page or was there before: all were kept */
+		kept = f->value > 1000 ? 1000 : magnitude(f->value);
+		snprintf(buf, size, "%llu.%02llu pages kept per fault", kept / 1000,
+			 kept % 1000 / 10);
 		break;
 	default:
 		sentence_factor(f, buf, size);
 	}
 }
 
-/* Factors with points, in the order they were sent */
+/* Factors with points, in the order they were sent; of what is over, what it was */
 void sentence_evidence(const struct rec *rec, char *buf, size_t size)
 {
 	struct factor f[REC_LIST_MAX];
 	unsigned int n = rec_factors(rec, f), i;
 	char text[SENTENCE_MAX / 2];
+	u64 before;
 
 	buf[0] = '\0';
 	for (i = 0; i < n; i++) {
@@ -304,7 +312,11 @@ void sentence_evidence(const struct rec *rec, char *buf, size_t size)
 		brief(&f[i], text, sizeof(text));
 		append(buf, size, "%s%s", *buf ? ", " : "", text);
 	}
-	if (!*buf)
+	if (*buf)
+		return;
+	if (rec->past && rec_u64(rec, SEEPAGE_A_PREV_STATE, &before) && before <= SEEPAGE_STATE_MAX)
+		snprintf(buf, size, "was %s", state_name((unsigned int)before));
+	else
 		snprintf(buf, size, "no evidence at this moment");
 }
 
@@ -349,10 +361,44 @@ static const char *const state_sentences[][2] = {
 
 static_assert(ARRAY_SIZE(state_sentences) == __SEEPAGE_STATE_MAX, "every state has a sentence");
 
+static const char at_rest[] =
+	"It grew as a leak does; it does not grow now. The alert stays until half of the growth "
+	"is given back or it has not grown for an hour (longer for slow leaks).";
+
+static bool rises(const struct gate *g, unsigned int n)
+{
+	unsigned int i;
+
+	for (i = 0; i < n; i++)
+		if (g[i].id == SEEPAGE_GATE_RISING && !g[i].passed)
+			return false;
+	return true;
+}
+
 static const char *const caveats[] = {
 	"Only growth is measured: whether the program still uses that memory is not known.",
 	"Only growth was measured: whether the program still used that memory is not known.",
 };
+
+/* Seen since its last sample, if there was one: there is nothing to hold it back yet. */
+static bool not_judged(const struct rec *rec, unsigned int gates)
+{
+	return !rec->past && !gates &&
+	       rec_get(rec, SEEPAGE_A_STATE, UINT32_MAX) == SEEPAGE_STATE_OK;
+}
+
+static void next_sample(const struct rec *rec, char *buf, size_t size)
+{
+	char text[FIG];
+
+	append(buf, size, "Not judged yet: it has not been sampled; ");
+	if (rec->interval_ms)
+		append(buf, size, "next sample in at most %s.",
+		       rec->interval_ms < 1000 ? fmt_ms(text, sizeof(text), rec->interval_ms) :
+		       fmt_seconds(text, sizeof(text), (rec->interval_ms + 999) / 1000));
+	else
+		append(buf, size, "the next sample is awaited.");
+}
 
 void sentence_verdict(const struct rec *rec, char *buf, size_t size)
 {
@@ -363,9 +409,16 @@ void sentence_verdict(const struct rec *rec, char *buf, size_t size)
 	const struct gate *closed = first_closed(g, n);
 	char text[SENTENCE_MAX / 2];
 
-	snprintf(buf, size, "%s", state < ARRAY_SIZE(state_sentences) ?
-		 state_sentences[state][rec->gone] :
-		 "Its state is one this controller does not know.");
+	if (not_judged(rec, n)) {
+		buf[0] = '\0';
+		next_sample(rec, buf, size);
+	} else if (!rec->gone && state_is_alert(state) && !rises(g, n)) {
+		snprintf(buf, size, "%s", at_rest);
+	} else {
+		snprintf(buf, size, "%s", state < ARRAY_SIZE(state_sentences) ?
+			 state_sentences[state][rec->gone] :
+			 "Its state is one this controller does not know.");
+	}
 	if (!rec->gone && !state_is_alert(state) && closed) {
 		sentence_gate(closed, text, sizeof(text));
 		append(buf, size, " %s by %s: %s.",
@@ -411,7 +464,9 @@ static void change_gate(const struct gate *g, char *buf, size_t size)
 		snprintf(buf, size, "Evidence worth more than %s points in all.", text);
 		break;
 	default:
-		snprintf(buf, size, "%s", g->id == SEEPAGE_GATE_RISING ?
+		snprintf(buf, size, "%s", g->few ?
+			 "More samples, and a floor of anonymous memory that keeps rising." :
+			 g->id == SEEPAGE_GATE_RISING ?
 			 "A floor of anonymous memory and swap that keeps rising." :
 			 "The gates before it come first.");
 	}
@@ -452,6 +507,8 @@ void sentence_change(const struct rec *rec, char *buf, size_t size)
 		change_alert(rec, buf, size);
 	else if (closed)
 		change_gate(closed, buf, size);
+	else if (not_judged(rec, n))
+		snprintf(buf, size, "The next sample.");
 	else
 		snprintf(buf, size, "More samples: no gate is closed.");
 }

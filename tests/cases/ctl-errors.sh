@@ -115,8 +115,12 @@ fails 2 seepage watch --since -1
 says watch --since "'-1'" 0..
 fails 2 seepage watch --min-confidence 101
 says watch --min-confidence "'101'" 0..100
-fails 2 seepage watch --states suspected,guilty
-says watch "'guilty'" confirmed runaway
+for command in watch ps; do
+	for option in --state --states; do
+		fails 2 seepage $command $option suspected,guilty
+		says $command "'guilty'" confirmed runaway
+	done
+done
 fails 2 seepage alerts --since x
 says alerts --since "'x'"
 fails 2 seepage ps --uid no-such-user
@@ -162,6 +166,10 @@ assert_eq "$(sed -n 2p out)" "module: not loaded" "version"
 does seepage -j version
 assert_eq "$(jq -c '[.module, .module_version]' out)" '["not loaded",null]' "version -j"
 does seepage apply --check good.json
+# Without a module it is the defaults that a file must go with.
+echo '{"sample_interval_ms": 500}' >pair.json
+fails 1 seepage apply --check pair.json
+says apply pair.json "suspect_interval_ms must not exceed sample_interval_ms" "1000 by default"
 
 echo "--- set"
 load
@@ -233,8 +241,9 @@ refused '{"alert_confidence": 50 /* }' 'line 1'
 refused $'\n[]' 'line 2' object array "$shape"
 refused '5' 'line 1' object "$shape"
 refused '{"alert_confidence": 50, "colour": 1}' "'colour'" sample_interval_ms
-refused '{"alert_confidence": 50, "thresholds": {"colour": 1}}' "'thresholds.colour'"
-refused '{"alert_confidence": 50, "thresholds": 5}' thresholds "'5'" object
+refused '{"alert_confidence": 50, "thresholds": {"colour": 1}}' "'thresholds.colour'" \
+	'allowed fault_rate_warning fault_rate_critical rss_growth_percent monitoring_window_sec'
+refused '{"alert_confidence": 50, "thresholds": 5}' thresholds "'5'" 'an object is expected'
 refused '{"alert_confidence": "50"}' alert_confidence '"50"' 'allowed 0..100' 'without quotes'
 refused '{"alert_confidence": 50.5}' alert_confidence 50.5 'allowed 0..100'
 refused '{"alert_confidence": 5e1}' alert_confidence 5e1 'allowed 0..100'
@@ -251,10 +260,16 @@ refused '{"alert_confidence": 50, "warmup_s": 5, "alert_confidence": 60}' alert_
 refused '{"alert_confidence": 50, "alerting": {"confidence_threshold": 60}}' confidence_threshold twice
 refused '{"alert_confidence": 50, "warmup_s": 5, "policy": "classic", "max_processes": 15}' \
 	max_processes "'15'" 'allowed 16..65536'
-# Only the module can tell: it does not know of files.
+# The module tells: it does not know of files. --check tells what it would say.
 echo '{"alert_confidence": 50, "sample_interval_ms": 999}' >bad.json
 fails 1 seepage apply bad.json
 says apply "suspect_interval_ms must not exceed sample_interval_ms"
+fails 1 seepage apply --check bad.json
+says apply bad.json "suspect_interval_ms must not exceed sample_interval_ms" "1000 now, 999"
+seepage set suspect_interval_ms 500
+does seepage apply --check pair.json
+seepage reset config
+fails 1 seepage apply --check pair.json
 fails 1 seepage apply no-such-file.json
 says apply no-such-file.json "No such file"
 fails 1 seepage apply .
@@ -303,7 +318,7 @@ unchanged "reset config"
 echo "--- processes that are none"
 for command in show explain; do
 	fails 1 seepage $command 2147483647
-	says $command "pid 2147483647: " "no such process"
+	assert_eq "$(<err)" "seepage: $command: pid 2147483647: no such process" "$command"
 	fails 1 seepage -j $command 2147483647
 	says $command "pid 2147483647: " "no such process"
 	fails 1 seepage $command 2
@@ -356,7 +371,9 @@ CAP_SYS_ADMIN reset history
 CAP_SYS_ADMIN reset --pid $theirs
 END
 unchanged "what nobody tried"
-does "${nobody[@]}" seepage -j ps
+"${nobody[@]}" seepage ps >out 2>err || die "nobody's ps: status $?"
+assert_eq "$(<err)" "seepage: ps: only your own processes (others need CAP_PERFMON or CAP_SYS_ADMIN)" "nobody's ps"
+"${nobody[@]}" seepage -j ps >out 2>err || die "nobody's -j ps: status $?"
 assert_eq "$(jq -c '[.[].uid] | unique' out)" '[65534]' "users in nobody's ps"
 jq -e --argjson pid $theirs 'any(.[]; .pid == $pid)' out >/dev/null || die "ps does not show nobody's sleep"
 assert_eq "$(seepage -j ps --uid 65534 | jq -c 'map(select(.comm == "sleep") | .pid)')" \
@@ -368,6 +385,7 @@ does "${nobody[@]}" seepage version
 grep -q '^module: [0-9]' out || die "nobody's version: $(sed -n 2p out)"
 # One capability is enough to read, and not to write.
 does "${perfmon[@]}" seepage status
+does "${perfmon[@]}" seepage ps
 does "${perfmon[@]}" seepage -j show $ours
 does "${perfmon[@]}" seepage alerts
 fails 1 "${perfmon[@]}" seepage set policy classic

@@ -126,7 +126,7 @@ assert_eq "$(jq -c 'map(.confidence) | . == (sort | reverse)' ps.json)" true "ps
 seepage -j explain $pid >explain.json
 typed process explain.json "explain"
 typed 'wrong({headline: "string", verdict: "string", would_change: "string",
-	gates: "array", history: "array", last_alert: "?object"})' explain.json "explain"
+	gates: "array", history: "array", last_alert: "?object", before: "?object"})' explain.json "explain"
 
 echo "--- a name with a line break, an escape and bytes that are no text"
 wanted_name='"a\n\u001b[31m\\xff\\xfe\"\\b"'
@@ -279,6 +279,10 @@ for json in '' -j; do
 done
 seepage watch --since 0 --count 1 2>err >text
 [[ ! -s err ]] || die "watch --since 0: $(<err)"
+timeout 60 seepage -j watch --since 9999999 --count 1 >beyond.json 2>err
+grep -qE '^seepage: watch: its last alert is [0-9]+, 9999999 is not known here \(module reloaded\?\): from the beginning$' err ||
+	die "watch --since 9999999: $(<err)"
+assert_eq "$(field .seq beyond.json)" 1 "watch --since 9999999: first alert"
 timeout 60 seepage -j watch --since 0 --count 1 >watch.json
 typed alert watch.json "watch"
 diff <(jq -c 'del(.cgroup, .exe)' watch.json) <(head -n 1 alerts.json | jq -c 'del(.cgroup, .exe)') >/dev/null ||

@@ -95,6 +95,10 @@ static void flat(void **state)
 	assert_int_equal(c.v[SEEPAGE_CFG_POLICY], SEEPAGE_POLICY_CLASSIC);
 	assert_false(c.set[SEEPAGE_CFG_PMC]);
 	assert_true(file("{}"));
+	assert_true(file("\xef\xbb\xbf{\"warmup_s\": 6}"));
+	assert_int_equal(c.v[SEEPAGE_CFG_WARMUP_S], 6);
+	assert_false(file("\xef\xbb{\"warmup_s\": 6}"));
+	assert_false(file("{\xef\xbb\xbf\"warmup_s\": 6}"));
 	assert_true(file(" // only a comment\n{ /* and \" */ }\n// the end"));
 }
 
@@ -167,10 +171,17 @@ static void bad_values(void **state)
 		{ "{\"monitoring_window_s\": 60, \"thresholds\": {\"monitoring_window_sec\": 60}}",
 		  "thresholds.monitoring_window_sec: given twice" },
 		{ "{\"warmup\\u005fs\": 1}", "line 1: unknown key 'warmup\\u005fs'" },
+		{ "{\"thresholds\": {\"colour\": 3}}",
+		  "unknown key 'thresholds.colour': allowed fault_rate_warning "
+		  "fault_rate_critical rss_growth_percent monitoring_window_sec "
+		  "min_process_size_mb" },
+		{ "{\"alerting\": {\"alert_confidence\": 3}}",
+		  "unknown key 'alerting.alert_confidence': allowed confidence_threshold "
+		  "rate_limit_seconds webhook_url pagerduty_key escalation_delay_minutes" },
 		{ "{\"thresholds\": 3}",
-		  "thresholds: '3': allowed is an object, {\"KEY\": VALUE, ...}" },
+		  "thresholds: '3': an object is expected, {\"KEY\": VALUE, ...}" },
 		{ "{\"production_config\": null}",
-		  "production_config: 'null': allowed is an object, {\"KEY\": VALUE, ...}" },
+		  "production_config: 'null': an object is expected, {\"KEY\": VALUE, ...}" },
 	};
 	size_t i;
 
@@ -238,6 +249,31 @@ static void bad_shape(void **state)
 	assert_false(conf_file(&c, "{}\0{", 4, ignored, NULL, err, sizeof(err)));
 }
 
+/* Each value is right by itself; beside what is in force they are not. */
+static void pairs(void **state)
+{
+	struct conf running = { 0 };
+
+	(void)state;
+	assert_true(file("{\"sample_interval_ms\": 500}"));
+	assert_false(conf_consistent(&c, NULL, err, sizeof(err)));
+	assert_string_equal(err, "suspect_interval_ms must not exceed sample_interval_ms "
+			    "(1000 by default, 500)");
+	running.set[SEEPAGE_CFG_SUSPECT_INTERVAL_MS] = true;
+	running.v[SEEPAGE_CFG_SUSPECT_INTERVAL_MS] = 500;
+	assert_true(conf_consistent(&c, &running, err, sizeof(err)));
+	running.v[SEEPAGE_CFG_SUSPECT_INTERVAL_MS] = 501;
+	assert_false(conf_consistent(&c, &running, err, sizeof(err)));
+	assert_non_null(strstr(err, "(501 now, 500)"));
+	assert_true(file("{\"sample_interval_ms\": 500, \"suspect_interval_ms\": 500}"));
+	assert_true(conf_consistent(&c, &running, err, sizeof(err)));
+	assert_true(file("{\"fault_rate_warning\": 6, \"fault_rate_critical\": 5}"));
+	assert_false(conf_consistent(&c, NULL, err, sizeof(err)));
+	assert_string_equal(err, "fault_rate_warning must not exceed fault_rate_critical (6, 5)");
+	assert_true(file("{}"));
+	assert_true(conf_consistent(&c, NULL, err, sizeof(err)));
+}
+
 /* No prefix of a right file is right, and none upsets the parser. */
 static void prefixes(void **state)
 {
@@ -261,7 +297,7 @@ int main(void)
 		cmocka_unit_test(words), cmocka_unit_test(ranges), cmocka_unit_test(flat),
 		cmocka_unit_test(older_shape), cmocka_unit_test(bad_values),
 		cmocka_unit_test(no_json), cmocka_unit_test(bad_shape),
-		cmocka_unit_test(prefixes),
+		cmocka_unit_test(pairs), cmocka_unit_test(prefixes),
 	};
 
 	return cmocka_run_group_tests_name("ctl_conf", tests, NULL, NULL);

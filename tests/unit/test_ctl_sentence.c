@@ -154,6 +154,52 @@ static void held_back(void **state)
 	nlmsg_free(m);
 }
 
+/* That nothing rises is not known before there are floors. */
+static void few_floors(void **state)
+{
+	static const u64 minima[8];
+	unsigned int n;
+
+	(void)state;
+	for (n = 1; n <= ARRAY_SIZE(minima); n++) {	/* libnl drops an empty nest */
+		struct nl_msg *m = process(SEEPAGE_STATE_OK, SEEPAGE_POLICY_LADDER);
+		struct nlattr *nest = nla_nest_start(m, SEEPAGE_A_GATES);
+		char says[32];
+		struct rec rec;
+
+		put_gate(m, SEEPAGE_GATE_RISING, 0, false, 0, 0);
+		nla_nest_end(m, nest);
+		nest = nla_nest_start(m, SEEPAGE_A_HISTORY);
+		put_level(m, 10000, minima, n);
+		nla_nest_end(m, nest);
+		assert_int_equal(rec_parse(&rec, nlmsg_hdr(m)), 0);
+		sentence_verdict(&rec, buf, sizeof(buf));
+		snprintf(says, sizeof(says), "rising: %u of the 8 floors", n);
+		assert_int_equal(!strstr(buf, says), n == 8);
+		assert_int_equal(!strstr(buf, "rising: no floor of"), n != 8);
+		sentence_change(&rec, buf, sizeof(buf));
+		begins(n < 8 ? "More samples, and a floor" : "A floor");
+		nlmsg_free(m);
+	}
+}
+
+static void not_sampled(void **state)
+{
+	struct nl_msg *m = process(SEEPAGE_STATE_OK, SEEPAGE_POLICY_LADDER);
+	struct rec rec;
+
+	(void)state;
+	assert_int_equal(rec_parse(&rec, nlmsg_hdr(m)), 0);
+	sentence_verdict(&rec, buf, sizeof(buf));
+	begins("Not judged yet: it has not been sampled; the next sample is awaited. Policy");
+	rec.interval_ms = 10000;
+	sentence_verdict(&rec, buf, sizeof(buf));
+	begins("Not judged yet: it has not been sampled; next sample in at most 10s. Policy");
+	sentence_change(&rec, buf, sizeof(buf));
+	assert_string_equal(buf, "The next sample.");
+	nlmsg_free(m);
+}
+
 static void accused(void **state)
 {
 	struct nl_msg *m = process(SEEPAGE_STATE_CONFIRMED, SEEPAGE_POLICY_LADDER);
@@ -174,6 +220,73 @@ static void accused(void **state)
 	nlmsg_free(m);
 }
 
+/* An alert outlives the growth: that is said, not that it grows. */
+static void accused_at_rest(void **state)
+{
+	struct nl_msg *m = process(SEEPAGE_STATE_CONFIRMED, SEEPAGE_POLICY_LADDER);
+	struct nlattr *nest = nla_nest_start(m, SEEPAGE_A_GATES);
+	struct rec rec;
+
+	(void)state;
+	put_gate(m, SEEPAGE_GATE_SIZE, 1, true, 20 << 20, 10 << 20);
+	put_gate(m, SEEPAGE_GATE_RISING, 0, false, 0, 0);
+	nla_nest_end(m, nest);
+	assert_int_equal(rec_parse(&rec, nlmsg_hdr(m)), 0);
+	sentence_verdict(&rec, buf, sizeof(buf));
+	begins("It grew as a leak does; it does not grow now. The alert stays until half of the "
+	       "growth is given back or it has not grown for an hour (longer for slow leaks).");
+	rec_is_gone(&rec);
+	sentence_verdict(&rec, buf, sizeof(buf));
+	begins("It grew as a leak would and had done so for long: an alert.");
+	nlmsg_free(m);
+}
+
+static struct nl_msg *told(u64 seq, u32 pid, int alert_state, const char *name, int points)
+{
+	struct nl_msg *m = msg_new();
+	struct nlattr *nest;
+
+	nla_put_u64(m, SEEPAGE_A_SEQ, seq);
+	nla_put_u32(m, SEEPAGE_A_PID, pid);
+	nla_put_u8(m, SEEPAGE_A_STATE, (u8)alert_state);
+	nla_put_u8(m, SEEPAGE_A_PREV_STATE, SEEPAGE_STATE_CONFIRMED);
+	nla_put_string(m, SEEPAGE_A_COMM, name);
+	nest = nla_nest_start(m, SEEPAGE_A_FACTORS);
+	put_factor(m, SEEPAGE_FACTOR_FLOOR, points, 30, points ? 100 << 20 : 0, 10 << 20);
+	nla_nest_end(m, nest);
+	return m;
+}
+
+/* What is over names the alert that had evidence: of that process, not of its pid. */
+static void before(void **state)
+{
+	struct nl_msg *m[] = {
+		told(1, 42, SEEPAGE_STATE_SUSPECTED, "leaky", 30),
+		told(2, 42, SEEPAGE_STATE_CONFIRMED, "leaky", 30),
+		told(3, 42, SEEPAGE_STATE_CONFIRMED, "other", 30),
+		told(4, 43, SEEPAGE_STATE_RUNAWAY, "leaky", 30),
+		told(5, 42, SEEPAGE_STATE_RECOVERED, "leaky", 0),
+		told(6, 42, SEEPAGE_STATE_EXITED, "leaky", 0),
+		told(7, 42, SEEPAGE_STATE_EXITED, "leaky", 0),
+	};
+	struct rec all[ARRAY_SIZE(m)];
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < ARRAY_SIZE(m); i++)
+		assert_int_equal(rec_parse(&all[i], nlmsg_hdr(m[i])), 0);
+	assert_true(rec_has_evidence(&all[1]));
+	assert_false(rec_has_evidence(&all[5]));
+	assert_int_equal(rec_accusation(&all[4], all, ARRAY_SIZE(m)), 1);
+	assert_int_equal(rec_accusation(&all[5], all, ARRAY_SIZE(m)), 1);
+	assert_int_equal(rec_accusation(&all[6], all, ARRAY_SIZE(m)), -1);
+	assert_int_equal(rec_accusation(&all[4], all, 0), -1);
+	sentence_evidence(&all[5], buf, sizeof(buf));
+	assert_string_equal(buf, "was confirmed");
+	for (i = 0; i < ARRAY_SIZE(m); i++)
+		nlmsg_free(m[i]);
+}
+
 /* Every factor with points, as short as it is told beside an alert */
 static void evidence(void **state)
 {
@@ -191,6 +304,7 @@ static void evidence(void **state)
 	put_factor(m, SEEPAGE_FACTOR_RELEASE, 10, 10, 0, 0);
 	put_factor(m, SEEPAGE_FACTOR_RELEASE, 9, 10, 25, 0);
 	put_factor(m, SEEPAGE_FACTOR_RETAIN, 15, 15, 950, 1000);
+	put_factor(m, SEEPAGE_FACTOR_RETAIN, 15, 15, 512000, 1000);
 	put_factor(m, SEEPAGE_FACTOR_RETAIN, 0, 15, 950, 1000);
 	nla_nest_end(m, nest);
 	assert_int_equal(rec_parse(&rec, nlmsg_hdr(m)), 0);
@@ -201,7 +315,7 @@ static void evidence(void **state)
 			    "address space 250 % of RSS (over 200 %), "
 			    "floor of anonymous memory rose 100.0 MiB from 10.0 MiB, "
 			    "rising for 5m00s, nothing given back, 2.5 % given back, "
-			    "0.95 pages kept per fault");
+			    "0.95 pages kept per fault, 1.00 pages kept per fault");
 	nlmsg_free(m);
 }
 
@@ -360,7 +474,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(factors), cmocka_unit_test(extremes), cmocka_unit_test(gates),
 		cmocka_unit_test(headline), cmocka_unit_test(held_back),
-		cmocka_unit_test(accused), cmocka_unit_test(evidence),
+		cmocka_unit_test(accused), cmocka_unit_test(accused_at_rest),
+		cmocka_unit_test(few_floors), cmocka_unit_test(not_sampled),
+		cmocka_unit_test(before), cmocka_unit_test(evidence),
 		cmocka_unit_test(alert), cmocka_unit_test(tense), cmocka_unit_test(nothing),
 	};
 
