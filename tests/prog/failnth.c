@@ -46,15 +46,9 @@ static int fail_nth(int n)
 	return left;
 }
 
-static int load(const char *file, const char *parameters)
+static int load(int fd, const char *parameters)
 {
-	int fd = open(file, O_RDONLY | O_CLOEXEC), rc;
-
-	if (fd < 0)
-		die(file);
-	rc = syscall(SYS_finit_module, fd, parameters, 0);
-	close(fd);
-	return rc ? -errno : 0;
+	return syscall(SYS_finit_module, fd, parameters, 0) ? -errno : 0;
 }
 
 static int unload(void)
@@ -80,11 +74,16 @@ static int read_all(const char *file)
 
 static void fail_each(const char *file, const char *parameters, int loads)
 {
-	int n, rc, left, survived = 0;
+	int n, rc, left, survived = 0, fd = -1;
 
+	if (loads) {
+		fd = open(file, O_RDONLY | O_CLOEXEC);
+		if (fd < 0)
+			die(file);
+	}
 	for (n = 1; n <= MOST; n++) {
 		fail_nth(n);
-		rc = loads ? load(file, parameters) : read_all(file);
+		rc = loads ? load(fd, parameters) : read_all(file);
 		left = fail_nth(0);
 		if (loads && !rc && unload())
 			die("unload");
