@@ -172,7 +172,7 @@ struct gate {
 
 #define REC_LIST_MAX	32	/* factors, gates, levels that are looked at */
 #define MINIMA_MAX	64
-#define LEVEL_EPOCHS	8	/* that a level remembers: SEEP_MINIMA of the module */
+#define LEVEL_EPOCHS	8U	/* that a level remembers: SEEP_MINIMA of the module */
 
 struct level {
 	u64 epoch_ms;		/* the newest epoch */

@@ -94,9 +94,11 @@ static s64 level_growth(const struct seep_level *lev)
 /* The one that is nearer to zero, which lies between two that disagree. */
 static s64 lesser(s64 a, s64 b)
 {
-	if ((a > 0) != (b > 0))
+	bool rises = a > 0, other_rises = b > 0;
+
+	if (rises != other_rises)
 		return 0;
-	return (a > 0) == (a < b) ? a : b;
+	return rises == (a < b) ? a : b;
 }
 
 /**
