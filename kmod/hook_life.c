@@ -88,6 +88,11 @@ int seep_hook_life_start(void)
 	for (p = probes; p < probes + ARRAY_SIZE(probes); p++) {
 		p->tp = seep_find_tracepoint(p->name);
 		rc = p->tp ? tracepoint_probe_register(p->tp, p->handler, NULL) : -ENOENT;
+		if (rc == -ENOMEM) {	/* passing: better no module than half of it */
+			p->tp = NULL;
+			seep_hook_life_stop();
+			return rc;
+		}
 		if (rc) {
 			pr_notice("tracepoint %s: not to be had here (%d)\n", p->name, rc);
 			p->tp = NULL;
