@@ -23,11 +23,14 @@ void seep_view_identify(struct seep_rec *rec)
 	const struct cred *cred;
 	struct task_struct *p;
 	struct mm_struct *mm;
+	bool same;
 
 	rcu_read_lock();
 	p = pid_task(rec->pid, PIDTYPE_TGID);
 	mm = p ? READ_ONCE(p->mm) : NULL;
-	if (p && (!mm || mm == rec->mm)) {	/* NULL: it is exiting */
+	same = p && (!mm || mm == rec->mm);	/* NULL: it is exiting */
+	/* it may have executed just before its first look: still the same process */
+	if (p && (same || !rec->who.known)) {
 		cred = __task_cred(p);
 		rec->who.known = true;
 		rec->who.uid = cred->uid;
@@ -35,6 +38,8 @@ void seep_view_identify(struct seep_rec *rec)
 #ifdef CONFIG_CGROUPS
 		rec->who.cgroup_id = cgroup_id(task_dfl_cgroup(p));
 #endif
+	}
+	if (same) {
 		/* may be changing; its last byte is NUL at any time */
 		data_race(memcpy(rec->comm, p->comm, sizeof(rec->comm)));
 		rec->comm[sizeof(rec->comm) - 1] = '\0';
