@@ -16,7 +16,8 @@
 
 /*
  * Exits between two clearings: few records wait dead, and a pass pays off. In a
- * full table the dead keep out the living, and none of them waits.
+ * full table the dead keep out the living and wait less; but a clearing walks
+ * the table, so that a large one is not walked for each of them.
  */
 #define EXITS_MIN	64U
 static atomic_t exits = ATOMIC_INIT(0);
@@ -38,13 +39,13 @@ static void on_fork(void *data, struct task_struct *parent, struct task_struct *
 
 static void on_exit(SEEP_TP_EXIT_PROTO)
 {
-	int enough;
+	u32 live = seep_tab_count();
 
 	if (seep_disabled() || atomic_read(&p->signal->live))
 		return;		/* off, or other threads go on */
 	seep_count(EXITS);
-	enough = seep_tab_full() ? 1 : (int)max(EXITS_MIN, seep_tab_count() / 8);
-	if (atomic_inc_return(&exits) < enough)
+	if ((u32)atomic_inc_return(&exits) <
+	    (seep_tab_full() ? live / 64 : max(EXITS_MIN, live / 8)))
 		return;
 	atomic_set(&exits, 0);
 	seep_tick_kick();

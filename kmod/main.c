@@ -67,7 +67,7 @@ static int __init seepage_init(void)
 		goto alert;
 	rc = seep_hook_life_start();
 	if (rc)
-		goto sample;
+		goto tick;
 	rc = seep_hook_start();
 	if (rc)
 		goto life;
@@ -84,7 +84,7 @@ hook:
 	seep_hook_stop();
 life:
 	seep_hook_life_stop();
-sample:
+tick:
 	seep_tick_stop();
 alert:
 	seep_alert_exit();

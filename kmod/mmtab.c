@@ -269,8 +269,10 @@ u32 seep_tab_count_alive(void)
 	u32 n = 0;
 
 	mutex_lock(&seep_table_mutex);
-	seep_for_each_rec(rec)
+	seep_for_each_rec(rec) {
 		n += !seep_rec_gone(rec);
+		cond_resched();
+	}
 	mutex_unlock(&seep_table_mutex);
 	return n;
 }

@@ -265,9 +265,9 @@ struct seep_rec *seep_owner_next(struct pid_namespace *ns, int *nr)
 	int next;
 
 	lockdep_assert_held(&seep_table_mutex);
+	if (!seep_pool_left())		/* the one to be told may have no record yet */
+		seep_pool_refill(0);
 	do {
-		if (!seep_pool_left())	/* for those that have no record yet */
-			seep_pool_refill(0);
 		rcu_read_lock();
 		next = *nr + 1;
 		pid = idr_get_next(&ns->idr, &next);
