@@ -78,6 +78,7 @@ void seep_account_slow(struct mm_struct *mm, unsigned int kind)
 	seep_busy_begin();
 	fold(acc);
 	acc->n[kind] = 1;
+	WRITE_ONCE(rec->cpu, smp_processor_id());
 	WRITE_ONCE(acc->rec, rec);
 	barrier();		/* against a nested fault: mm is told last */
 	WRITE_ONCE(acc->mm, mm);
@@ -116,4 +117,35 @@ void seep_account_fold(bool (*which)(const struct seep_rec *rec))
 			fold(per_cpu_ptr(&seep_acc, cpu));	/* offline, held so */
 	}
 	cpus_read_unlock();
+}
+
+struct visit {
+	void (*then)(void *arg);
+	void *arg;
+};
+
+static void fold_and(void *info)
+{
+	const struct visit *v = info;
+
+	fold_this_cpu(NULL);
+	v->then(v->arg);
+}
+
+/**
+ * seep_account_fold_and() - do something before a process faults again
+ * @rec: seep_account_counting() said so
+ * @then: called with interrupts off, on the CPU that counted for it last, after
+ *	  its faults there are in the record
+ * @arg: for @then
+ *
+ * Context: interrupts on; seep_table_mutex, which keeps the record alive.
+ */
+void seep_account_fold_and(const struct seep_rec *rec, void (*then)(void *arg), void *arg)
+{
+	struct visit v = { .then = then, .arg = arg };
+
+	/* if it went offline, the next fold of all takes what it left */
+	if (smp_call_function_single(READ_ONCE(rec->cpu), fold_and, &v, 1))
+		then(arg);
 }

@@ -107,6 +107,41 @@ static __always_inline void read_figures(struct seep_rec *rec, struct seep_sampl
 		s->headroom = headroom(rec, s);
 }
 
+struct reading {
+	struct seep_rec *rec;
+	struct seep_sample *s;
+	u64 *rw;
+};
+
+static void read_again(void *arg)
+{
+	const struct reading *r = arg;
+
+	read_figures(r->rec, r->s, r->rw);
+}
+
+static noinline void read_there(struct seep_rec *rec, struct seep_sample *s, u64 rw[2])
+{
+	struct reading r = { .rec = rec, .s = s, .rw = rw };
+
+	seep_account_fold_and(rec, read_again, &r);
+}
+
+/*
+ * A pass over many takes time: who faults meanwhile has gained pages since the
+ * fold that no counted fault explains. He is read where he runs, so that no
+ * fault comes between; a process that faults on several CPUs at once stays
+ * a few faults off.
+ */
+static __always_inline void read_steady(struct seep_rec *rec, struct seep_sample *s,
+					u64 rw[2])
+{
+	read_figures(rec, s, rw);
+	smp_rmb();	/* a fault is counted before its page */
+	if (unlikely(seep_account_counting(rec)))
+		read_there(rec, s, rw);
+}
+
 /**
  * seep_sample_read() - the figures of a record as they are now
  * @rec: may be live or gone; nothing of it changes
@@ -117,7 +152,7 @@ static __always_inline void read_figures(struct seep_rec *rec, struct seep_sampl
  */
 void seep_sample_read(struct seep_rec *rec, struct seep_sample *s, u64 rw[2])
 {
-	read_figures(rec, s, rw);
+	read_steady(rec, s, rw);
 }
 
 /* ---- one pass ---- */
@@ -193,7 +228,7 @@ static void sample_one(struct seep_rec *rec, const struct seep_conf *c, bool ful
 	if (!rec->ready)
 		first_look(rec);
 	s->time_ns = max(pass.now_ns, rec->seen_ns);	/* born during this pass */
-	read_figures(rec, s, pass.rw);
+	read_steady(rec, s, pass.rw);
 	smp_rmb();	/* the figures before mm_users: they are not those of its end */
 	if (seep_rec_gone(rec))
 		return;

@@ -1,0 +1,39 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# A pass takes time, and a process that faults meanwhile has gained pages when
+# its turn comes that the fold at the begin of the pass knew no fault of. With
+# a crowd before it in the table, and with the software event, which must tell
+# anonymous faults by the pages gained: its counts must be of the same moment.
+# vm: --smp 2 --mem 1024
+# timeout: 240
+# no-debug: counts wrong verdicts of many runs, a run takes seconds there
+. "$(dirname "$0")/lib.sh"
+runs=40
+
+load hook=software sample_interval_ms=200 suspect_interval_ms=200 max_cpu_permille=1000
+mkfifo fifo
+"$top/build/tests/idle" 1500 >fifo &
+crowd=$!
+mapfile -t -n 1500 _ <fifo
+mkdir ram
+mount -t ramfs none ram
+trap 'umount -l ram; kill $crowd' EXIT
+mkfifo out
+wrong=0 errors=''
+for ((run = 0; run < runs; run++)); do
+	(cd ram && exec "$top/build/tests/mixed" file 2000) >out &
+	pid=$!
+	read -r -t 60 _ <out || die "mixed: no answer"
+	json=$(seepage -j show $pid)
+	anon=$(field .faults_anon <<<"$json")
+	total=$(field '.faults_user + .faults_kernel' <<<"$json")
+	error=$(((anon > 2024 ? anon - 2024 : 2024 - anon) * 1000 / total))
+	errors+=" $error"
+	wrong=$((wrong + (error > 60)))
+	kill $pid
+	wait $pid 2>/dev/null || true
+done
+echo "permille of the faults on the wrong side, $runs processes:$errors"
+ticks=$(seepage -j status | field .counters.samples)
+echo "$ticks samples; $wrong processes above 60 permille"
+((wrong == 0)) || die "$wrong of $runs processes above 60 permille:$errors"
