@@ -219,10 +219,14 @@ char *fmt_time(char *buf, size_t size, u64 ns);
 char *fmt_safe(char *buf, size_t size, const char *s, size_t len);
 size_t utf8_char(const char *s, size_t len, u32 *c);
 
-/* sentence.c: what the figures mean, in English */
+/* sentence.c: what one figure means, in English */
+#define FIGURE_MAX	48
+const char *sentence_figure(const char *unit, s64 v, char *buf);
+void __printf(3, 4) sentence_append(char *buf, size_t size, const char *fmt, ...);
 void sentence_headline(const struct rec *rec, char *buf, size_t size);
 void sentence_factor(const struct factor *f, char *buf, size_t size);
 void sentence_gate(const struct gate *g, char *buf, size_t size);
+/* sentence_verdict.c: what they mean taken together */
 void sentence_alert(const struct rec *rec, char *buf, size_t size);
 void sentence_evidence(const struct rec *rec, char *buf, size_t size);
 void sentence_verdict(const struct rec *rec, char *buf, size_t size);

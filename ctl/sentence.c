@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What the figures mean, in English. A sentence says what was measured and
+ * What one figure means, in English. A sentence says what was measured and
  * against what, never more: whether a program still needs its memory cannot be
- * seen from growth.
+ * seen from growth. What they mean taken together: sentence_verdict.c.
  */
 #include <assert.h>
 #include <inttypes.h>
@@ -10,38 +10,37 @@
 #include <string.h>
 #include "ctl.h"
 
-#define FIG	48
-
 static u64 magnitude(s64 v)
 {
 	return v < 0 ? 0 - (u64)v : (u64)v;
 }
 
-/* A figure in its unit, as names.h spells it */
-static const char *figure(const char *unit, s64 v, char *buf)
+/* A figure in its unit, as names.h spells it; @buf has FIGURE_MAX bytes */
+const char *sentence_figure(const char *unit, s64 v, char *buf)
 {
 	const char *sign = v < 0 ? "-" : "";
-	char abs[FIG];
+	char abs[FIGURE_MAX];
 
 	if (!unit)
-		snprintf(buf, FIG, "%lld", v);
+		snprintf(buf, FIGURE_MAX, "%lld", v);
 	else if (!strcmp(unit, "bytes"))
-		snprintf(buf, FIG, "%s%s", sign, fmt_bytes(abs, sizeof(abs), magnitude(v)));
+		snprintf(buf, FIGURE_MAX, "%s%s", sign, fmt_bytes(abs, sizeof(abs), magnitude(v)));
 	else if (!strcmp(unit, "seconds"))
-		snprintf(buf, FIG, "%s%s", sign, fmt_seconds(abs, sizeof(abs), magnitude(v)));
+		snprintf(buf, FIGURE_MAX, "%s%s", sign,
+			 fmt_seconds(abs, sizeof(abs), magnitude(v)));
 	else if (!strcmp(unit, "percent"))
-		snprintf(buf, FIG, "%lld %%", v);
+		snprintf(buf, FIGURE_MAX, "%lld %%", v);
 	else if (!strcmp(unit, "permille"))
-		snprintf(buf, FIG, "%s%llu.%llu %%", sign, magnitude(v) / 10,
+		snprintf(buf, FIGURE_MAX, "%s%llu.%llu %%", sign, magnitude(v) / 10,
 			 magnitude(v) % 10);
 	else if (!strcmp(unit, "points"))
-		snprintf(buf, FIG, "%lld", v);
+		snprintf(buf, FIGURE_MAX, "%lld", v);
 	else
-		snprintf(buf, FIG, "%lld %s", v, unit);
+		snprintf(buf, FIGURE_MAX, "%lld %s", v, unit);
 	return buf;
 }
 
-static void __printf(3, 4) append(char *buf, size_t size, const char *fmt, ...)
+void __printf(3, 4) sentence_append(char *buf, size_t size, const char *fmt, ...)
 {
 	size_t n = strlen(buf);
 	va_list ap;
@@ -65,7 +64,7 @@ static const char *has_been(bool past)
 void sentence_headline(const struct rec *rec, char *buf, size_t size)
 {
 	const char *state = state_name((unsigned int)rec_get(rec, SEEPAGE_A_STATE, UINT32_MAX));
-	char comm[TEXT_MAX], text[FIG];
+	char comm[TEXT_MAX], text[FIGURE_MAX];
 	u64 confidence, tte;
 	s64 growth;
 
@@ -73,19 +72,19 @@ void sentence_headline(const struct rec *rec, char *buf, size_t size)
 	snprintf(buf, size, "pid %llu (%s): %s", rec_get(rec, SEEPAGE_A_PID, 0), comm,
 		 state ? state : "unknown state");
 	if (rec_u64(rec, SEEPAGE_A_CONFIDENCE, &confidence))
-		append(buf, size, ", confidence %llu", confidence);
+		sentence_append(buf, size, ", confidence %llu", confidence);
 	if (rec_s64(rec, SEEPAGE_A_GROWTH_BYTES_PER_HOUR, &growth))
-		append(buf, size, ", %s %s", rec->past ? "last growth" : "growth",
-		       fmt_growth(text, sizeof(text), growth));
+		sentence_append(buf, size, ", %s %s", rec->past ? "last growth" : "growth",
+				fmt_growth(text, sizeof(text), growth));
 	else
-		append(buf, size, ", growth not known");
+		sentence_append(buf, size, ", growth not known");
 	if (rec->past)
 		return;
 	if (rec_u64(rec, SEEPAGE_A_TTE_SECONDS, &tte))
-		append(buf, size, ", memory exhausted in %s at this rate",
-		       fmt_seconds(text, sizeof(text), tte));
+		sentence_append(buf, size, ", memory exhausted in %s at this rate",
+				fmt_seconds(text, sizeof(text), tte));
 	else
-		append(buf, size, ", no time to exhaustion");
+		sentence_append(buf, size, ", no time to exhaustion");
 }
 
 static void factor_retain(const struct factor *f, char *buf, size_t size)
@@ -122,15 +121,15 @@ static void factor_threshold(const struct factor *f, const char *what, const cha
 void sentence_factor(const struct factor *f, char *buf, size_t size)
 {
 	const char *unit = factor_unit(f->id), *name = factor_name(f->id);
-	char value[FIG], base[FIG];
+	char value[FIGURE_MAX], base[FIGURE_MAX];
 
 	if (!f->has_value || !f->has_baseline) {
 		snprintf(buf, size, "%s %s not known", name ? name : "an unknown factor",
 			 is(f->past));
 		return;
 	}
-	figure(unit, f->value, value);
-	figure(unit, f->baseline, base);
+	sentence_figure(unit, f->value, value);
+	sentence_figure(unit, f->baseline, base);
 	switch (f->id) {
 	case SEEPAGE_FACTOR_FAULT_RATE:
 		factor_threshold(f, "the fault rate", value, base, buf, size);
@@ -181,13 +180,14 @@ static const char *counts(bool past)
 void sentence_gate(const struct gate *g, char *buf, size_t size)
 {
 	const char *unit = gate_unit(g->id), *be = is(g->past);
-	char value[FIG], limit[FIG];
+	char value[FIGURE_MAX], limit[FIGURE_MAX];
 
 	if (!g->reached) {
 		if (g->few)
 			snprintf(buf, size,
 				 "%u of the %u floors of anonymous memory and swap it takes %s known",
-				 g->floors, LEVEL_EPOCHS, g->past ? "were" : "are");
+				 g->floors, LEVEL_EPOCHS,
+				 g->floors == 1 ? is(g->past) : g->past ? "were" : "are");
 		else if (g->id == SEEPAGE_GATE_RISING)
 			snprintf(buf, size, "no floor of anonymous memory and swap %s rising",
 				 g->past ? "kept" : "keeps");
@@ -195,8 +195,8 @@ void sentence_gate(const struct gate *g, char *buf, size_t size)
 			snprintf(buf, size, "not reached");
 		return;
 	}
-	figure(unit, g->value, value);
-	figure(unit, g->limit, limit);
+	sentence_figure(unit, g->value, value);
+	sentence_figure(unit, g->limit, limit);
 	switch (g->id) {
 	case SEEPAGE_GATE_SIZE:
 		snprintf(buf, size, "memory in use %s %s; at least %s %s", be, value, limit,
@@ -229,286 +229,4 @@ void sentence_gate(const struct gate *g, char *buf, size_t size)
 		snprintf(buf, size, "a gate this controller does not know: %s against %s", value,
 			 limit);
 	}
-}
-
-/* An alert in one line, for the list that grows; explain has the rest. */
-void sentence_alert(const struct rec *rec, char *buf, size_t size)
-{
-	char comm[TEXT_MAX], text[TEXT_MAX];
-	u64 v;
-
-	attr_text(SEEPAGE_A_STATE, rec->a[SEEPAGE_A_STATE], false, text, sizeof(text));
-	snprintf(buf, size, "%s: ", text);
-	attr_text(SEEPAGE_A_PID, rec->a[SEEPAGE_A_PID], false, text, sizeof(text));
-	rec_comm(rec, comm, sizeof(comm));
-	append(buf, size, "pid %s (%s)", text, comm);
-	attr_text(SEEPAGE_A_RSS_BYTES, rec->a[SEEPAGE_A_RSS_BYTES], false, text, sizeof(text));
-	append(buf, size, ", RSS %s", text);
-	if (rec->a[SEEPAGE_A_GROWTH_BYTES_PER_HOUR]) {
-		attr_text(SEEPAGE_A_GROWTH_BYTES_PER_HOUR,
-			  rec->a[SEEPAGE_A_GROWTH_BYTES_PER_HOUR], false, text, sizeof(text));
-		append(buf, size, ", %s%s", rec->past ? "last " : "", text);
-	}
-	if (!rec->past && rec_u64(rec, SEEPAGE_A_TTE_SECONDS, &v))
-		append(buf, size, ", %s left", fmt_seconds(text, sizeof(text), v));
-	if (rec_u64(rec, SEEPAGE_A_CONFIDENCE, &v))
-		append(buf, size, ", confidence %llu", v);
-}
-
-/* A factor in as few words as tell it apart */
-static void brief(const struct factor *f, char *buf, size_t size)
-{
-	const char *unit = factor_unit(f->id);
-	char value[FIG], base[FIG];
-	u64 kept;
-
-	figure(unit, f->value, value);
-	figure(unit, f->baseline, base);
-	switch (f->has_value && f->has_baseline ? f->id : SEEPAGE_FACTOR_UNSPEC) {
-	case SEEPAGE_FACTOR_FAULT_RATE:
-		snprintf(buf, size, "%s (over %s)", value, base);
-		break;
-	case SEEPAGE_FACTOR_RSS_GROWTH:
-		snprintf(buf, size, "RSS growth %s (over %s)", value, base);
-		break;
-	case SEEPAGE_FACTOR_ANON_SHARE:
-		snprintf(buf, size, "%s of faults anonymous (over %s)", value, base);
-		break;
-	case SEEPAGE_FACTOR_VSZ_RSS:
-		snprintf(buf, size, "address space %s of RSS (over %s)", value, base);
-		break;
-	case SEEPAGE_FACTOR_FLOOR:
-		snprintf(buf, size, "floor of anonymous memory rose %s from %s", value, base);
-		break;
-	case SEEPAGE_FACTOR_PERSIST:
-		snprintf(buf, size, "%s for %s", f->past ? "rose" : "rising", value);
-		break;
-	case SEEPAGE_FACTOR_RELEASE:
-		snprintf(buf, size, "%s given back", f->value ? value : "nothing");
-		break;
-	case SEEPAGE_FACTOR_RETAIN:
-		/* more than one came with a huge page or was there before: all were kept */
-		kept = f->value > 1000 ? 1000 : magnitude(f->value);
-		snprintf(buf, size, "%llu.%02llu pages kept per fault", kept / 1000,
-			 kept % 1000 / 10);
-		break;
-	default:
-		sentence_factor(f, buf, size);
-	}
-}
-
-/* Factors with points, in the order they were sent; of what is over, what it was */
-void sentence_evidence(const struct rec *rec, char *buf, size_t size)
-{
-	struct factor f[REC_LIST_MAX];
-	unsigned int n = rec_factors(rec, f), i;
-	char text[SENTENCE_MAX / 2];
-	u64 before;
-
-	buf[0] = '\0';
-	for (i = 0; i < n; i++) {
-		if (!f[i].points)
-			continue;
-		brief(&f[i], text, sizeof(text));
-		append(buf, size, "%s%s", *buf ? ", " : "", text);
-	}
-	if (*buf)
-		return;
-	if (rec->past && rec_u64(rec, SEEPAGE_A_PREV_STATE, &before) && before <= SEEPAGE_STATE_MAX)
-		snprintf(buf, size, "was %s", state_name((unsigned int)before));
-	else
-		snprintf(buf, size, "no evidence at this moment");
-}
-
-static const struct gate *first_closed(const struct gate *g, unsigned int n)
-{
-	unsigned int i;
-
-	for (i = 0; i < n; i++)
-		if (!g[i].passed)
-			return &g[i];
-	return NULL;
-}
-
-/* What each state means, of a process that is there and of one that is gone */
-static const char *const state_sentences[][2] = {
-	[SEEPAGE_STATE_OK] = { "No leak is suspected.", "No leak was suspected." },
-	[SEEPAGE_STATE_WATCH] = {
-		"It grows and is watched more closely; this is no alert.",
-		"It grew and was watched more closely; this was no alert.",
-	},
-	[SEEPAGE_STATE_SUSPECTED] = {
-		"It grows as a leak would: an alert.",
-		"It grew as a leak would: an alert.",
-	},
-	[SEEPAGE_STATE_CONFIRMED] = {
-		"It grows as a leak would and has done so for long: an alert.",
-		"It grew as a leak would and had done so for long: an alert.",
-	},
-	[SEEPAGE_STATE_RUNAWAY] = {
-		"It grows so fast that memory is soon exhausted: an alert.",
-		"It grew so fast that memory would soon have been exhausted: an alert.",
-	},
-	[SEEPAGE_STATE_RECOVERED] = {
-		"It was under alert and is no longer.",
-		"It was under alert, and no longer at the end.",
-	},
-	[SEEPAGE_STATE_EXITED] = {
-		"It was under alert and has exited.",
-		"It was under alert and has exited.",
-	},
-};
-
-static_assert(ARRAY_SIZE(state_sentences) == __SEEPAGE_STATE_MAX, "every state has a sentence");
-
-static const char at_rest[] =
-	"It grew as a leak does; it does not grow now. The alert stays until half of the growth "
-	"is given back or it has not grown for an hour (longer for slow leaks).";
-
-static bool rises(const struct gate *g, unsigned int n)
-{
-	unsigned int i;
-
-	for (i = 0; i < n; i++)
-		if (g[i].id == SEEPAGE_GATE_RISING && !g[i].passed)
-			return false;
-	return true;
-}
-
-static const char *const caveats[] = {
-	"Only growth is measured: whether the program still uses that memory is not known.",
-	"Only growth was measured: whether the program still used that memory is not known.",
-};
-
-/* Seen since its last sample, if there was one: there is nothing to hold it back yet. */
-static bool not_judged(const struct rec *rec, unsigned int gates)
-{
-	return !rec->past && !gates &&
-	       rec_get(rec, SEEPAGE_A_STATE, UINT32_MAX) == SEEPAGE_STATE_OK;
-}
-
-static void next_sample(const struct rec *rec, char *buf, size_t size)
-{
-	char text[FIG];
-
-	append(buf, size, "Not judged yet: it has not been sampled; ");
-	if (rec->interval_ms)
-		append(buf, size, "next sample in at most %s.",
-		       rec->interval_ms < 1000 ? fmt_ms(text, sizeof(text), rec->interval_ms) :
-		       fmt_seconds(text, sizeof(text), (rec->interval_ms + 999) / 1000));
-	else
-		append(buf, size, "the next sample is awaited.");
-}
-
-void sentence_verdict(const struct rec *rec, char *buf, size_t size)
-{
-	unsigned int state = (unsigned int)rec_get(rec, SEEPAGE_A_STATE, UINT32_MAX);
-	const char *policy = policy_name((unsigned int)rec_get(rec, SEEPAGE_A_POLICY, UINT32_MAX));
-	struct gate g[REC_LIST_MAX];
-	unsigned int n = rec_gates(rec, g);
-	const struct gate *closed = first_closed(g, n);
-	char text[SENTENCE_MAX / 2];
-
-	if (not_judged(rec, n)) {
-		buf[0] = '\0';
-		next_sample(rec, buf, size);
-	} else if (!rec->gone && state_is_alert(state) && !rises(g, n)) {
-		snprintf(buf, size, "%s", at_rest);
-	} else {
-		snprintf(buf, size, "%s", state < ARRAY_SIZE(state_sentences) ?
-			 state_sentences[state][rec->gone] :
-			 "Its state is one this controller does not know.");
-	}
-	if (!rec->gone && !state_is_alert(state) && closed) {
-		sentence_gate(closed, text, sizeof(text));
-		append(buf, size, " %s by %s: %s.",
-		       rec->past ? "A new alert is held back" : "Held back",
-		       gate_name(closed->id) ? gate_name(closed->id) : "a gate", text);
-	}
-	if (state_is_alert(state) || rec->gone)
-		append(buf, size, " %s", caveats[rec->gone]);
-	if (policy)
-		append(buf, size, " Policy: %s.", policy);
-}
-
-/* What it takes to open a gate */
-static void change_gate(const struct gate *g, char *buf, size_t size)
-{
-	s64 more = 0;
-	char text[FIG], value[FIG];
-
-	if (g->reached && __builtin_sub_overflow(g->limit, g->value, &more))
-		more = INT64_MAX;
-	figure(gate_unit(g->id), g->reached ? g->limit : 0, text);
-	switch (g->reached ? g->id : SEEPAGE_GATE_UNSPEC) {
-	case SEEPAGE_GATE_SIZE:
-		snprintf(buf, size, "It is too small to be judged until it uses %s.", text);
-		break;
-	case SEEPAGE_GATE_WARMUP:
-		snprintf(buf, size, "It can raise an alert when it is %s old.", text);
-		break;
-	case SEEPAGE_GATE_RISING:
-		snprintf(buf, size, "A rise of the floor by more than %s.", text);
-		break;
-	case SEEPAGE_GATE_SATURATION:
-		snprintf(buf, size, "Growth that does not level off as it does now.");
-		break;
-	case SEEPAGE_GATE_PATIENCE:
-		snprintf(buf, size, "Rising for another %s at this pace.",
-			 figure("seconds", more > 0 ? more : 0, value));
-		break;
-	case SEEPAGE_GATE_HORIZON:
-		snprintf(buf, size, "Growth that exhausts memory within %s.", text);
-		break;
-	case SEEPAGE_GATE_CONFIDENCE:
-		snprintf(buf, size, "Evidence worth more than %s points in all.", text);
-		break;
-	default:
-		snprintf(buf, size, "%s", g->few ?
-			 "More samples, and a floor of anonymous memory that keeps rising." :
-			 g->id == SEEPAGE_GATE_RISING ?
-			 "A floor of anonymous memory and swap that keeps rising." :
-			 "The gates before it come first.");
-	}
-}
-
-static void change_alert(const struct rec *rec, char *buf, size_t size)
-{
-	struct factor f[REC_LIST_MAX];
-	unsigned int n = rec_factors(rec, f), i;
-	char text[FIG];
-
-	if (rec_get(rec, SEEPAGE_A_POLICY, SEEPAGE_POLICY_LADDER) == SEEPAGE_POLICY_CLASSIC) {
-		snprintf(buf, size,
-			 "The alert ends when neither the points nor a rule of the policy support it.");
-		return;
-	}
-	snprintf(buf, size, "The alert ends when half of the accused growth is given back");
-	for (i = 0; i < n; i++) {
-		if (f[i].id != SEEPAGE_FACTOR_FLOOR || f[i].value <= 0 || f[i].baseline < 0)
-			continue;
-		append(buf, size, " (anonymous memory and swap stay below about %s)",
-		       fmt_bytes(text, sizeof(text),
-				 (u64)f[i].baseline + (u64)f[i].value / 2));
-	}
-	append(buf, size, ", or when it has not grown for long.");
-}
-
-void sentence_change(const struct rec *rec, char *buf, size_t size)
-{
-	unsigned int state = (unsigned int)rec_get(rec, SEEPAGE_A_STATE, UINT32_MAX);
-	struct gate g[REC_LIST_MAX];
-	unsigned int n = rec_gates(rec, g);
-	const struct gate *closed = first_closed(g, n);
-
-	if (rec->gone)
-		snprintf(buf, size, "Nothing: the process is gone.");
-	else if (state_is_alert(state))
-		change_alert(rec, buf, size);
-	else if (closed)
-		change_gate(closed, buf, size);
-	else if (not_judged(rec, n))
-		snprintf(buf, size, "The next sample.");
-	else
-		snprintf(buf, size, "More samples: no gate is closed.");
 }
