@@ -38,7 +38,7 @@ static void fold(struct seep_acc *acc)
 		atomic64_add(acc->n[i], &rec->faults[i]);
 		acc->n[i] = 0;
 	}
-	WRITE_ONCE(acc->rec, NULL);
+	smp_store_release(&acc->rec, NULL);	/* who sees it sees the counts */
 }
 
 /**
@@ -78,8 +78,8 @@ void seep_account_slow(struct mm_struct *mm, unsigned int kind)
 	seep_busy_begin();
 	fold(acc);
 	acc->n[kind] = 1;
-	WRITE_ONCE(rec->cpu, smp_processor_id());
 	WRITE_ONCE(acc->rec, rec);
+	smp_wmb();		/* a fault is here before its page is: seep_account_fold_and() */
 	barrier();		/* against a nested fault: mm is told last */
 	WRITE_ONCE(acc->mm, mm);
 	seep_busy_end();
@@ -133,19 +133,42 @@ static void fold_and(void *info)
 }
 
 /**
- * seep_account_fold_and() - do something before a process faults again
- * @rec: seep_account_counting() said so
- * @then: called with interrupts off, on the CPU that counted for it last, after
- *	  its faults there are in the record
+ * seep_account_fold_and() - count all faults of a record, then act on the spot
+ * @rec: that is counted for wherever the process faulted since the last fold
+ * @then: called where no fault of it can come between: with interrupts off, on
+ *	  a CPU that was counting for it if there is one
  * @arg: for @then
  *
- * Context: interrupts on; seep_table_mutex, which keeps the record alive.
+ * Where threads of it fault on other CPUs at this moment, those are a few
+ * faults ahead by then.
+ *
+ * Context: process, may sleep; seep_table_mutex, which keeps the record alive.
  */
 void seep_account_fold_and(const struct seep_rec *rec, void (*then)(void *arg), void *arg)
 {
 	struct visit v = { .then = then, .arg = arg };
+	unsigned long flags;
+	int cpu, last = -1;
 
-	/* if it went offline, the next fold of all takes what it left */
-	if (smp_call_function_single(READ_ONCE(rec->cpu), fold_and, &v, 1))
+	lockdep_assert_held(&seep_table_mutex);
+	cpus_read_lock();
+	for_each_possible_cpu(cpu) {
+		if (smp_load_acquire(&per_cpu(seep_acc, cpu).rec) != rec)
+			continue;
+		if (!cpu_online(cpu)) {
+			fold(per_cpu_ptr(&seep_acc, cpu));	/* it stays so: held */
+			continue;
+		}
+		if (last >= 0)
+			smp_call_function_single(last, fold_this_cpu, NULL, 1);
+		last = cpu;
+	}
+	if (last >= 0) {
+		smp_call_function_single(last, fold_and, &v, 1);
+	} else {
+		local_irq_save(flags);
 		then(arg);
+		local_irq_restore(flags);
+	}
+	cpus_read_unlock();
 }

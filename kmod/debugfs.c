@@ -143,7 +143,6 @@ static void *processes_start(struct seq_file *m, loff_t *pos)
 	mutex_lock(&seep_table_mutex);
 	if (*pos == 0) {
 		it->at = 0;
-		seep_account_fold(NULL);
 		return SEQ_START_TOKEN;
 	}
 	return next_process(it);

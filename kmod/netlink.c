@@ -184,7 +184,6 @@ static int put_proc(struct sk_buff *skb, struct genl_info *info, struct seep_rec
 			       "not your process: needs CAP_PERFMON or CAP_SYS_ADMIN");
 		return -EPERM;
 	}
-	seep_account_fold(NULL);
 	v = kmalloc(sizeof(*v), GFP_KERNEL);
 	if (!v)
 		return -ENOMEM;

@@ -94,9 +94,6 @@ int seep_dump_proc_start(struct netlink_callback *cb)
 		d->by_comm = true;
 		strscpy(d->comm, nla_data(attrs[SEEPAGE_A_FILTER_COMM]), sizeof(d->comm));
 	}
-	mutex_lock(&seep_table_mutex);
-	seep_account_fold(NULL);
-	mutex_unlock(&seep_table_mutex);
 	return 0;
 }
 

@@ -194,6 +194,15 @@ bool seep_owner_lost(struct seep_rec *rec)
 
 /* ---- the record of a process ---- */
 
+/* @process goes on in the mm that its first owner has left: it is known by that now. */
+static void take_over(struct seep_rec *rec, struct task_struct *process)
+{
+	struct pid *pid = task_tgid(process);
+
+	if (rec->pid != pid && !has_owner(rec) && seep_owner_of(process, rec->mm) == process)
+		set_owner(rec, get_pid(pid));
+}
+
 /**
  * seep_owner_rec() - the record of the mm that a process runs in
  * @process: leader of a thread group, no kernel thread
@@ -224,6 +233,8 @@ struct seep_rec *seep_owner_rec(struct task_struct *process, bool *exiting)
 	} while (mm_of(process) != mm);
 	if (missing)
 		seep_owner_missed();
+	if (mm && rec)
+		take_over(rec, process);
 	*exiting = !mm;
 	return mm ? rec : NULL;
 }
@@ -238,12 +249,8 @@ static struct seep_rec *known_by(struct pid *pid)
 	if (!p || p->flags & PF_KTHREAD)
 		return NULL;
 	rec = seep_owner_rec(p, &exiting);
-	if (!rec || rec->pid == pid)
-		return rec;
-	if (has_owner(rec) || seep_owner_of(p, rec->mm) != p)
-		return NULL;	/* runs in the mm of another one, which tells it */
-	set_owner(rec, get_pid(pid));
-	return rec;
+	/* otherwise it runs in the mm of another one, which tells it */
+	return rec && rec->pid == pid ? rec : NULL;
 }
 
 /**
@@ -262,12 +269,14 @@ struct seep_rec *seep_owner_next(struct pid_namespace *ns, int *nr)
 {
 	struct seep_rec *rec = NULL;
 	struct pid *pid;
+	u32 n = 0;
 	int next;
 
 	lockdep_assert_held(&seep_table_mutex);
-	if (!seep_pool_left())		/* the one to be told may have no record yet */
-		seep_pool_refill(0);
 	do {
+		/* who is to be told may have no record yet */
+		if (!(n++ % SEEP_RESCHED_EVERY) && !seep_pool_left())
+			seep_pool_refill(0);
 		rcu_read_lock();
 		next = *nr + 1;
 		pid = idr_get_next(&ns->idr, &next);

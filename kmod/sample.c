@@ -113,33 +113,11 @@ struct reading {
 	u64 *rw;
 };
 
-static void read_again(void *arg)
+static void read_on_the_spot(void *arg)
 {
 	const struct reading *r = arg;
 
 	read_figures(r->rec, r->s, r->rw);
-}
-
-static noinline void read_there(struct seep_rec *rec, struct seep_sample *s, u64 rw[2])
-{
-	struct reading r = { .rec = rec, .s = s, .rw = rw };
-
-	seep_account_fold_and(rec, read_again, &r);
-}
-
-/*
- * A pass over many takes time: who faults meanwhile has gained pages since the
- * fold that no counted fault explains. He is read where he runs, so that no
- * fault comes between; a process that faults on several CPUs at once stays
- * a few faults off.
- */
-static __always_inline void read_steady(struct seep_rec *rec, struct seep_sample *s,
-					u64 rw[2])
-{
-	read_figures(rec, s, rw);
-	smp_rmb();	/* a fault is counted before its page */
-	if (unlikely(seep_account_counting(rec)))
-		read_there(rec, s, rw);
 }
 
 /**
@@ -148,11 +126,16 @@ static __always_inline void read_steady(struct seep_rec *rec, struct seep_sample
  * @s: time_ns is given, all else is written
  * @rw: read and write faults, of the same reading
  *
- * Context: process, seep_table_mutex; the mm counters need no lock.
+ * Faults and pages are of one moment: pages gained that no counted fault
+ * explains, or faults whose page is not there yet, would be misjudged for good.
+ *
+ * Context: process, may sleep, seep_table_mutex; the mm counters need no lock.
  */
-void seep_sample_read(struct seep_rec *rec, struct seep_sample *s, u64 rw[2])
+noinline void seep_sample_read(struct seep_rec *rec, struct seep_sample *s, u64 rw[2])
 {
-	read_steady(rec, s, rw);
+	struct reading r = { .rec = rec, .s = s, .rw = rw };
+
+	seep_account_fold_and(rec, read_on_the_spot, &r);
 }
 
 /* ---- one pass ---- */
@@ -184,6 +167,19 @@ static bool changed(const struct seep_sample *a, const struct seep_sample *b)
 {
 	return a->faults != b->faults || a->anon != b->anon || a->file != b->file ||
 	       a->shmem != b->shmem || a->swap != b->swap || a->vsz != b->vsz;
+}
+
+/*
+ * A pass over many takes time: who faults meanwhile has gained pages since its
+ * fold that no fault explains. Who has not changed at all needs no second look.
+ */
+static __always_inline bool read_news(struct seep_rec *rec, struct seep_sample *s, u64 rw[2])
+{
+	read_figures(rec, s, rw);
+	if (!changed(s, &rec->last))
+		return false;
+	seep_sample_read(rec, s, rw);
+	return true;
 }
 
 /* The last sample is now @s; most often only what lies around it has changed. */
@@ -228,14 +224,13 @@ static void sample_one(struct seep_rec *rec, const struct seep_conf *c, bool ful
 	if (!rec->ready)
 		first_look(rec);
 	s->time_ns = max(pass.now_ns, rec->seen_ns);	/* born during this pass */
-	read_steady(rec, s, pass.rw);
+	news = read_news(rec, s, pass.rw);
 	smp_rmb();	/* the figures before mm_users: they are not those of its end */
 	if (seep_rec_gone(rec))
 		return;
 	if (full)
 		check_owner(rec);
 	s->full = full;
-	news = changed(s, &rec->last);
 	keep(rec, s, news);
 	seep_count(SAMPLES);
 

@@ -53,7 +53,6 @@ struct seep_rec {
 		bool own;		/* uid, euid and suid are the same */
 		u64 cgroup_id;		/* 0: not known */
 	} who;
-	unsigned int cpu;		/* that counted for it last; a hint */
 	bool dead;			/* unhashed, waiting for its end */
 
 	/* from here on: seep_table_mutex, but for the first look of a new one */
@@ -152,16 +151,8 @@ struct seep_acc {
 DECLARE_PER_CPU(struct seep_acc, seep_acc);
 void seep_account_slow(struct mm_struct *mm, unsigned int kind);	/* irqs off, or NMI */
 void seep_account_fold(bool (*which)(const struct seep_rec *rec));	/* may sleep */
-void seep_account_fold_and(const struct seep_rec *rec, void (*then)(void *arg), void *arg);
-
-/*
- * Faults of the process wait in a cache: of the CPU that counted for it last,
- * where the threads of one fault on several CPUs.
- */
-static __always_inline bool seep_account_counting(const struct seep_rec *rec)
-{
-	return READ_ONCE(per_cpu(seep_acc, READ_ONCE(rec->cpu)).rec) == rec;
-}
+void seep_account_fold_and(const struct seep_rec *rec, void (*then)(void *arg),
+			   void *arg);				/* may sleep; then: irqs off */
 
 /*
  * Whatever takes tab.lock or folds marks its CPU first: tracing of our own code

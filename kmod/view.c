@@ -61,8 +61,7 @@ void seep_view_weigh(struct seep_view *v)
  * @v: all of it is written
  * @rec: live or buried
  *
- * Memory is read now, faults are as of the last fold, the verdict is that of
- * the last sample.
+ * Memory and faults are read now, the verdict is that of the last sample.
  *
  * Context: process, seep_table_mutex.
  */
@@ -89,7 +88,8 @@ void seep_view_fill(struct seep_view *v, struct seep_rec *rec)
 	v->shmem = s->shmem;
 	v->swap = s->swap;
 	v->vsz = s->vsz;
-	v->faults_anon = s->faults_anon;
+	/* of one that is gone no pages are known, but all faults */
+	v->faults_anon = now.faults_anon;
 	v->age_s = div_u64(s->age_ns, NSEC_PER_SEC);
 	/* readings without a lock: exec or prctl may come between them */
 	start = READ_ONCE(rec->mm->start_brk);

@@ -115,6 +115,23 @@ pid=$parent
 stop
 echo "clone(CLONE_VM): $survivor, the survivor of zombie $zombie, is told, and $zombie is not"
 
+# The first executes for somebody else before anybody has looked: what the other
+# one's memory is like is not told to the user whom the first now belongs to.
+load sample_interval_ms=3600000
+start "$owner" leaves
+other=$(pgrep -P $pid -x stays)
+! said=$(setpriv --reuid 1234 --regid 1234 --clear-groups seepage -j show "$other" 2>&1) ||
+	die "leaves: user 1234 is told of process $other of root: $said"
+[[ $said == *"not your process"* ]] || die "leaves: user 1234, asking for $other: $said"
+setpriv --reuid 1234 --regid 1234 --clear-groups seepage -j show $pid >/dev/null ||
+	die "leaves: user 1234 is not told of process $pid"
+assert_eq "$(who "$other")" "$other stays 0" "leaves: the one that stays"
+assert_eq "$(who $pid)" "$pid sh 1234" "leaves: the one that left"
+kill "$other"
+stop
+echo "clone(CLONE_VM): $other stays with root, and $pid, which left, is shown to its user alone"
+load sample_interval_ms=200 suspect_interval_ms=200 max_cpu_permille=1000
+
 # 3. The first thread ends, another one goes on; also with a load after that.
 start "$owner" leader
 wait_for 5 grep -q '^State:.Z' /proc/$pid/status

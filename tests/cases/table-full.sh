@@ -68,7 +68,6 @@ done
 ((before - $(tracked) <= 2)) || die "idle processes in the table: $before before, $(tracked) after"
 echo "five of $before ended, $(tracked) idle processes are in the table four ticks later"
 
-# shellcheck disable=SC2317 # called by wait_for
 shown() { seepage -j show "$1" >/dev/null 2>&1; }
 
 # With no tick for an hour: the dead do not keep out who comes after them.
@@ -78,7 +77,8 @@ mapfile -t first < <(seepage -j ps --comm idle | jq ".[].pid | select(. != $pare
 kill -KILL "${first[@]}"
 sleep 1
 perl -e 'sleep' &
-wait_for 5 shown $!
+sleep 1
+shown $! || die "pid $! has no record, though three have ended"
 kill $!
 load max_processes=16 sample_interval_ms=300 suspect_interval_ms=300 max_cpu_permille=1000
 wait_for 10 full

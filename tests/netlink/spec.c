@@ -240,13 +240,13 @@ static bool unknown_owner(const struct parsed *p, int attr, enum kind what)
 {
 	if ((attr != SEEPAGE_A_UID && attr != SEEPAGE_A_CGROUP_ID) || what == PROC_DO)
 		return false;
-	if (execs_go_on) {		/* dump-exec tells of these */
-		nameless++;
-		return true;
-	}
 	if (what == AN_ALERT && num(p, SEEPAGE_A_STATE) == SEEPAGE_STATE_EXITED)
 		return true;
-	return has(p, SEEPAGE_A_PID) && kill(num(p, SEEPAGE_A_PID), 0) && errno == ESRCH;
+	if (has(p, SEEPAGE_A_PID) && kill(num(p, SEEPAGE_A_PID), 0) && errno == ESRCH)
+		return true;
+	if (execs_go_on)		/* dump-exec tells of these */
+		nameless++;
+	return execs_go_on;
 }
 
 static void check_members(const struct parsed *p, const struct member *m, enum kind what,

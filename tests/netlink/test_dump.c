@@ -127,7 +127,8 @@ static void filters(void)
 	s = filtered((struct filter){ .by_confidence = true, .confidence = 0 });
 	check(s->total == all, "FILTER_MIN_CONFIDENCE 0: %u of %u", s->total, all);
 	s = filtered((struct filter){ .by_confidence = true, .confidence = 100 });
-	check(!s->n[big.pid], "FILTER_MIN_CONFIDENCE 100");
+	/* on a busy machine the big one may have all points */
+	check(!s->n[mine.pid], "FILTER_MIN_CONFIDENCE 100");
 
 	s = filtered(all_of_them);
 	check(s->total == 1 && s->n[big.pid] == 1, "all filters: %u processes", s->total);

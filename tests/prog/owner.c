@@ -113,6 +113,30 @@ static void do_clonevm(void)
 	_exit(0);
 }
 
+static int stays(void *unused)
+{
+	(void)unused;
+	prctl(PR_SET_NAME, "stays");
+	for (;;)
+		pause();
+	return 0;
+}
+
+/* Two processes, one memory; the first one becomes somebody else and executes. */
+static void do_leaves(void)
+{
+	pid_t pid;
+
+	touch(100);
+	pid = clone(stays, stack + sizeof(stack), CLONE_VM | SIGCHLD, NULL);
+	if (pid < 0)
+		die("clone");
+	if (setuid(1234))
+		die("setuid");
+	execlp("sh", "sh", "-c", "echo ready; read x; echo $0; read x", "left", NULL);
+	die("execlp");
+}
+
 static void *goes_on(void *unused)
 {
 	(void)unused;
@@ -184,8 +208,8 @@ static const struct {
 	const char *name;
 	void (*run)(void);
 } cases[] = {
-	{ "vfork", do_vfork }, { "clonevm", do_clonevm }, { "leader", do_leader },
-	{ "setuid", do_setuid }, { "comm", do_comm }, { "init", do_init },
+	{ "vfork", do_vfork }, { "clonevm", do_clonevm }, { "leaves", do_leaves },
+	{ "leader", do_leader }, { "setuid", do_setuid }, { "comm", do_comm }, { "init", do_init },
 };
 
 int main(int argc, char **argv)
@@ -196,6 +220,6 @@ int main(int argc, char **argv)
 		cases[i].run();
 		return 0;
 	}
-	fprintf(stderr, "usage: owner vfork|clonevm|leader|setuid|comm|init\n");
+	fprintf(stderr, "usage: owner vfork|clonevm|leaves|leader|setuid|comm|init\n");
 	return 2;
 }
