@@ -153,6 +153,7 @@ void seep_account_fold_and(const struct seep_rec *rec, void (*then)(void *arg), 
 	lockdep_assert_held(&seep_table_mutex);
 	cpus_read_lock();
 	for_each_possible_cpu(cpu) {
+		/* against fold() there: the counts are in the record */
 		if (smp_load_acquire(&per_cpu(seep_acc, cpu).rec) != rec)
 			continue;
 		if (!cpu_online(cpu)) {
