@@ -36,6 +36,10 @@ $(build)/tests/%: tests/prog/%.c
 	@mkdir -p $(@D)
 	$(CC) -O2 -g -Wall -Wextra -pthread -o $@ $<
 
+## arm64-ctl, arm64-progs: the same for the arm64 VM, the controller static; build/arm64/
+arm64-%:
+	+@tests/lab/cross arm64 $(MAKE) --no-print-directory $* build=$(build)/arm64 STATIC=1
+
 ## demo: finds a real leak in a VM, and leaves a harmless program alone
 demo: kmod-$(LAB_KERNEL) ctl
 	@tests/lab/setup vm

@@ -358,8 +358,8 @@ static const struct genl_ops ops[] = {
 };
 
 static const struct genl_multicast_group groups[] = {
-	[GROUP_ALERT]	= { .name = SEEPAGE_MCGRP_ALERT, .flags = SEEP_GENL_MCGRP_FLAGS },
-	[GROUP_SAMPLE]	= { .name = SEEPAGE_MCGRP_SAMPLE, .flags = SEEP_GENL_MCGRP_FLAGS },
+	[GROUP_ALERT]	= { .name = SEEPAGE_MCGRP_ALERT, SEEP_GENL_MCGRP_CAP_SYS_ADMIN },
+	[GROUP_SAMPLE]	= { .name = SEEPAGE_MCGRP_SAMPLE, SEEP_GENL_MCGRP_CAP_SYS_ADMIN },
 };
 
 struct genl_family seep_family = {

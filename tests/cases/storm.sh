@@ -27,9 +27,9 @@ trap 'kill $first $second 2>/dev/null' EXIT
 
 unload
 for ((i = 1; i <= rounds; i++)); do
-	hook=tracepoint
+	hook=${hooks[0]}
 	((i % 4)) || hook=software
-	insmod "$SEEPAGE_KO" hook=$hook sample_interval_ms=100 suspect_interval_ms=100 \
+	insmod "$SEEPAGE_KO" hook="$hook" sample_interval_ms=100 suspect_interval_ms=100 \
 		max_cpu_permille=1000
 	case $((i % 5)) in
 	0) ;; # at once

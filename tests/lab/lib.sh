@@ -22,6 +22,9 @@ kernel_column() {
 	awk -v name="$1" -v n="$2" '!/^#/ && $1 == name { print $n }' "$lab/kernels.list"
 }
 
+# The architecture of a kernel, in Debian's words; amd64 is the machine's own.
+arch_of() { kernel_column "$1" 5; }
+
 # Checkers make a kernel several times slower and larger.
 is_debug_kernel() { [[ ,$(kernel_column "$1" 4), == *,debug,* ]]; }
 
@@ -51,9 +54,10 @@ mirror_of() {
 
 # private_apt DIR SUITE...: points apt, through APT_CONFIG, at a state of its
 # own below DIR that knows only these suites, and fetches their lists. The
-# system's sources and lists stay untouched, and no root is needed.
+# system's sources and lists stay untouched, and no root is needed. With
+# apt_arch it sees that architecture, and this machine's behind it.
 private_apt() {
-	local dir=$1 suite uri key=/usr/share/keyrings/debian-archive-keyring.gpg
+	local dir=$1 suite uri own key=/usr/share/keyrings/debian-archive-keyring.gpg
 	shift
 
 	mkdir -p "$dir"/{lists,archives}/partial "$dir/empty"
@@ -78,6 +82,10 @@ private_apt() {
 		Acquire::Retries "3";
 		APT::Sandbox::User "";
 	END
+	if [[ ${apt_arch:-} ]]; then
+		own=$(dpkg --print-architecture)
+		echo "APT::Architecture \"$apt_arch\"; APT::Architectures { \"$apt_arch\"; \"$own\"; };"
+	fi >>"$dir/apt.conf"
 	export APT_CONFIG=$dir/apt.conf
 	apt-get -q update >"$dir/update.log" 2>&1 || {
 		cat "$dir/update.log" >&2

@@ -19,14 +19,18 @@ static inline struct nlattr **seep_genl_dump_attrs(struct netlink_callback *cb)
 }
 
 /*
- * Who may join a group: 5f6af0cd9d02 (v6.8, and 6.1.y late) checks
- * capabilities for us; before, the flag of operations means CAP_NET_ADMIN.
- * Kernels without the field at all (5.5 to 5.11) do not build yet.
+ * Who may join a group: CAP_SYS_ADMIN. cd4d7263d58a (v6.8, and 6.1.y late)
+ * made that a flag; the stable trees before 5.12 have a bit of its own
+ * (Kbuild looks for it). In what lies between there is only CAP_NET_ADMIN, by
+ * the flag of operations. Kernels with neither (5.5 to 5.11, as they were
+ * released) do not build yet.
  */
-#ifdef GENL_MCAST_CAP_SYS_ADMIN
-#define SEEP_GENL_MCGRP_FLAGS	GENL_MCAST_CAP_SYS_ADMIN
+#if defined(GENL_MCAST_CAP_SYS_ADMIN)
+#define SEEP_GENL_MCGRP_CAP_SYS_ADMIN	.flags = GENL_MCAST_CAP_SYS_ADMIN
+#elif defined(SEEP_HAVE_GENL_CAP_SYS_ADMIN_BIT)
+#define SEEP_GENL_MCGRP_CAP_SYS_ADMIN	.cap_sys_admin = 1
 #else
-#define SEEP_GENL_MCGRP_FLAGS	GENL_UNS_ADMIN_PERM
+#define SEEP_GENL_MCGRP_CAP_SYS_ADMIN	.flags = GENL_UNS_ADMIN_PERM
 #endif
 
 #endif
