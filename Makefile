@@ -30,6 +30,7 @@ ctl:
 progs: $(patsubst tests/prog/%.c,$(build)/tests/%,$(wildcard tests/prog/*.c))
 	+@[ ! -e tests/netlink/Makefile ] || \
 		$(MAKE) --no-print-directory -C tests/netlink O=$(build)/tests
+	+@$(MAKE) --no-print-directory -C tests/nlfuzz O=$(build)/tests
 
 $(build)/tests/%: tests/prog/%.c
 	@tests/lab/setup build
