@@ -58,6 +58,11 @@ debug-kernels:
 stress:
 	+@tests/stress/run --kernel $(LAB_KERNEL) $(if $(SEED),--seed $(SEED)) $(if $(ROUNDS),--rounds $(ROUNDS))
 
+## fuzz: parsers, detector and netlink; SECONDS= (600, for all), SEED=, LAB_KERNEL=
+SECONDS ?= 600
+fuzz:
+	+@tests/fuzz/run --seconds $(SECONDS) $(if $(SEED),--seed $(SEED)) --kernel $(LAB_KERNEL)
+
 ## check: style and static checks
 check:
 	@tests/lab/setup build check
@@ -106,4 +111,4 @@ clean:
 help:
 	@sed -n 's/^## /  /p' $(MAKEFILE_LIST)
 
-.PHONY: storm matrix debug-kernels stress all kmod ctl progs demo test check fresh-test install dkms-install uninstall clean help
+.PHONY: fuzz storm matrix debug-kernels stress all kmod ctl progs demo test check fresh-test install dkms-install uninstall clean help
