@@ -34,7 +34,8 @@ def num(attr, size, value, shift=0):
 
 
 def text(attr, word):
-    return bytes([1, attr, len(word) + 1]) + word.encode() + b'\0'
+    word = word if isinstance(word, bytes) else word.encode()
+    return bytes([1, attr, len(word) + 1]) + word + b'\0'
 
 
 def nest(attr, *body):
@@ -72,7 +73,11 @@ def gate(i):
 
 def level(ms):
     minima = b''.join((v << 24).to_bytes(8, 'little') for v in (1, 2, 3, 4))
-    return nest(a('LEVEL'), num(2, 8, ms, 7), bytes([1, 3, len(minima)]) + minima)
+    times = 1 | (ms & 3) << 3   # so many more of them, all 0
+    return nest(a('LEVEL'), num(2, 8, ms, 7), bytes([times, 3, len(minima)]) + minima)
+
+
+NAMES = (b'leaky', b'a\x1b[2J\xc2\x9b2J\x7f\n', b'\xff\xc3\xbc\xe2\x80\xae"\\')
 
 
 def process(state, cmd, pid=1, seq=0):
@@ -80,7 +85,7 @@ def process(state, cmd, pid=1, seq=0):
     if seq:
         parts += [num(a('SEQ'), 8, seq), num(a('TIME_NS'), 8, 3, 59), num(a('INSTANCE'), 8, 3),
                   num(a('PREV_STATE'), 1, 0)]
-    parts += [num(a('PID'), 4, pid), text(a('COMM'), 'leaky'), num(a('UID'), 4, 0),
+    parts += [num(a('PID'), 4, pid), text(a('COMM'), NAMES[state % 3]), num(a('UID'), 4, 0),
               num(a('CGROUP_ID'), 8, 9), num(a('STATE'), 1, state), num(a('POLICY'), 1, 0),
               num(a('CONFIDENCE'), 1, 90), num(a('SEVERITY'), 1, 8)]
     parts += [num(a(n + '_BYTES'), 8, 17, 22)

@@ -5,13 +5,14 @@
  * corruption are among its instructions. Each is a byte, the low three bits
  * telling what, the others how:
  *   0 T F C   a message of type T (table below), flags F, genl command C
- *   1 T L ..  an attribute of type T with L % 64 bytes that follow
+ *   1 T L ..  an attribute of type T; L % 64 bytes follow, and as many zeros as
+ *             make it 1, 2, 4 or 8 (how) times as long, and how / 4 more
  *   2 T       a nest of type T begins
  *   3         it ends
  *   4         the datagram ends; how: 1 not from the kernel, 2 and then an
  *             overrun, 3 and then nothing more for now
  *   5 H L X   the byte at H * 256 + L of the datagram is XORed with X
- *   6 L ..    L raw bytes
+ *   6 L ..    L % 64 raw bytes
  *   7 T B S   attribute T, 1 << how bytes long, with the value B << S
  * At its end libnl has nothing more to read.
  */
@@ -131,20 +132,29 @@ static void put_attr(unsigned int type, const void *data, size_t len)
 		memcpy(a + 1, data, len);
 }
 
-static void put_bytes(bool attr)
+static unsigned int given(unsigned int len)
 {
-	unsigned int type = attr ? byte() : 0, len = byte() % 64;
-	unsigned char *raw;
+	return len > w.end - w.p ? (unsigned int)(w.end - w.p) : len;
+}
 
-	if (len > w.end - w.p)
-		len = (unsigned int)(w.end - w.p);
-	if (attr) {
-		put_attr(type, w.p, len);
-	} else {
-		raw = room(len);
-		if (raw && len)
-			memcpy(raw, w.p, len);
-	}
+static void put_bytes(unsigned int how)
+{
+	unsigned int type = byte(), len = given(byte() % 64);
+	unsigned char data[64 * 8 + 8] = { 0 };
+
+	if (len)
+		memcpy(data, w.p, len);
+	put_attr(type, data, (len << how % 4) + how / 4);
+	w.p += len;
+}
+
+static void put_raw(void)
+{
+	unsigned int len = given(byte() % 64);
+	unsigned char *raw = room(len);
+
+	if (raw && len)
+		memcpy(raw, w.p, len);
 	w.p += len;
 }
 
@@ -190,8 +200,7 @@ static int build(void)
 			message();
 			break;
 		case 1:
-		case 6:
-			put_bytes((op & 7) == 1);
+			put_bytes(how);
 			break;
 		case 2:
 			begin_nest();
@@ -206,6 +215,9 @@ static int build(void)
 		case 5:
 			close_message();
 			corrupt();
+			break;
+		case 6:
+			put_raw();
 			break;
 		case 7:
 			put_number(how);
