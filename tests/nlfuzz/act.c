@@ -58,7 +58,7 @@ static void exchange(struct fuzz_sock *s, struct batch *b)
 	else
 		x.lost = true;
 	if (kcov_stop())
-		corpus_add(b);
+		corpus_add(b, true);
 	model_check(s, &x);
 }
 
@@ -98,7 +98,7 @@ static void dumps(void)
 		}
 	}
 	if (kcov_stop())
-		corpus_add(&b[0]);
+		corpus_add(&b[0], true);
 	for (k = 0; k < n; k++) {
 		i = (from + k) % SOCKS;
 		model_check(&socks[i], &x[k]);

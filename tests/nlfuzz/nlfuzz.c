@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * usage: nlfuzz [--seed N] [--messages N | --seconds N] [--keep FILE]
+ *               [--load FILE] [--save FILE]
  *        nlfuzz --replay FILE
- * As root. The seed is printed; the same seed draws the same as long as the
+ * As root. --load sends what --save of an earlier run wrote before it goes on. The seed is printed; the same seed draws the same as long as the
  * kernel answers the same. What breaks a promise ends the run with status 1,
  * and the last batches that were sent go to FILE, for --replay.
  */
@@ -40,13 +41,11 @@ void keep(enum who who, const struct batch *b)
 
 static void write_kept(FILE *f)
 {
-	unsigned int i = n_kept > KEPT ? n_kept - KEPT : 0, j;
+	unsigned int i = n_kept > KEPT ? n_kept - KEPT : 0;
 
 	for (; i < n_kept; i++) {
 		fprintf(f, "%d ", kept[i % KEPT].who);
-		for (j = 0; j < kept[i % KEPT].b.len; j++)
-			fprintf(f, "%02x", kept[i % KEPT].b.data[j]);
-		fputc('\n', f);
+		batch_write(f, &kept[i % KEPT].b);
 	}
 }
 
@@ -160,20 +159,23 @@ static void replay(const char *path)
 {
 	FILE *f = fopen(path, "r");
 	static struct batch b;
-	unsigned int who, byte;
-	int n;
+	unsigned int who;
 
 	need(f, "%s: %s", path, strerror(errno));
-	while (fscanf(f, "%u ", &who) == 1 && who < WHO_MAX) {
-		b.len = 0;
-		while (b.len < BATCH_MAX && fscanf(f, "%2x%n", &byte, &n) == 1 && n == 2) {
-			b.data[b.len++] = byte;
-			n = fgetc(f);
-			if (n == '\n' || n == EOF)
-				break;
-			ungetc(n, f);
-		}
+	while (fscanf(f, "%u ", &who) == 1 && who < WHO_MAX && batch_read(f, &b))
 		act_again(who, &b);
+	fclose(f);
+}
+
+static void load(const char *path)
+{
+	FILE *f = fopen(path, "r");
+	static struct batch b;
+
+	need(f, "%s: %s", path, strerror(errno));
+	while (batch_read(f, &b)) {
+		act_again(ROOT, &b);
+		corpus_add(&b, true);
 	}
 	fclose(f);
 }
@@ -191,30 +193,47 @@ static unsigned long long number_of(const char *name, const char *word)
 	exit(2);
 }
 
-int main(int argc, char **argv)
+static const char *again, *load_file, *save_file;
+
+static void arguments(int argc, char **argv)
 {
-	const char *again = NULL;
-	bool kcov;
-	double start;
+	const struct {
+		const char *name;
+		unsigned long long *number;
+		const char **word;
+	} all[] = {
+		{ "--seed", &seed, NULL }, { "--messages", &max_messages, NULL },
+		{ "--seconds", &max_seconds, NULL }, { "--keep", NULL, &keep_file },
+		{ "--replay", NULL, &again }, { "--load", NULL, &load_file },
+		{ "--save", NULL, &save_file },
+	};
+	unsigned int k;
 	int i;
 
-	seed = time(NULL) % 100000000 + 1;
 	for (i = 1; i < argc; i += 2) {
-		if (!strcmp(argv[i], "--seed"))
-			seed = number_of("--seed", argv[i + 1]);
-		else if (!strcmp(argv[i], "--messages"))
-			max_messages = number_of("--messages", argv[i + 1]);
-		else if (!strcmp(argv[i], "--seconds"))
-			max_seconds = number_of("--seconds", argv[i + 1]);
-		else if (!strcmp(argv[i], "--keep") && argv[i + 1])
-			keep_file = argv[i + 1];
-		else if (!strcmp(argv[i], "--replay") && argv[i + 1])
-			again = argv[i + 1];
+		for (k = 0; k < ARRAY_SIZE(all) && strcmp(argv[i], all[k].name); k++)
+			;
+		if (k == ARRAY_SIZE(all) || !argv[i + 1]) {
+			fprintf(stderr, "nlfuzz: unknown word '%s', or its value is missing\n",
+				argv[i]);
+			exit(2);
+		}
+		if (all[k].number)
+			*all[k].number = number_of(argv[i], argv[i + 1]);
 		else
-			return fprintf(stderr, "nlfuzz: unknown word '%s'\n", argv[i]), 2;
+			*all[k].word = argv[i + 1];
 	}
 	if (!max_messages && !max_seconds)
 		max_messages = 10000;
+}
+
+int main(int argc, char **argv)
+{
+	bool kcov;
+	double start;
+
+	seed = time(NULL) % 100000000 + 1;
+	arguments(argc, argv);
 	printf("nlfuzz: seed %llu\n", seed);
 	fflush(stdout);
 	rnd_seed(seed);
@@ -227,6 +246,8 @@ int main(int argc, char **argv)
 	start = now_s();
 	if (again)
 		replay(again);
+	if (load_file)
+		load(load_file);
 	while (!again && (!max_messages || totals.messages < max_messages) &&
 	       (!max_seconds || now_s() - start < max_seconds))
 		act();
@@ -234,5 +255,7 @@ int main(int argc, char **argv)
 	model_end();
 	kids_stop();
 	print_totals(kcov, now_s() - start);
+	if (save_file)
+		corpus_save(save_file);
 	return 0;
 }

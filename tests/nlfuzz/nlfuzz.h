@@ -7,6 +7,7 @@
 #ifndef NLFUZZ_H
 #define NLFUZZ_H
 
+#include <stdio.h>
 #include "nltest.h"
 
 #define BATCH_MAX	8192
@@ -34,7 +35,10 @@ bool room_for(const struct batch *b, size_t n);
 void mutate(struct batch *b, const struct batch *other);
 
 /* corpus.c: what showed something new */
-void corpus_add(const struct batch *b);
+void corpus_add(const struct batch *b, bool new_code);
+void corpus_save(const char *path);
+void batch_write(FILE *f, const struct batch *b);	/* a line of hex */
+bool batch_read(FILE *f, struct batch *b);
 const struct batch *corpus_pick(void);		/* NULL: empty */
 unsigned int corpus_size(void);
 bool seen_before(uint64_t what);		/* remembers it; 0 is always known */

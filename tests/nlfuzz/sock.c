@@ -162,7 +162,7 @@ static void on_error(struct sent *t, int error, const char *text, bool tight)
 	for (; *text; text++)
 		kind = (kind ^ *text) * 0x100000001b3ULL;
 	if (!seen_before((kind << 8 | (uint8_t)-error) | 1ULL << 63))
-		corpus_add(in_flight);
+		corpus_add(in_flight, false);
 }
 
 /* What a reader sees that is not root: its own processes and nothing else. */
