@@ -30,6 +30,7 @@ ctl:
 progs: $(patsubst tests/prog/%.c,$(build)/tests/%,$(wildcard tests/prog/*.c))
 	+@[ ! -e tests/netlink/Makefile ] || \
 		$(MAKE) --no-print-directory -C tests/netlink O=$(build)/tests
+	+@$(MAKE) --no-print-directory -C tests/nlfuzz O=$(build)/tests
 
 $(build)/tests/%: tests/prog/%.c
 	@tests/lab/setup build
@@ -60,6 +61,11 @@ debug-kernels:
 ## stress: the stress suite; SEED=, ROUNDS= (1), LAB_KERNEL=
 stress:
 	+@tests/stress/run --kernel $(LAB_KERNEL) $(if $(SEED),--seed $(SEED)) $(if $(ROUNDS),--rounds $(ROUNDS))
+
+## fuzz: parsers, detector and netlink; SECONDS= (600, for all), SEED=, LAB_KERNEL=
+SECONDS ?= 600
+fuzz:
+	+@tests/fuzz/run --seconds $(SECONDS) $(if $(SEED),--seed $(SEED)) --kernel $(LAB_KERNEL)
 
 ## check: style and static checks
 check:
@@ -109,4 +115,4 @@ clean:
 help:
 	@sed -n 's/^## /  /p' $(MAKEFILE_LIST)
 
-.PHONY: storm matrix debug-kernels stress all kmod ctl progs demo test check fresh-test install dkms-install uninstall clean help
+.PHONY: fuzz storm matrix debug-kernels stress all kmod ctl progs demo test check fresh-test install dkms-install uninstall clean help

@@ -218,6 +218,7 @@ char *fmt_ms(char *buf, size_t size, u64 ms);
 char *fmt_time(char *buf, size_t size, u64 ns);
 char *fmt_safe(char *buf, size_t size, const char *s, size_t len);
 size_t utf8_char(const char *s, size_t len, u32 *c);
+bool is_control(u32 c);
 
 /* sentence.c: what one figure means, in English */
 #define FIGURE_MAX	48

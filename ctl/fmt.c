@@ -142,7 +142,7 @@ size_t utf8_char(const char *s, size_t len, u32 *c)
 }
 
 /* Would it move the cursor, change colours or the direction of writing? */
-static bool is_control(u32 c)
+bool is_control(u32 c)
 {
 	return c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0x61c || c == 0x200e ||
 	       c == 0x200f || (c >= 0x2028 && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069) ||

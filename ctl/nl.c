@@ -19,6 +19,7 @@
 #include "ctl.h"
 
 #define LISTEN_BUFFER	0x100000
+#define MAX_ERRNO	4095		/* of the kernel */
 #define GROUP_CTRL	GENL_ID_CTRL	/* "notify" of nlctrl: families come and go */
 
 static int set_error(struct knl *k, int err)
@@ -78,20 +79,27 @@ static void read_ext_ack(struct knl *k, struct nlmsghdr *nlh, size_t skip)
 	fmt_safe(k->text, sizeof(k->text), text, len);
 }
 
+/* What ended an answer: 0 or -errno; anything else is none that the kernel gives. */
+static int set_result(struct knl *k, int err)
+{
+	return set_error(k, err > 0 || err < -MAX_ERRNO ? EPROTO : -err);
+}
+
 /* NLMSG_ERROR, which is an ack when its error is 0 */
 static int read_error(struct knl *k, struct nlmsghdr *nlh)
 {
 	struct nlmsgerr *e = nlmsg_data(nlh);
 	size_t skip = sizeof(*e);
+	int err;
 
 	if ((size_t)nlmsg_datalen(nlh) < sizeof(*e))
 		return set_error(k, EPROTO);
 	if (!(nlh->nlmsg_flags & NLM_F_CAPPED))
 		skip += e->msg.nlmsg_len > NLMSG_HDRLEN ? e->msg.nlmsg_len - NLMSG_HDRLEN : 0;
-	set_error(k, -e->error);
-	if (e->error)
+	err = set_result(k, e->error);
+	if (err)
 		read_ext_ack(k, nlh, NLMSG_ALIGN(skip));
-	return e->error;
+	return err;
 }
 
 /* NLMSG_DONE: how a dump ended, 0 or -errno. libnl's own reading ignores it. */
@@ -102,9 +110,7 @@ static int read_done(struct knl *k, struct nlmsghdr *nlh)
 	if (nlmsg_datalen(nlh) < (int)sizeof(err))
 		return set_error(k, EPROTO);
 	memcpy(&err, nlmsg_data(nlh), sizeof(err));
-	if (err > 0)
-		return set_error(k, EPROTO);
-	set_error(k, -err);
+	err = set_result(k, err);
 	if (err)
 		read_ext_ack(k, nlh, sizeof(err));
 	return err;

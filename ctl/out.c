@@ -131,6 +131,31 @@ void note(const struct ctx *ctx, const char *fmt, ...)
 	va_end(ap);
 }
 
+/*
+ * json-c escapes what JSON must not hold; a terminal obeys more than that. All
+ * of it is inside strings, where the escape means the same. Line feeds are not:
+ * they are those between the lines.
+ */
+static void out_json_text(const char *text)
+{
+	size_t len = strlen(text), n = 0, k;
+	u32 c;
+
+	for (; n < len; n += k) {
+		k = utf8_char(text + n, len - n, &c);
+		if (k && c != '\n' && is_control(c)) {
+			out_printf("%.*s\\u%04x", (int)n, text, c);
+			text += n + k;
+			len -= n + k;
+			n = 0;
+			k = 0;
+		} else if (!k) {
+			k = 1;
+		}
+	}
+	out_line(text);
+}
+
 /* Prints an object in a line of its own and lets go of it. */
 int out_json(const struct ctx *ctx, struct json_object *o)
 {
@@ -138,7 +163,7 @@ int out_json(const struct ctx *ctx, struct json_object *o)
 
 	if (ctx->pretty)
 		flags |= JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_SPACED;
-	out_line(json_object_to_json_string_ext(o, flags));
+	out_json_text(json_object_to_json_string_ext(o, flags));
 	json_object_put(o);
 	return 0;
 }

@@ -7,6 +7,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <linux/genetlink.h>
 #include <linux/netlink.h>
@@ -181,6 +182,28 @@ static void garbled(void **state)
 	assert_int_equal(dump(&n), -EPROTO);
 }
 
+/* Nor is one that no errno stands for: only 0 is, and INT_MIN has no opposite. */
+static void no_errno(void **state)
+{
+	static const int errors[] = { 1, INT_MAX, -4096, INT_MIN };
+	unsigned int i;
+	size_t n;
+
+	(void)state;
+	for (i = 0; i < ARRAY_SIZE(errors); i++) {
+		nothing_waits();
+		put_error(errors[i], NULL);
+		assert_int_equal(dump(&n), -EPROTO);
+		assert_int_equal(k.err, EPROTO);
+		nothing_waits();
+		put_done(errors[i], NULL);
+		assert_int_equal(dump(&n), -EPROTO);
+	}
+	nothing_waits();
+	put_error(-4095, NULL);
+	assert_int_equal(dump(&n), -4095);
+}
+
 static void interrupted(void **state)
 {
 	size_t n;
@@ -219,7 +242,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(answered), cmocka_unit_test(refused),
 		cmocka_unit_test(refused_late), cmocka_unit_test(garbled),
-		cmocka_unit_test(interrupted),
+		cmocka_unit_test(no_errno), cmocka_unit_test(interrupted),
 	};
 
 	return cmocka_run_group_tests_name("ctl_nl", tests, open_door, close_door);

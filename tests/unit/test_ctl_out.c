@@ -73,9 +73,34 @@ static void no_trouble(void **state)
 	assert_string_equal(said, "");
 }
 
+/* What a terminal obeys is escaped, whoever named the process; the value is the same. */
+static void hostile_name(void **state)
+{
+	static const char name[] = "a\033[31m\x7f\xc2\x9b" "2J\xe2\x80\xae\xc3\xbc\n";
+	struct json_object *o = json_object_new_object(), *again;
+	struct ctx ctx = { .json = true };
+	FILE *terminal = stdout;
+	char *text = NULL;
+	size_t len = 0;
+
+	(void)state;
+	json_object_object_add(o, "comm", json_object_new_string(name));
+	stdout = open_memstream(&text, &len);
+	assert_non_null(stdout);
+	out_json(&ctx, o);
+	fclose(stdout);
+	stdout = terminal;
+	assert_string_equal(text, "{\"comm\":\"a\\u001b[31m\\u007f\\u009b2J\\u202e\xc3\xbc\\n\"}\n");
+	again = json_tokener_parse(text);
+	assert_string_equal(json_object_get_string(json_object_object_get(again, "comm")), name);
+	json_object_put(again);
+	free(text);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(hostile_name),
 		cmocka_unit_test(full_disk), cmocka_unit_test(no_trouble),
 	};
 
