@@ -36,6 +36,13 @@ $(build)/tests/%: tests/prog/%.c
 	@mkdir -p $(@D)
 	$(CC) -O2 -g -Wall -Wextra -pthread -o $@ $<
 
+## test-kmod-NAME: modules that only tests load; build/test-kmod/NAME/
+test-kmod-%:
+	@tests/lab/setup build
+	@mkdir -p $(build)/test-kmod/$* && cp -u tests/kmod/* $(build)/test-kmod/$*
+	+@kdir=$$(tests/lab/kernel $*) && $(MAKE) --no-print-directory -C "$$kdir/headers" \
+		M=$(build)/test-kmod/$* CC=gcc CONFIG_DEBUG_INFO_BTF_MODULES= modules
+
 ## demo: finds a real leak in a VM, and leaves a harmless program alone
 demo: kmod-$(LAB_KERNEL) ctl
 	@tests/lab/setup vm
