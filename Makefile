@@ -34,7 +34,10 @@ progs: $(patsubst tests/prog/%.c,$(build)/tests/%,$(wildcard tests/prog/*.c))
 $(build)/tests/%: tests/prog/%.c
 	@tests/lab/setup build
 	@mkdir -p $(@D)
-	$(CC) -O2 -g -Wall -Wextra -pthread -o $@ $<
+	$(CC) -O2 -g -Wall -Wextra -pthread $(progflags) -o $@ $<
+
+# No run-time linking in each of a million lives.
+$(build)/tests/churn $(build)/tests/relay: progflags := -static
 
 ## test-kmod-NAME: modules that only tests load; build/test-kmod/NAME/
 test-kmod-%:
