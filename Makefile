@@ -35,7 +35,17 @@ progs: $(patsubst tests/prog/%.c,$(build)/tests/%,$(wildcard tests/prog/*.c))
 $(build)/tests/%: tests/prog/%.c
 	@tests/lab/setup build
 	@mkdir -p $(@D)
-	$(CC) -O2 -g -Wall -Wextra -pthread -o $@ $<
+	$(CC) -O2 -g -Wall -Wextra -pthread $(progflags) -o $@ $<
+
+# No run-time linking in each of a million lives.
+$(build)/tests/churn $(build)/tests/relay: progflags := -static
+
+## test-kmod-NAME: modules that only tests load; build/test-kmod/NAME/
+test-kmod-%:
+	@tests/lab/setup build
+	@mkdir -p $(build)/test-kmod/$* && cp -u tests/kmod/* $(build)/test-kmod/$*
+	+@kdir=$$(tests/lab/kernel $*) && $(MAKE) --no-print-directory -C "$$kdir/headers" \
+		M=$(build)/test-kmod/$* CC=gcc CONFIG_DEBUG_INFO_BTF_MODULES= modules
 
 ## arm64-ctl, arm64-progs: the same for the arm64 VM, the controller static; build/arm64/
 arm64-%:

@@ -8,7 +8,6 @@
 # no-plain: the kernel cannot make allocations fail (CONFIG_FAULT_INJECTION)
 . "$(dirname "$0")/lib.sh"
 debug=/sys/kernel/debug/failslab
-idle=$top/build/tests/idle
 
 # Only below a function of a module, and there is no other: the kernel's own
 # code for loading one warns when its allocations fail (trace_events.c).

@@ -5,7 +5,6 @@
 # vm: --smp 2 --mem 1024
 # timeout: 1200
 . "$(dirname "$0")/lib.sh"
-idle=$top/build/tests/idle
 n=$(times 30)
 
 load max_processes=16 sample_interval_ms=100 suspect_interval_ms=100 max_cpu_permille=1000

@@ -5,7 +5,7 @@
 # vm: --smp 2 --mem 1024
 # timeout: 1800
 . "$(dirname "$0")/lib.sh"
-n=$(times 80) refused=0
+n=$(times 40) refused=0
 
 unload
 (while :; do "$churn" $RANDOM 1000 4; done >/dev/null 2>&1) &

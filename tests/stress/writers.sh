@@ -5,7 +5,7 @@
 # vm: --smp 2 --mem 1024
 # timeout: 1200
 . "$(dirname "$0")/lib.sh"
-n=$(times 60)
+n=$(times 40)
 
 load sample_interval_ms=100 suspect_interval_ms=100 max_cpu_permille=1000
 seepage -j get >before
