@@ -57,6 +57,10 @@ debug-kernels:
 stress:
 	+@tests/stress/run --kernel $(LAB_KERNEL) $(if $(SEED),--seed $(SEED)) $(if $(ROUNDS),--rounds $(ROUNDS))
 
+## bench: what seepage costs beside its peers, and the budgets (about 15 min)
+bench:
+	+@tests/bench/run
+
 ## check: style and static checks
 check:
 	@tests/lab/setup build check
@@ -105,4 +109,4 @@ clean:
 help:
 	@sed -n 's/^## /  /p' $(MAKEFILE_LIST)
 
-.PHONY: storm matrix debug-kernels stress all kmod ctl progs demo test check fresh-test install dkms-install uninstall clean help
+.PHONY: bench storm matrix debug-kernels stress all kmod ctl progs demo test check fresh-test install dkms-install uninstall clean help
