@@ -36,7 +36,8 @@ scans() {
 	fig "scan.processes.$1" "$n"
 	fig "scan.ps.$1" "$(took ps -e -o pid,rss,vsz,stat,comm)"
 	fig "scan.pidstat.$1" "$(took pidstat -r -p ALL)"
-	fig "scan.seepage_ps.$1" "$(took seepage -j ps)"
+	fig "scan.seepage_ps.$1" "$(took seepage ps)"
+	fig "scan.seepage_json.$1" "$(took seepage -j ps)"
 }
 
 few_faults() { "$faultbench" 5000 7; }
@@ -49,7 +50,7 @@ look() {
 	watch_passes
 	n=$(status .processes)
 	fig "pass.$n" "$(pass_cost 1)"
-	read -r records cost < <("$bench/dumpbench" 3)
+	read -r records cost < <(dump_cost)
 	fig "dump.$records" "$cost"
 	fig "memory_bytes.$n" "$(status .memory_bytes)"
 	[[ ! ${1:-} ]] || scans "$n"

@@ -59,4 +59,7 @@ until_watched() {
 	((got == $1)) || die "of $1 growing processes $got are under watch"
 }
 
+# Records, and what their dump cost.
+dump_cost() { "$top/build/tests/dumpbench" 3; }
+
 text_data() { size "$1" | awk 'NR == 2 { print $1 + $2 }'; }
