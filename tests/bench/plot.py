@@ -48,7 +48,7 @@ def bars(d, board, top):
     scale = (right - left) / max(value for _, value, _ in rows)
     d.text(MARGIN, top, "Instructions added to a user page fault", 18, font_weight="bold")
     d.text(MARGIN, top + 20, f"the kernel's own part of the fault is {number(board['base_instructions']['fault'])}; "
-           "linear scale; all in one run", 13, fill="#666")
+           "all in one run", 13, fill="#666")
     y = top + 38
     first = y
     for label, value, name in rows:
@@ -74,44 +74,84 @@ def bars(d, board, top):
 def short(n):
     for unit, name in ((10 ** 9, "G"), (10 ** 6, "M"), (10 ** 3, "k")):
         if n >= unit:
-            return f"{n / unit:g}{name}"
-    return f"{n:g}"
+            return f"{n / unit:.3g}{name}"
+    return f"{n:.3g}"
 
 
-def ticks(low, high):
-    return [10 ** i for i in range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)]
+def decades(values):
+    low, high = math.floor(math.log10(min(values))), math.ceil(math.log10(max(values)))
+    return [10 ** i for i in range(low, max(high, low + 1) + 1)]
 
 
-def curve(d, box, title, below, points, limit=None, logarithmic=True):
-    """One chart in box (x, y, width, height), x logarithmic."""
-    x0, y0, width, height = box
-    xs = ticks(min(n for n, _ in points), max(n for n, _ in points))
-    if logarithmic:
-        ys = ticks(min(v for _, v in points), max(v for _, v in points))
-    else:
-        ys = [0, 15, 30, 45, 60]
-    fx = lambda n: x0 + width * math.log10(n / xs[0]) / math.log10(xs[-1] / xs[0])
-    fy = (lambda v: y0 + height * (1 - math.log10(v / ys[0]) / math.log10(ys[-1] / ys[0]))) \
-        if logarithmic else (lambda v: y0 + height * (1 - min(v, ys[-1]) / ys[-1]))
-    d.text(x0 - 40, y0 - 14, title, 14, font_weight="bold")
-    for y in ys:
-        d.line(x0, fy(y), x0 + width, fy(y), FAINT)
-        d.text(x0 - 6, fy(y) + 4, short(y), 11, text_anchor="end", fill="#666")
-    for x in xs:
-        d.line(fx(x), y0, fx(x), y0 + height, FAINT)
-        d.text(fx(x), y0 + height + 15, short(x), 11, text_anchor="middle", fill="#666")
-    d.text(x0 + width / 2, y0 + height + 32, below, 12, text_anchor="middle", fill="#666")
-    if limit:
-        ends = limit if isinstance(limit, list) else [[xs[0], limit], [xs[-1], limit]]
-        (ax, ay), (bx, by) = ends
-        d.line(fx(ax), fy(ay), fx(bx), fy(by), LIMIT, stroke_dasharray="4 3")
-        d.text(fx(bx) - 4, fy(by) - 6, "budget", 11, text_anchor="end", fill=LIMIT)
-    d.add("polyline", points=" ".join(f"{fx(n):.1f},{fy(v):.1f}" for n, v in points),
-          fill="none", stroke=OURS, stroke_width=2)
-    for n, v in points:
-        d.add("circle", cx=round(fx(n), 1), cy=round(fy(v), 1), r=3.5, fill=OURS)
-    n, v = points[-1]
-    d.text(fx(n) - 4, fy(v) + 18, number(v), 12, text_anchor="end", font_weight="bold", fill=OURS)
+def steps(highest):
+    step = 15 if highest <= 60 else 10 ** math.ceil(math.log10(highest / 5))
+    return [step * i for i in range(math.ceil(highest / step) + 1)]
+
+
+class Chart:
+    """Axes in box (x, y, width, height); x is logarithmic."""
+
+    def __init__(self, d, box, points, limit, logarithmic):
+        self.d, self.box, self.logarithmic = d, box, logarithmic
+        values = [v for _, v in points]
+        self.xs = decades([n for n, _ in points])
+        self.ys = decades(values) if logarithmic else steps(max(values + [limit or 0]) + 5)
+
+    def x(self, n):
+        x0, _, width, _ = self.box
+        return x0 + width * math.log10(n / self.xs[0]) / math.log10(self.xs[-1] / self.xs[0])
+
+    def y(self, v):
+        _, y0, _, height = self.box
+        low, high = self.ys[0], self.ys[-1]
+        share = math.log10(v / low) / math.log10(high / low) if self.logarithmic else v / high
+        return y0 + height * (1 - share)
+
+    def axes(self, title, below):
+        x0, y0, width, height = self.box
+        self.d.text(x0 - 40, y0 - 14, title, 14, font_weight="bold")
+        for y in self.ys:
+            self.d.line(x0, self.y(y), x0 + width, self.y(y), FAINT)
+            self.d.text(x0 - 6, self.y(y) + 4, short(y), 11, text_anchor="end", fill="#666")
+        for x in self.xs:
+            self.d.line(self.x(x), y0, self.x(x), y0 + height, FAINT)
+            self.d.text(self.x(x), y0 + height + 15, short(x), 11, text_anchor="middle",
+                        fill="#666")
+        self.d.text(x0 + width / 2, y0 + height + 32, below, 12, text_anchor="middle",
+                    fill="#666")
+
+    def budget(self, a, b):
+        self.d.line(self.x(a[0]), self.y(a[1]), self.x(b[0]), self.y(b[1]), LIMIT,
+                    stroke_dasharray="4 3")
+
+    def draw(self, points):
+        self.d.add("polyline", fill="none", stroke=OURS, stroke_width=2,
+                   points=" ".join(f"{self.x(n):.1f},{self.y(v):.1f}" for n, v in points))
+        for n, v in points:
+            self.d.add("circle", cx=round(self.x(n), 1), cy=round(self.y(v), 1), r=3.5, fill=OURS)
+        n, v = points[-1]
+        self.d.text(self.x(n) + (4 if self.logarithmic else -4), self.y(v) + 20, short(v), 12,
+                    text_anchor="end", font_weight="bold", fill=OURS)
+
+
+def flat(d, box, below, points, limit):
+    """What is added per fault, under a budget that is the same everywhere."""
+    chart = Chart(d, box, points, limit, False)
+    chart.axes("instructions added per fault", below)
+    chart.budget([chart.xs[0], limit], [chart.xs[-1], limit])
+    d.text(box[0] + 6, chart.y(limit) - 6, f"budget {limit}", 11, fill=LIMIT)
+    chart.draw(points)
+
+
+def rising(d, box, title, below, points, each):
+    """What grows with the number, and its budget for each one."""
+    chart = Chart(d, box, points, None, True)
+    chart.axes(title, below)
+    first = max(chart.xs[0], chart.ys[0] / each)
+    last = min(chart.xs[-1], chart.ys[-1] / each)
+    chart.budget([first, first * each], [last, last * each])
+    d.text(box[0] + 6, box[1] + 16, f"- - budget: {each} each", 11, fill=LIMIT)
+    chart.draw(points)
 
 
 def curves(d, board, top):
@@ -123,19 +163,15 @@ def curves(d, board, top):
     record = limits["dump_instructions_per_record"]["kernel"]
     d.text(MARGIN, top, "How seepage's costs grow", 18, font_weight="bold")
     top += 50
-    curve(d, (left, top, width, height), "added per fault",
-          "processes in the table", data["fault_added_instructions_by_processes"], fault, False)
-    curve(d, (right, top, width, height), "added per fault",
-          "faults a second", data["fault_added_instructions_by_faults_per_s"], fault, False)
+    flat(d, (left, top, width, height), "processes in the table",
+         data["fault_added_instructions_by_processes"], fault)
+    flat(d, (right, top, width, height), "faults a second",
+         data["fault_added_instructions_by_faults_per_s"], fault)
     top += gap
-    points = data["pass_instructions_by_processes"]
-    ends = [points[0][0], points[-1][0]]
-    curve(d, (left, top, width, height), "instructions of a full pass, every 10 s",
-          "idle processes in the table", points, [[n, n * idle] for n in ends])
-    points = data["dump_instructions_by_records"]
-    ends = [points[0][0], points[-1][0]]
-    curve(d, (right, top, width, height), "instructions of a dump",
-          "records", points, [[n, n * record] for n in ends])
+    rising(d, (left, top, width, height), "instructions of a full pass, every 10 s",
+           "idle processes in the table", data["pass_instructions_by_processes"], idle)
+    rising(d, (right, top, width, height), "instructions of a dump", "records",
+           data["dump_instructions_by_records"], record)
     return top + height + 50
 
 
