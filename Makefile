@@ -77,6 +77,10 @@ SECONDS ?= 600
 fuzz:
 	+@tests/fuzz/run --seconds $(SECONDS) $(if $(SEED),--seed $(SEED)) --kernel $(LAB_KERNEL)
 
+## bench: what seepage costs beside its peers, and the budgets (about 15 min)
+bench:
+	+@tests/bench/run
+
 ## check: style and static checks
 check:
 	@tests/lab/setup build check
@@ -125,4 +129,4 @@ clean:
 help:
 	@sed -n 's/^## /  /p' $(MAKEFILE_LIST)
 
-.PHONY: fuzz storm matrix debug-kernels stress all kmod ctl progs demo test check fresh-test install dkms-install uninstall clean help
+.PHONY: fuzz bench storm matrix debug-kernels stress all kmod ctl progs demo test check fresh-test install dkms-install uninstall clean help

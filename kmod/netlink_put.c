@@ -8,21 +8,62 @@
 #include <linux/mm.h>
 #include "netlink.h"
 
+/*
+ * nla_put() for what a dump has thousands of: a process has some 80 attributes,
+ * and the calls below nla_put() are more than half of what a record costs.
+ */
+static __always_inline int put(struct sk_buff *skb, int attr, const void *data, int len)
+{
+	struct nlattr *nla;
+
+	if (skb_tailroom(skb) < nla_total_size(len))
+		return -EMSGSIZE;
+	nla = __skb_put(skb, nla_total_size(len));
+	nla->nla_type = attr;
+	nla->nla_len = nla_attr_size(len);
+	memcpy(nla_data(nla), data, len);
+	memset(nla_data(nla) + len, 0, nla_padlen(len));
+	return 0;
+}
+
+static int put_u8(struct sk_buff *skb, int attr, u8 v)
+{
+	return put(skb, attr, &v, sizeof(v));
+}
+
+static int put_u32(struct sk_buff *skb, int attr, u32 v)
+{
+	return put(skb, attr, &v, sizeof(v));
+}
+
+static int put_64(struct sk_buff *skb, int attr, u64 v, int pad)
+{
+	return nla_align_64bit(skb, pad) ?: put(skb, attr, &v, sizeof(v));
+}
+
 static int put_u64(struct sk_buff *skb, int attr, u64 v)
 {
-	return nla_put_u64_64bit(skb, attr, v, SEEPAGE_A_PAD);
+	return put_64(skb, attr, v, SEEPAGE_A_PAD);
+}
+
+/* nla_nest_start(), as put() is nla_put() */
+static struct nlattr *nest_start(struct sk_buff *skb, int attr)
+{
+	struct nlattr *nest = (struct nlattr *)skb_tail_pointer(skb);
+
+	return put(skb, attr | NLA_F_NESTED, NULL, 0) ? NULL : nest;
 }
 
 static int put_factor(struct sk_buff *skb, const struct seep_factor *f)
 {
-	struct nlattr *nest = nla_nest_start(skb, SEEPAGE_A_FACTOR);
+	struct nlattr *nest = nest_start(skb, SEEPAGE_A_FACTOR);
 
 	if (!nest ||
-	    nla_put_u8(skb, SEEPAGE_FACTOR_A_ID, f->id) ||
-	    nla_put_u8(skb, SEEPAGE_FACTOR_A_POINTS, f->points) ||
-	    nla_put_u8(skb, SEEPAGE_FACTOR_A_MAX_POINTS, f->max) ||
-	    nla_put_s64(skb, SEEPAGE_FACTOR_A_VALUE, f->value, SEEPAGE_FACTOR_A_PAD) ||
-	    nla_put_s64(skb, SEEPAGE_FACTOR_A_BASELINE, f->baseline, SEEPAGE_FACTOR_A_PAD))
+	    put_u8(skb, SEEPAGE_FACTOR_A_ID, f->id) ||
+	    put_u8(skb, SEEPAGE_FACTOR_A_POINTS, f->points) ||
+	    put_u8(skb, SEEPAGE_FACTOR_A_MAX_POINTS, f->max) ||
+	    put_64(skb, SEEPAGE_FACTOR_A_VALUE, f->value, SEEPAGE_FACTOR_A_PAD) ||
+	    put_64(skb, SEEPAGE_FACTOR_A_BASELINE, f->baseline, SEEPAGE_FACTOR_A_PAD))
 		return -EMSGSIZE;
 	nla_nest_end(skb, nest);
 	return 0;
@@ -30,7 +71,7 @@ static int put_factor(struct sk_buff *skb, const struct seep_factor *f)
 
 static int put_factors(struct sk_buff *skb, const struct seep_verdict *v)
 {
-	struct nlattr *nest = nla_nest_start(skb, SEEPAGE_A_FACTORS);
+	struct nlattr *nest = nest_start(skb, SEEPAGE_A_FACTORS);
 	int i;
 
 	if (!nest)
@@ -44,15 +85,15 @@ static int put_factors(struct sk_buff *skb, const struct seep_verdict *v)
 
 static int put_gate(struct sk_buff *skb, const struct seep_gate *g)
 {
-	struct nlattr *nest = nla_nest_start(skb, SEEPAGE_A_GATE);
+	struct nlattr *nest = nest_start(skb, SEEPAGE_A_GATE);
 
 	if (!nest ||
-	    nla_put_u8(skb, SEEPAGE_GATE_A_ID, g->id) ||
-	    nla_put_u8(skb, SEEPAGE_GATE_A_PASSED, g->passed))
+	    put_u8(skb, SEEPAGE_GATE_A_ID, g->id) ||
+	    put_u8(skb, SEEPAGE_GATE_A_PASSED, g->passed))
 		return -EMSGSIZE;
 	if (g->reached &&
-	    (nla_put_s64(skb, SEEPAGE_GATE_A_VALUE, g->value, SEEPAGE_GATE_A_PAD) ||
-	     nla_put_s64(skb, SEEPAGE_GATE_A_LIMIT, g->limit, SEEPAGE_GATE_A_PAD)))
+	    (put_64(skb, SEEPAGE_GATE_A_VALUE, g->value, SEEPAGE_GATE_A_PAD) ||
+	     put_64(skb, SEEPAGE_GATE_A_LIMIT, g->limit, SEEPAGE_GATE_A_PAD)))
 		return -EMSGSIZE;
 	nla_nest_end(skb, nest);
 	return 0;
@@ -60,7 +101,7 @@ static int put_gate(struct sk_buff *skb, const struct seep_gate *g)
 
 static int put_gates(struct sk_buff *skb, const struct seep_verdict *v)
 {
-	struct nlattr *nest = nla_nest_start(skb, SEEPAGE_A_GATES);
+	struct nlattr *nest = nest_start(skb, SEEPAGE_A_GATES);
 	int i;
 
 	if (!nest)
@@ -75,11 +116,11 @@ static int put_gates(struct sk_buff *skb, const struct seep_verdict *v)
 static int put_identity(struct sk_buff *skb, const struct seep_view *v, pid_t pid,
 			struct user_namespace *ns)
 {
-	if ((pid && nla_put_u32(skb, SEEPAGE_A_PID, pid)) ||
+	if ((pid && put_u32(skb, SEEPAGE_A_PID, pid)) ||
 	    nla_put_string(skb, SEEPAGE_A_COMM, v->comm))
 		return -EMSGSIZE;
 	if (v->who.known &&
-	    nla_put_u32(skb, SEEPAGE_A_UID, from_kuid_munged(ns, v->who.uid)))
+	    put_u32(skb, SEEPAGE_A_UID, from_kuid_munged(ns, v->who.uid)))
 		return -EMSGSIZE;
 	if (v->who.cgroup_id && put_u64(skb, SEEPAGE_A_CGROUP_ID, v->who.cgroup_id))
 		return -EMSGSIZE;
@@ -88,14 +129,14 @@ static int put_identity(struct sk_buff *skb, const struct seep_view *v, pid_t pi
 
 static int put_verdict(struct sk_buff *skb, const struct seep_view *v)
 {
-	if (nla_put_u8(skb, SEEPAGE_A_STATE, v->verdict.state) ||
-	    nla_put_u8(skb, SEEPAGE_A_POLICY, v->verdict.policy) ||
-	    nla_put_u8(skb, SEEPAGE_A_CONFIDENCE, v->verdict.confidence) ||
-	    nla_put_u8(skb, SEEPAGE_A_SEVERITY, v->severity) ||
+	if (put_u8(skb, SEEPAGE_A_STATE, v->verdict.state) ||
+	    put_u8(skb, SEEPAGE_A_POLICY, v->verdict.policy) ||
+	    put_u8(skb, SEEPAGE_A_CONFIDENCE, v->verdict.confidence) ||
+	    put_u8(skb, SEEPAGE_A_SEVERITY, v->severity) ||
 	    put_factors(skb, &v->verdict))
 		return -EMSGSIZE;
 	if (v->has_growth &&
-	    nla_put_s64(skb, SEEPAGE_A_GROWTH_BYTES_PER_HOUR, v->growth, SEEPAGE_A_PAD))
+	    put_64(skb, SEEPAGE_A_GROWTH_BYTES_PER_HOUR, v->growth, SEEPAGE_A_PAD))
 		return -EMSGSIZE;
 	if (v->verdict.tte_s != SEEP_UNKNOWN &&
 	    put_u64(skb, SEEPAGE_A_TTE_SECONDS, v->verdict.tte_s))
@@ -118,7 +159,7 @@ static int put_figures(struct sk_buff *skb, const struct seep_view *v)
 	    put_u64(skb, SEEPAGE_A_FAULTS_KERNEL, v->faults_kernel) ||
 	    put_u64(skb, SEEPAGE_A_FAULTS_ANON, v->faults_anon) ||
 	    put_u64(skb, SEEPAGE_A_FAULTS_FILE, faults - min(v->faults_anon, faults)) ||
-	    nla_put_u32(skb, SEEPAGE_A_FAULT_RATE, v->fault_rate) ||
+	    put_u32(skb, SEEPAGE_A_FAULT_RATE, v->fault_rate) ||
 	    put_u64(skb, SEEPAGE_A_AGE_SECONDS, v->age_s))
 		return -EMSGSIZE;
 	return 0;

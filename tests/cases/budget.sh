@@ -6,7 +6,7 @@
 # timeout: 120
 # no-debug: the checkers take memory in every object and function
 . "$(dirname "$0")/lib.sh"
-idle=$top/build/tests/idle
+. "$top/tests/bench/measure.sh"
 n=600
 
 # within NAME FIGURE LIMIT: prints it, and remembers if it is exceeded.
@@ -19,16 +19,6 @@ within() {
 
 status() { seepage -j status | field "$1"; }
 
-# idles N: starts them; sets parent.
-idles() {
-	mkfifo fifo
-	"$idle" "$1" >fifo &
-	parent=$!
-	mapfile -t -n "$1" _ <fifo
-	rm fifo
-}
-
-text_data() { size "$1" | awk 'NR == 2 { print $1 + $2 }'; }
 grow() { (($(status .processes) >= $1)); }
 shrunk() { (($(status .processes) <= $1)); }
 
@@ -51,7 +41,7 @@ sleep 1
 rec=$(status .rec_bytes)
 few=$(status .processes) few_bytes=$(status .memory_bytes)
 assert_eq "$(seep_slabs)" 1 "slab caches of the module"
-idles $n
+crowd $n
 wait_for 10 grow $((few + n))
 sleep 1
 many=$(status .processes) many_bytes=$(status .memory_bytes)
@@ -73,8 +63,7 @@ active=$(awk '$1 == "seep_rec" { print $3 * $4 }' /proc/slabinfo)
 within "slab cache seep_rec, bytes" "$active" $((many_bytes * 5 / 4))
 
 # The dead give it back, but for the pool.
-kill $parent
-wait $parent 2>/dev/null || true
+disperse "$parent"
 wait_for 10 shrunk $((few + 5))
 sleep 1.2
 within "memory_bytes when they have ended" "$(status .memory_bytes)" $((few_bytes + 128 * rec))

@@ -8,20 +8,19 @@
 # no-debug: the checkers cost more instructions than what is measured
 # no-arm64: the hook measured, and its peer, are tracepoints that only x86 has
 . "$(dirname "$0")/lib.sh"
-bench=$top/build/tests/faultbench
+. "$top/tests/bench/measure.sh"
 
-cost() { "$bench" 20000 7; }
 row() { awk -v n="$1" -v c="$2" -v b="$base" 'BEGIN { printf "%-34s %8.1f  +%.1f\n", n, c, c - b }'; }
 
 unload
-base=$(cost)
-peer=$(perf stat -a -x, -o /dev/null -e exceptions:page_fault_user "$bench" 20000 7)
+base=$(fault_cost)
+peer=$(fault_cost perf stat -a -x, -o /dev/null -e exceptions:page_fault_user)
 load hook=tracepoint
-tracepoint=$(cost)
+tracepoint=$(fault_cost)
 load hook=software
-software=$(cost)
+software=$(fault_cost)
 unload
-again=$(cost)
+again=$(fault_cost)
 
 echo "instructions per user page fault (20000 fresh pages, least of 7 rounds):"
 row "no module" "$base"

@@ -1,0 +1,217 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+"""Makes the cost board of what was measured.
+
+usage: tests/bench/board.py FIGURES... JSON
+FIGURES hold lines "fig KEY VALUE" and "cannot KEY REASON". The board is printed
+and written to JSON. Exits with 1 if a budget is exceeded, a figure that has a
+budget is missing, or a peer has neither figure nor reason.
+"""
+import json
+import sys
+
+CLOCK = "guest instructions (not cycles), 1 ns of the counting clock each"
+ALL = 8192
+
+# (key, label, limit); what has no limit is a peer or for information.
+SECTIONS = [
+    ("fault_added_instructions", "added per user page fault", [
+        ("nothing", "nothing (the baseline, once more)", None),
+        ("empty_probe", "empty tracepoint handler", None),
+        ("seepage_tracepoint", "seepage, hook=tracepoint", 45),
+        ("seepage_software", "seepage, hook=software", None),
+        ("bpf_hash", "eBPF raw tracepoint, count in a hash", None),
+        ("bpf_percpu", "eBPF raw tracepoint, count in a per-CPU hash", None),
+        ("bpf_detector", "eBPF raw tracepoint, detector", None),
+        ("bpf_detector_tp", "eBPF tracepoint, detector", None),
+        ("perf_stat", "perf stat -a, the tracepoint", None),
+        ("perf_record", "perf record -a -c 1 -e page-faults", None),
+        ("bpftrace_count", "bpftrace, count by pid", None),
+        ("bpftrace_script", "bpftrace, monitoring script", None),
+        ("systemtap", "SystemTap, count by pid", None),
+        ("seepage_in_turn", "seepage, two processes that fault in turn", None),
+    ]),
+    ("switch_added_instructions", "added per context switch", [
+        ("nothing", "nothing (the baseline, once more)", None),
+        # Not hooked: what is left is what differs from one load to the next.
+        ("seepage", "seepage (budget 0, which the clock tells to +-10)", 10),
+        ("perf_stat", "perf stat -a -e context-switches", None),
+    ]),
+    ("pass_instructions_per_process", "per process and full pass", [
+        ("idle", "seepage, idle, of 8192 in the table", 400),
+        ("growing", "seepage, growing, under watch", 3000),
+        ("growing_short", "seepage, growing, short pass", 3000),
+        ("statm", "C program reading /proc/PID/statm", None),
+        ("ps", "ps -e -o pid,rss,vsz,stat,comm", None),
+        ("pidstat", "pidstat -r -p ALL", None),
+    ]),
+    ("pass_instructions", "per full pass", [
+        ("all_8192", "seepage, 8192 idle processes", 400 * ALL),
+    ]),
+    ("dump_instructions_per_record", "per dumped record", [
+        ("kernel", "seepage's dump, without its reader", 5000),
+        ("seepage_ps", "seepage ps, kernel and user space", None),
+        ("seepage_json", "seepage -j ps, with exe and cgroup from /proc", None),
+        ("ps", "ps -e -o pid,rss,vsz,stat,comm", None),
+    ]),
+    ("memory_bytes", "memory", [
+        ("record", "one record, bytes", 2048),
+        ("per_process", "per further process, bytes", 2048),
+        ("all_8192", "with 8192 processes, bytes", 16 << 20),
+        ("bpf_detector_map", "eBPF detector, its hash of 8192, bytes", None),
+    ]),
+    ("size_bytes", "sizes", [
+        ("module", "module, text + data, bytes", 128 << 10),
+        ("controller", "controller, stripped, bytes", 200 << 10),
+        ("bpftrace", "bpftrace at work, resident, bytes", None),
+    ]),
+]
+
+
+def read(paths):
+    figures, reasons = {}, {}
+    for path in paths:
+        with open(path, encoding="utf-8", errors="replace") as lines:
+            for line in lines:
+                word = line.rstrip("\n").split(" ", 2)
+                if len(word) == 3 and word[0] == "fig":
+                    figures[word[1]] = float(word[2])
+                elif len(word) == 3 and word[0] == "cannot":
+                    reasons[word[1]] = word[2].strip()
+    return figures, reasons
+
+
+def by_number(figures, prefix):
+    """The curve of what was measured with so many: [[n, value], ...]."""
+    return sorted([int(key[len(prefix) + 1:]), value] for key, value in figures.items()
+                  if key.startswith(prefix + "."))
+
+
+def slope(curve):
+    """Per one more, between the least and the most."""
+    (n0, v0), (n1, v1) = curve[0], curve[-1]
+    return (v1 - v0) / (n1 - n0)
+
+
+def scanned(figures, what):
+    """Per process of user space: over the processes that there were, not over
+    those in the table."""
+    count = dict(by_number(figures, "scan.processes"))
+    return slope([[count[n], v] for n, v in by_number(figures, "scan." + what)])
+
+
+def collect(figures, reasons):
+    passes = by_number(figures, "pass")
+    dumps = by_number(figures, "dump")
+    memory = by_number(figures, "memory_bytes")
+    board = {key: {} for key, _, _ in SECTIONS}
+    board["fault_added_instructions"] = {
+        k[len("fault_added."):]: v for k, v in figures.items() if k.startswith("fault_added.")}
+    board["fault_added_instructions"]["seepage_in_turn"] = figures["fault_added_in_turn"]
+    board["switch_added_instructions"] = {
+        k[len("switch_added."):]: v for k, v in figures.items()
+        if k.startswith("switch_added.")}
+    board["pass_instructions_per_process"] = {
+        "idle": slope(passes),
+        "growing": figures["pass_growing"],
+        "growing_short": figures["pass_growing_short"],
+        **{what: scanned(figures, what) for what in ("statm", "ps", "pidstat")},
+    }
+    board["pass_instructions"] = {"all_8192": passes[-1][1]}
+    board["dump_instructions_per_record"] = {
+        "kernel": slope(dumps),
+        **{what: scanned(figures, what) for what in ("seepage_ps", "seepage_json", "ps")},
+    }
+    board["memory_bytes"] = {
+        "record": figures["rec_bytes"],
+        "per_process": slope(memory),
+        "all_8192": memory[-1][1],
+    }
+    board["size_bytes"] = {
+        "module": figures["module_bytes"],
+        "controller": figures["controller_bytes"],
+    }
+    for key in ("memory_bytes.bpf_detector_map", "size_bytes.bpftrace"):
+        section, name = key.split(".")
+        if "peer_" + key in figures:
+            board[section][name] = figures["peer_" + key]
+    board["base_instructions"] = {
+        "fault": figures["fault_base"], "switch": figures["switch_base"]}
+    board["curves"] = {
+        "pass_instructions_by_processes": passes,
+        "dump_instructions_by_records": dumps,
+        "fault_added_instructions_by_processes": by_number(figures, "fault_added_of"),
+        "fault_added_instructions_by_faults_per_s":
+            by_number(figures, "fault_added_at_rate"),
+        "fault_added_instructions_by_cpus": by_number(figures, "fault_added_cpus"),
+    }
+    board["limits"] = {
+        section: {key: limit for key, _, limit in rows if limit is not None}
+        for section, _, rows in SECTIONS}
+    board["reasons"] = reasons
+    return board
+
+
+def number(value):
+    text = f"{value:.1f}" if abs(value) < 1000 and value != int(value) else f"{value:.0f}"
+    return "0.0" if text == "-0.0" else text
+
+
+def show(board):
+    """Prints the table; returns what is wrong."""
+    wrong = []
+    print(f"{CLOCK}; Debian {board['kernel']} x86_64")
+    for section, title, rows in SECTIONS:
+        print(f"\n{title + ':':58} {'figure':>10} {'limit':>10}")
+        for key, label, limit in rows:
+            value = board[section].get(key)
+            reason = board["reasons"].get(section + "." + key)
+            if value is None:
+                print(f"  {label:56} {'-':>10}  {reason or 'MISSING'}")
+                if not reason or limit is not None:
+                    wrong.append(f"{label}: no figure")
+                continue
+            line = f"  {label:56} {number(value):>10}"
+            if limit is not None:
+                over = value > limit or (section.startswith("switch") and value < -limit)
+                line += f" {limit:>10}  {'EXCEEDED' if over else 'ok'}"
+                if over:
+                    wrong.append(f"{label}: {number(value)} of {limit}")
+            print(line)
+    return wrong
+
+
+def show_curves(board):
+    titles = {
+        "pass_instructions_by_processes": "a full pass by idle processes in the table",
+        "dump_instructions_by_records": "a dump by records",
+        "fault_added_instructions_by_processes":
+            "added per fault by processes in the table",
+        "fault_added_instructions_by_faults_per_s": "added per fault by faults a second",
+        "fault_added_instructions_by_cpus": "added per fault by CPUs",
+    }
+    print("\ncurves:")
+    for key, title in titles.items():
+        points = board["curves"][key]
+        print(f"  {title}: " + (", ".join(f"{n}: {number(v)}" for n, v in points)
+                                or board["reasons"].get(key, "MISSING")))
+
+
+def main():
+    figures, reasons = read(sys.argv[1:-1])
+    reasons = {key.replace("fault_added.", "fault_added_instructions."): value
+               for key, value in reasons.items()}
+    board = {"clock": CLOCK, "kernel": "6.1"}
+    board.update(collect(figures, reasons))
+    with open(sys.argv[-1], "w", encoding="utf-8") as out:
+        json.dump(board, out, indent=1)
+        out.write("\n")
+    wrong = show(board)
+    show_curves(board)
+    for text in wrong:
+        print(f"\nbench: FAILED: {text}")
+    sys.exit(1 if wrong else 0)
+
+
+if __name__ == "__main__":
+    main()

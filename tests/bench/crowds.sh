@@ -1,0 +1,87 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# What a pass, a dumped record and a fault cost with few and with many processes
+# in the table, beside reading /proc, in guest instructions; and what a process
+# takes of memory. Part of `make bench`.
+# usage: tests/bench/crowds.sh, inside the VM
+. "$(dirname "$0")/lib.sh"
+cd "$(mktemp -d)" || die "no directory"
+steps=(0 8 64 512 2048)
+all=8192 crowded=0 parents=()
+
+status() { seepage -j status | field "$1"; }
+
+# join N: the crowd grows to N.
+join() {
+	(($1 > crowded)) || return 0
+	crowd $(($1 - crowded))
+	parents+=("$parent")
+	crowded=$1
+}
+
+# took COMMAND...: the nanoseconds, of the kernel and of user space. Waiting for
+# the host's files would count: by the second time they are in memory.
+took() {
+	local begin
+	"$@" >scan
+	begin=$(date +%s%N)
+	"$@" >scan
+	echo $(($(date +%s%N) - begin))
+}
+# scans N: reading something of each of N processes.
+scans() {
+	local n
+	read -r n cost < <("$top/build/tests/readproc" statm)
+	fig "scan.statm.$1" "$cost"
+	fig "scan.processes.$1" "$n"
+	fig "scan.ps.$1" "$(took ps -e -o pid,rss,vsz,stat,comm)"
+	fig "scan.pidstat.$1" "$(took pidstat -r -p ALL)"
+	fig "scan.seepage_ps.$1" "$(took seepage ps)"
+	fig "scan.seepage_json.$1" "$(took seepage -j ps)"
+}
+
+few_faults() { "$faultbench" 5000 7; }
+
+# look: all figures with the processes that there are.
+look() {
+	local n records cost with
+	load
+	sleep $idle_after
+	watch_passes
+	n=$(status .processes)
+	fig "pass.$n" "$(pass_cost 1)"
+	read -r records cost < <(dump_cost)
+	fig "dump.$records" "$cost"
+	fig "memory_bytes.$n" "$(status .memory_bytes)"
+	[[ ! ${1:-} ]] || scans "$n"
+	with=$(few_faults)
+	unload
+	fig "fault_added_of.$n" "$(less "$with" "$(few_faults)")"
+}
+
+load min_process_size_mb=1 alert_confidence=100
+sleep $idle_after
+watch_passes
+base=$(pass_cost 1)
+crowd 48 64
+until_watched 48
+fig pass_growing $((($(pass_cost 1) - base) / 48))
+fig pass_growing_short $(($(pass_cost 0) / 48))
+disperse "$parent"
+fig rec_bytes "$(status .rec_bytes)"
+
+for n in "${steps[@]}"; do
+	join "$n"
+	look "$([[ $n != 0 ]] || echo scan)"
+done
+# The table is full with those that are there anyway.
+load
+sleep 11
+join $((all - $(status .processes) + crowded))
+look scan
+disperse "${parents[@]}"
+unload
+
+fig module_bytes "$(text_data "$SEEPAGE_KO")"
+strip -o stripped "$(command -v seepage)"
+fig controller_bytes "$(stat -c %s stripped)"

@@ -1,0 +1,21 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash disable=SC2154 # top is of lib.sh
+# For the guest scripts of the cost board: . "$(dirname "$0")/lib.sh"
+# Each prints its figures, in lines that tests/bench/run collects.
+. "$(dirname "${BASH_SOURCE[0]}")/../cases/lib.sh"
+# shellcheck source=tests/bench/measure.sh
+. "$top/tests/bench/measure.sh"
+# shellcheck disable=SC2034 # for the scripts
+bench=$top/build/bench
+
+# fig KEY VALUE
+fig() {
+	[[ $2 =~ ^-?[0-9]+(\.[0-9]+)?$ ]] || die "$1: '$2' is no number"
+	printf 'fig %s %s\n' "$1" "$2"
+}
+
+# A peer that cannot be had: its reason stands in place of the figure.
+cannot() { printf 'cannot %s %s\n' "$1" "$(tr '\n' ' ' <<<"${2:-no output}" | cut -c 1-200)"; }
+
+# less A B: A - B, with the one digit that repeats.
+less() { awk -v a="$1" -v b="$2" 'BEGIN { printf "%.1f\n", a - b }'; }

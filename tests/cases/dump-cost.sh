@@ -1,0 +1,21 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# What a dumped record costs, in guest instructions: the difference of two
+# populations. The budget is that of DESIGN.md.
+# vm: --count --mem 1024
+# timeout: 600
+# no-debug: the checkers cost more instructions than what is measured
+. "$(dirname "$0")/lib.sh"
+. "$top/tests/bench/measure.sh"
+n=600
+
+sleep 60
+read -r few few_cost < <(dump_cost)
+crowd $n
+sleep 60
+read -r many many_cost < <(dump_cost)
+disperse "$parent"
+((many - few >= n)) || die "$many records with $n processes more, $few without"
+each=$(((many_cost - few_cost) / (many - few)))
+echo "$few records: $few_cost instructions, $many: $many_cost; $each a record, budget 5000"
+((each > 500 && each <= 5000)) || die "a record costs $each instructions, budget 5000"
