@@ -3,7 +3,7 @@
 # More processes than max_processes: they are counted and shown as such, cost
 # little, and get their records when others end or the limit is raised.
 # vm: --smp 2 --mem 1024
-# timeout: 120
+# timeout: 180
 . "$(dirname "$0")/lib.sh"
 idle=$top/build/tests/idle
 bench=$top/build/tests/faultbench
@@ -99,3 +99,26 @@ seepage set max_processes 16
 sleep 1
 (($(status .counters.table_full) > table_full)) || die "table_full, limit lowered: not counted"
 assert_eq "$(tracked)" 57 "idle processes, max_processes lowered"
+
+# The dead wait while there is room. When a mm then finds none, they make some at
+# once: also if nobody dies after that, as nobody does in a pause. How many wait
+# at that moment depends on how many died and how many came and went.
+mkfifo never
+exec 9<>never
+pause() { read -r -t 1 -u 9 || true; }
+for killed in 4 5; do
+	for passing in 1 2 3; do
+		load max_processes=16 sample_interval_ms=3600000
+		wait_for 10 full
+		mapfile -t first < <(seepage -j ps --comm idle |
+			jq ".[].pid | select(. != $parent)" | head -n $killed)
+		kill -KILL "${first[@]}"
+		pause
+		for ((i = 0; i < passing; i++)); do /bin/true; done
+		perl -e 'sleep' &
+		pause
+		shown $! || die "$killed killed, $passing passing: who comes after them has no record"
+		kill $!
+	done
+done
+echo "after the dead, whoever comes has a record"
