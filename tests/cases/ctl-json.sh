@@ -204,7 +204,7 @@ cat >names.c <<'END'
 SEEPAGE_CONFIG_NUMBERS(NUMBER) SEEPAGE_CONFIG_WORDS(WORD)
 SEEPAGE_CONFIG_WORD_VALUES(VALUE)
 END
-gcc -E -P -I"$top/include" -I"$top/include/uapi" names.c | tr '@' '\n' | awk '
+cpp -P -I"$top/include" -I"$top/include/uapi" names.c | tr '@' '\n' | awk '
 	$1 == "VALUE" { word[$2] = $3 }
 	$1 == "KEY" { key[++n] = $2; def[n] = $3; allowed[n] = $5 ? $4 ".." $5 : $4 }
 	END {
