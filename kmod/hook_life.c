@@ -5,8 +5,8 @@
  * A record is made at the first fault of a mm, which comes before anything
  * else a process does; here its program changes (exec), and exits are counted
  * so that the dead are cleared away before the next tick when there are many.
- * sched_process_exit has lost p->mm up to 6.15: who is dead is read from
- * mm_users instead.
+ * sched_process_exit has lost p->mm up to 6.15, and comes before that later:
+ * who is dead is read from mm_users instead.
  */
 #include <linux/sched/signal.h>
 #include <linux/tracepoint.h>
@@ -21,6 +21,25 @@
  */
 #define EXITS_MIN	64U
 static atomic_t exits = ATOMIC_INIT(0);
+
+static void clear_after(u32 dead)
+{
+	u32 live = seep_tab_count();
+
+	if (!dead || dead < (seep_tab_full() ? live / 64 : max(EXITS_MIN, live / 8)))
+		return;
+	atomic_set(&exits, 0);
+	seep_tick_kick();
+}
+
+/*
+ * A mm was refused for want of room, which those may take who died before the
+ * table was full. Context: any but NMI.
+ */
+void seep_hook_life_full(void)
+{
+	clear_after(atomic_read(&exits));
+}
 
 static void on_exec(void *data, struct task_struct *p, pid_t old_pid,
 		    struct linux_binprm *bprm)
@@ -39,16 +58,10 @@ static void on_fork(void *data, struct task_struct *parent, struct task_struct *
 
 static void on_exit(SEEP_TP_EXIT_PROTO)
 {
-	u32 live = seep_tab_count();
-
 	if (seep_disabled() || atomic_read(&p->signal->live))
 		return;		/* off, or other threads go on */
 	seep_count(EXITS);
-	if ((u32)atomic_inc_return(&exits) <
-	    (seep_tab_full() ? live / 64 : max(EXITS_MIN, live / 8)))
-		return;
-	atomic_set(&exits, 0);
-	seep_tick_kick();
+	clear_after(atomic_inc_return(&exits));
 }
 
 static void __maybe_unused check_prototypes(void)

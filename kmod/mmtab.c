@@ -82,6 +82,7 @@ static void refuse(u32 max)
 {
 	if (READ_ONCE(tab.live) >= max) {
 		seep_count(TABLE_FULL);
+		seep_hook_life_full();
 	} else {
 		seep_count(POOL_EMPTY);
 		seep_tick_kick();

@@ -131,6 +131,7 @@ int seep_hook_start(void);
 void seep_hook_stop(void);
 int seep_hook_life_start(void);
 void seep_hook_life_stop(void);
+void seep_hook_life_full(void);					/* any context but NMI */
 struct tracepoint *seep_find_tracepoint(const char *name);
 void seep_tracepoint_unregister(struct tracepoint *tp, void *probe);	/* may sleep */
 

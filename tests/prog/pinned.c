@@ -31,12 +31,18 @@ int main(void)
 
 	p = mmap(NULL, MOST * PAGE, PROT_READ | PROT_WRITE,
 		 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (p == MAP_FAILED || madvise(p, MOST * PAGE, MADV_NOHUGEPAGE))
+	if (p == MAP_FAILED) {
+		perror("pinned: memory");
 		return 1;
+	}
+	/* refused where there are no huge pages, as with PREEMPT_RT */
+	madvise(p, MOST * PAGE, MADV_NOHUGEPAGE);
 	CPU_ZERO(&set);
 	CPU_SET(1, &set);
-	if (sched_setaffinity(0, sizeof(set), &set))
+	if (sched_setaffinity(0, sizeof(set), &set)) {
+		perror("pinned: CPU 1");
 		return 1;
+	}
 	say("ready\n");
 	for (;;) {
 		ssize_t len = read(0, in, sizeof(in) - 1);
