@@ -71,10 +71,10 @@ def gate(i):
     return nest(a('GATE'), num(2, 1, i), num(3, 1, i & 1), num(4, 8, 9, 20), num(5, 8, 5))
 
 
-def level(ms):
+def level(ms, more=0):
+    """more: as many zeros as the instruction has room to ask for"""
     minima = b''.join((v << 24).to_bytes(8, 'little') for v in (1, 2, 3, 4))
-    times = 1 | (ms & 3) << 3   # so many more of them, all 0
-    return nest(a('LEVEL'), num(2, 8, ms, 7), bytes([times, 3, len(minima)]) + minima)
+    return nest(a('LEVEL'), num(2, 8, ms, 7), bytes([1 | more << 3, 3, len(minima)]) + minima)
 
 
 NAMES = (b'leaky', b'a\x1b[2J\xc2\x9b2J\x7f\n', b'\xff\xc3\xbc\xe2\x80\xae"\\')
@@ -97,7 +97,7 @@ def process(state, cmd, pid=1, seq=0):
     if cmd != 8:
         parts += [nest(a('GATES'), *(gate(i) for i in (1, 3, 4, 5, 6, 7)))]
     if cmd == 2 and pid == 1:
-        parts += [nest(a('HISTORY'), level(78), level(156))]
+        parts += [nest(a('HISTORY'), level(78), level(156), level(7, 31))]
     return b''.join(parts)
 
 

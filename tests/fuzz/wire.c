@@ -6,7 +6,7 @@
  * telling what, the others how:
  *   0 T F C   a message of type T (table below), flags F, genl command C
  *   1 T L ..  an attribute of type T; L % 64 bytes follow, and as many zeros as
- *             make it 1, 2, 4 or 8 (how) times as long, and how / 4 more
+ *             make it 1, 2, 4 or 8 (how) times as long and how / 4 * 64 longer
  *   2 T       a nest of type T begins
  *   3         it ends
  *   4         the datagram ends; how: 1 not from the kernel, 2 and then an
@@ -140,11 +140,11 @@ static unsigned int given(unsigned int len)
 static void put_bytes(unsigned int how)
 {
 	unsigned int type = byte(), len = given(byte() % 64);
-	unsigned char data[64 * 8 + 8] = { 0 };
+	unsigned char data[64 * 8 + 64 * 8] = { 0 };
 
 	if (len)
 		memcpy(data, w.p, len);
-	put_attr(type, data, (len << how % 4) + how / 4);
+	put_attr(type, data, (len << how % 4) + how / 4 * 64);
 	w.p += len;
 }
 
