@@ -9,7 +9,7 @@
 . "$(dirname "$0")/lib.sh"
 
 [[ ! -e /sys/kernel/debug/kcov ]] || echo "coverage of the module is recorded"
-"$top/build/tests/nlfuzz" --seed "${SEEPAGE_SEED:-1}" --messages "${SEEPAGE_MESSAGES:-20000}" \
+"$top/build/tests/nlfuzz" --seed "${SEEPAGE_SEED:-1}" --messages "${SEEPAGE_MESSAGES:-$((20000 / ${SEEPAGE_SLOW:-1}))}" \
 	--load "$top/tests/nlfuzz/corpus.hex" --keep /tmp/out/netlink-fuzz.hex | tee fuzz.out || {
 	echo "once more: tests/lab/vm -- build/tests/nlfuzz --replay build/cases/netlink-fuzz.hex"
 	die "$(grep -m 1 'message [0-9]' fuzz.out || tail -n 1 fuzz.out)"

@@ -59,7 +59,8 @@ static void exchange(struct fuzz_sock *s, struct batch *b)
 		x.lost = true;
 	if (kcov_stop())
 		corpus_add(b, true);
-	model_check(s, &x);
+	model_note(s, &x);
+	model_compare();
 }
 
 /* Dumps on several sockets take turns; one may be left, one gets more questions. */
@@ -101,10 +102,11 @@ static void dumps(void)
 		corpus_add(&b[0], true);
 	for (k = 0; k < n; k++) {
 		i = (from + k) % SOCKS;
-		model_check(&socks[i], &x[k]);
+		model_note(&socks[i], &x[k]);
 		if (socks[i].fd < 0)
 			reopen(i);
 	}
+	model_compare();
 }
 
 static void join_or_leave(void)

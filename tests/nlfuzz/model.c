@@ -123,13 +123,14 @@ static void promise_at_work(void)
 		"an invariant is broken");
 }
 
-void model_check(const struct fuzz_sock *s, const struct exchange *x)
-{
-	uint32_t is[__SEEPAGE_CFG_MAX];
-	const struct sent *t;
-	bool about = false;
-	int key;
+static bool about, unsure;	/* since the last comparison */
 
+/* Exchanges in the order in which they were sent; then they are compared. */
+void model_note(const struct fuzz_sock *s, const struct exchange *x)
+{
+	const struct sent *t;
+
+	unsure |= x->lost;
 	for (t = x->sent; t < x->sent + x->n; t++) {
 		bool ours = t->whole && t->nlh->nlmsg_type == family &&
 			    t->nlh->nlmsg_flags & NLM_F_REQUEST;
@@ -141,16 +142,25 @@ void model_check(const struct fuzz_sock *s, const struct exchange *x)
 		if (!t->error && !dump && !x->lost)
 			about |= apply(s, t->nlh);
 	}
+}
+
+void model_compare(void)
+{
+	uint32_t is[__SEEPAGE_CFG_MAX];
+	int key;
+
 	if (totals.batches % 64 == 0)
 		promise_at_work();
-	if (!about && !x->lost && totals.batches % 8)
+	if (!about && !unsure && totals.batches % 8)
 		return;
 	read_config(is);
 	promise_sound(is);
-	for (key = 1; key < __SEEPAGE_CFG_MAX && !x->lost; key++)
+	for (key = 1; key < __SEEPAGE_CFG_MAX && !unsure; key++)
 		promise(is[key] == now[key], "%s is %u instead of %u", keys[key].name, is[key],
 			now[key]);
 	memcpy(now, is, sizeof(now));
+	about = false;
+	unsure = false;
 }
 
 void model_begin(void)

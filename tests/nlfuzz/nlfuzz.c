@@ -3,9 +3,10 @@
  * usage: nlfuzz [--seed N] [--messages N | --seconds N] [--keep FILE]
  *               [--load FILE] [--save FILE]
  *        nlfuzz --replay FILE
- * As root. --load sends what --save of an earlier run wrote before it goes on. The seed is printed; the same seed draws the same as long as the
- * kernel answers the same. What breaks a promise ends the run with status 1,
- * and the last batches that were sent go to FILE, for --replay.
+ * As root. --load sends what --save of an earlier run wrote before it goes on.
+ * The seed is printed; the same seed draws the same as long as the kernel
+ * answers the same. What breaks a promise ends the run with status 1, and the
+ * last batches that were sent go to the FILE of --keep, for --replay.
  */
 #include <errno.h>
 #include <limits.h>

@@ -96,7 +96,8 @@ void become_root(void);
 
 /* model.c: what has to come of it */
 void model_begin(void);
-void model_check(const struct fuzz_sock *s, const struct exchange *x);
+void model_note(const struct fuzz_sock *s, const struct exchange *x);
+void model_compare(void);
 void model_end(void);			/* the module must be at work still */
 
 /* act.c: one step */
