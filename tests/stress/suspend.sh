@@ -45,8 +45,7 @@ for hook in tracepoint software; do
 	load hook=$hook sample_interval_ms=100 suspect_interval_ms=100 max_cpu_permille=1000
 	echo >$tracing/trace
 	tell_trace 1
-	(while :; do "$churn" $RANDOM 300 3; done >/dev/null 2>&1) &
-	storm=$!
+	storm 300 3
 	for level in freezer devices platform processors core; do
 		for ((i = 0; i < n; i++)); do
 			seconds 0 400
@@ -69,8 +68,7 @@ for hook in tracepoint software; do
 	assert_eq "$within" 0 "$hook: passes while all was frozen"
 	((frozen >= 5 * n / 2 && outside > frozen)) ||
 		die "$hook: frozen $frozen times, $outside passes beside: this tests little"
-	kill $storm
-	wait $storm 2>/dev/null || true
+	end_storm
 	check_table
 	ticks_all+=$(status .ticks)+
 done
