@@ -3,8 +3,9 @@
  * Makes every memory allocation of a system call fail, one after the other, by
  * /proc/self/fail-nth (CONFIG_FAULT_INJECTION): the first, then the second,
  * until none is left to fail.
- *   failnth load FILE.ko [PARAMETERS]   unloads what did load
- *   failnth read FILE...                from open to close
+ *   failnth load FILE.ko [PARAMETERS [FIRST]]	unloads what did load
+ *   failnth read FILE...			from open to close
+ *   failnth count FILE.ko [PARAMETERS]		none fails; how many a load makes
  * Prints how many failed and how many of these the call itself survived.
  */
 #define _GNU_SOURCE
@@ -72,16 +73,33 @@ static int read_all(const char *file)
 	return rc;
 }
 
-static void fail_each(const char *file, const char *parameters, int loads)
+static int open_file(const char *file)
 {
-	int n, rc, left, survived = 0, fd = -1;
+	int fd = open(file, O_RDONLY | O_CLOEXEC);
 
-	if (loads) {
-		fd = open(file, O_RDONLY | O_CLOEXEC);
-		if (fd < 0)
-			die(file);
-	}
-	for (n = 1; n <= MOST; n++) {
+	if (fd < 0)
+		die(file);
+	return fd;
+}
+
+/* Whether it loads or not. */
+static void count(const char *file, const char *parameters)
+{
+	int fd = open_file(file), rc, left;
+
+	fail_nth(MOST);
+	rc = load(fd, parameters);
+	left = fail_nth(0);
+	if (!rc && unload())
+		die("unload");
+	printf("%d\n", MOST - left);
+}
+
+static void fail_each(const char *file, const char *parameters, int first, int loads)
+{
+	int n, rc, left, survived = 0, fd = loads ? open_file(file) : -1;
+
+	for (n = first; n <= MOST; n++) {
 		fail_nth(n);
 		rc = loads ? load(fd, parameters) : read_all(file);
 		left = fail_nth(0);
@@ -105,19 +123,24 @@ static void fail_each(const char *file, const char *parameters, int loads)
 		fprintf(stderr, "%s: no end after %d allocations\n", file, MOST);
 		exit(1);
 	}
-	printf("%d allocations failed, %d of them borne: %s\n", n - 1, survived, file);
+	printf("%d allocations failed, %d of them borne: %s\n", n - first, survived, file);
 }
 
 int main(int argc, char **argv)
 {
 	memset(buf, 1, sizeof(buf));	/* no faults while allocations fail */
 	if (argc >= 3 && !strcmp(argv[1], "load")) {
-		fail_each(argv[2], argc > 3 ? argv[3] : "", 1);
+		int first = argc > 4 ? atoi(argv[4]) : 1;
+
+		fail_each(argv[2], argc > 3 ? argv[3] : "", first > 0 ? first : 1, 1);
+	} else if (argc >= 3 && !strcmp(argv[1], "count")) {
+		count(argv[2], argc > 3 ? argv[3] : "");
 	} else if (argc >= 3 && !strcmp(argv[1], "read")) {
 		for (int i = 2; i < argc; i++)
-			fail_each(argv[i], NULL, 0);
+			fail_each(argv[i], NULL, 1, 0);
 	} else {
-		fprintf(stderr, "usage: failnth load FILE.ko [PARAMETERS] | read FILE...\n");
+		fprintf(stderr, "usage: failnth load FILE.ko [PARAMETERS [FIRST]] | read FILE... |"
+			" count FILE.ko [PARAMETERS]\n");
 		return 2;
 	}
 	return 0;

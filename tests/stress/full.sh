@@ -8,9 +8,8 @@
 n=$(times 30)
 
 load max_processes=16 sample_interval_ms=100 suspect_interval_ms=100 max_cpu_permille=1000
-(while :; do "$churn" $RANDOM 500 4; done >/dev/null 2>&1) &
-storm=$!
-trap 'kill $storm 2>/dev/null || true' EXIT
+storm 500 4
+trap end_storm EXIT
 crowd=
 for ((i = 1; i <= n; i++)); do
 	draw 16 120
@@ -25,9 +24,7 @@ for ((i = 1; i <= n; i++)); do
 done
 full=$(status .counters.table_full)
 ((full > 0)) || die "the table never was full, this tests nothing"
-kill $storm
-wait $storm 2>/dev/null || true
-pkill -KILL -x churn || true
+end_storm
 seepage set max_processes 8192
 check_table
 echo "$n rounds, table_full $full, pool_empty $(status .counters.pool_empty)," \

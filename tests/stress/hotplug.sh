@@ -8,8 +8,7 @@ n=$(times 60)
 
 for hook in tracepoint software; do
 	load hook=$hook sample_interval_ms=100 suspect_interval_ms=100 max_cpu_permille=1000
-	(while :; do "$churn" $RANDOM 500 4; done >/dev/null 2>&1) &
-	storm=$!
+	storm 500 4
 	for ((i = 0; i < n; i++)); do
 		draw 1 2
 		cpu=/sys/devices/system/cpu/cpu$drawn/online
@@ -22,8 +21,7 @@ for hook in tracepoint software; do
 		[[ $(<"/sys/devices/system/cpu/cpu$cpu/online") == 1 ]] ||
 			echo 1 >/sys/devices/system/cpu/cpu$cpu/online
 	done
-	kill $storm
-	wait $storm 2>/dev/null || true
+	end_storm
 	check_table
 done
 echo "$((2 * n)) times a CPU went or came, with both hooks"

@@ -11,9 +11,8 @@ words=("-j ps" "watch --since 0" "-j alerts" "top" "set alert_confidence 50" "re
 
 load policy=classic warmup_s=0 min_process_size_mb=0 alert_confidence=0 alert_interval_s=0 \
 	alerts_per_minute=100000 sample_interval_ms=100 suspect_interval_ms=100 max_cpu_permille=1000
-(while :; do "$churn" $RANDOM 500 2; done >/dev/null 2>&1) &
-storm=$!
-trap 'kill $storm 2>/dev/null || true' EXIT
+storm 500 2
+trap end_storm EXIT
 died=0
 for ((i = 0; i < n; i++)); do
 	draw 0 $((${#words[@]} - 1))
@@ -25,8 +24,7 @@ for ((i = 0; i < n; i++)); do
 	wait $! 2>/dev/null || true
 done
 ((died > n / 10)) || die "only $died of $n were alive to be killed: this tests little"
-kill $storm
-wait $storm 2>/dev/null || true
+end_storm
 check_table
 # Nothing holds the module; the next one starts afresh.
 rmmod seepage || die "something of the killed holds the module"

@@ -26,6 +26,19 @@ seconds() {
 	printf -v drawn '%d.%03d' $((drawn / 1000)) $((drawn % 1000))
 }
 
+# storm OPS WORKERS: lives, without end, until end_storm.
+storm() {
+	(while :; do "$churn" $RANDOM "$1" "$2"; done >/dev/null 2>&1) &
+	storm=$!
+}
+
+# The churn that is on goes as well: on a debug kernel it has minutes to go.
+end_storm() {
+	kill "$storm" 2>/dev/null || true
+	wait "$storm" 2>/dev/null || true
+	pkill -KILL -x churn || true
+}
+
 status() { seepage -j status | field "$1"; }
 ticks_at_least() { (($(status .ticks) >= $1)); }
 

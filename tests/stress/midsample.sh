@@ -10,7 +10,7 @@ runs=$(times 40) least=$(times 100)
 tracing=/sys/kernel/debug/tracing
 events=(sched/sched_process_exec sched/sched_process_exit seepage/seepage_tick)
 
-"$idle" 2500 >/dev/null &
+"$idle" $((2500 / ${SEEPAGE_SLOW:-1})) >/dev/null &
 crowd=$!
 disown
 mid=0 passes=0

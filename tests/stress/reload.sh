@@ -8,15 +8,14 @@
 n=$(times 40) refused=0
 
 unload
-(while :; do "$churn" $RANDOM 1000 4; done >/dev/null 2>&1) &
-storm=$!
+storm 1000 4
 (while :; do cat /sys/kernel/debug/seepage/* || sleep 0.01; done >/dev/null 2>&1) &
 reader=$!
 (while :; do seepage -j ps || sleep 0.01; done >/dev/null 2>&1) &
 dumper=$!
 (while :; do timeout 0.7 seepage watch || sleep 0.01; done >/dev/null 2>&1) &
 watcher=$!
-trap 'kill $storm $reader $dumper $watcher 2>/dev/null || true' EXIT
+trap 'end_storm; kill $reader $dumper $watcher 2>/dev/null || true' EXIT
 gone() { rmmod seepage 2>/dev/null || { refused=$((refused + 1)); false; }; }
 
 for ((i = 1; i <= n; i++)); do

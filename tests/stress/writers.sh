@@ -9,9 +9,8 @@ n=$(times 40)
 
 load sample_interval_ms=100 suspect_interval_ms=100 max_cpu_permille=1000
 seepage -j get >before
-(while :; do "$churn" $RANDOM 500 2; done >/dev/null 2>&1) &
-storm=$!
-trap 'kill $storm 2>/dev/null || true' EXIT
+storm 500 2
+trap end_storm EXIT
 
 writer() {
 	local i
@@ -58,7 +57,6 @@ seepage reset all
 seepage -j get >after
 cmp before after || die "reset all does not bring the configuration of load back"
 seepage set max_processes 8192 >/dev/null
-kill $storm
-wait $storm 2>/dev/null || true
+end_storm
 check_table
 echo "8 writers and 8 readers, $((16 * n)) requests in all"
