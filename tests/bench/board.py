@@ -145,6 +145,12 @@ def collect(figures, reasons):
             by_number(figures, "fault_added_at_rate"),
         "fault_added_instructions_by_cpus": by_number(figures, "fault_added_cpus"),
     }
+    # Computed: what is added stays the same at any rate that could be measured.
+    # A CPU of the counting clock makes 10^9 instructions a second, so that its
+    # own part of 10^6 faults a second would take seven of them.
+    each = board["fault_added_instructions"]["seepage_tracepoint"]
+    board["cpu_percent_by_faults_per_s"] = [
+        [rate, each * rate / 1e9 * 100] for rate in (1000, 10000, 100000, 1000000)]
     board["limits"] = {
         section: {key: limit for key, _, limit in rows if limit is not None}
         for section, _, rows in SECTIONS}
@@ -195,6 +201,8 @@ def show_curves(board):
         points = board["curves"][key]
         print(f"  {title}: " + (", ".join(f"{n}: {number(v)}" for n, v in points)
                                 or board["reasons"].get(key, "MISSING")))
+    print("  percent of a CPU of 10^9 instructions a second by faults a second, computed: "
+          + ", ".join(f"{n}: {v:.3f}" for n, v in board["cpu_percent_by_faults_per_s"]))
 
 
 def main():
