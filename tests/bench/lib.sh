@@ -15,7 +15,7 @@ fig() {
 }
 
 # A peer that cannot be had: its reason stands in place of the figure.
-cannot() { printf 'cannot %s %s\n' "$1" "$(tr '\n' ' ' <<<"${2:-no output}" | cut -c 1-200)"; }
+cannot() { printf 'cannot %s %s\n' "$1" "$(tr '\n' ' ' <<<"${2:-no output}" | cut -c 1-400)"; }
 
 # less A B: A - B, with the one digit that repeats.
 less() { awk -v a="$1" -v b="$2" 'BEGIN { printf "%.1f\n", a - b }'; }
