@@ -63,7 +63,6 @@ SECTIONS = [
     ("size_bytes", "sizes", [
         ("module", "module, text + data, bytes", 128 << 10),
         ("controller", "controller, stripped, bytes", 200 << 10),
-        ("bpftrace", "bpftrace at work, resident, bytes", None),
     ]),
 ]
 
@@ -131,10 +130,8 @@ def collect(figures, reasons):
         "module": figures["module_bytes"],
         "controller": figures["controller_bytes"],
     }
-    for key in ("memory_bytes.bpf_detector_map", "size_bytes.bpftrace"):
-        section, name = key.split(".")
-        if "peer_" + key in figures:
-            board[section][name] = figures["peer_" + key]
+    if "peer_memory_bytes.bpf_detector_map" in figures:
+        board["memory_bytes"]["bpf_detector_map"] = figures["peer_memory_bytes.bpf_detector_map"]
     board["base_instructions"] = {
         "fault": figures["fault_base"], "switch": figures["switch_base"]}
     board["curves"] = {
