@@ -29,7 +29,7 @@ SECTIONS = [
         ("bpftrace_count", "bpftrace, count by pid", None),
         ("bpftrace_script", "bpftrace, monitoring script", None),
         ("systemtap", "SystemTap, count by pid", None),
-        ("seepage_in_turn", "seepage, two processes that fault in turn", None),
+        ("seepage_in_turn", "seepage, two that fault in turn (106-232 seen)", None),
     ]),
     ("switch_added_instructions", "added per context switch", [
         ("nothing", "nothing (the baseline, once more)", None),
@@ -189,7 +189,7 @@ def show_curves(board):
         "pass_instructions_by_processes": "a full pass by idle processes in the table",
         "dump_instructions_by_records": "a dump by records",
         "fault_added_instructions_by_processes":
-            "added per fault by processes in the table",
+            "added per fault by processes in the table (8191: full, so that the faulting one is not tracked)",
         "fault_added_instructions_by_faults_per_s": "added per fault by faults a second",
         "fault_added_instructions_by_cpus": "added per fault by CPUs",
     }

@@ -163,7 +163,7 @@ def curves(d, board, top):
     record = limits["dump_instructions_per_record"]["kernel"]
     d.text(MARGIN, top, "How seepage's costs grow", 18, font_weight="bold")
     top += 50
-    flat(d, (left, top, width, height), "processes in the table",
+    flat(d, (left, top, width, height), "processes in the table (last: full, the faulting one untracked)",
          data["fault_added_instructions_by_processes"], fault)
     flat(d, (right, top, width, height), "faults a second",
          data["fault_added_instructions_by_faults_per_s"], fault)
