@@ -5,30 +5,7 @@
 # usage: tests/bench/faults.sh, inside the VM
 . "$(dirname "$0")/lib.sh"
 cd "$(mktemp -d)" || die "no directory"
-wanted=$((7 * 20000))
-
-# What was there before a figure is measured again each time: the tick, which
-# is part of it, gets dearer by some instructions as the machine grows older.
-bare() { base=$(fault_cost); }
-added() { fig "fault_added.$1" "$(less "$2" "$base")"; }
-
-# peer NAME SEEN COMMAND...: what COMMAND adds as it observes faultbench. SEEN is
-# a command that prints how many faults it has seen: all, or it is no peer.
-peer() {
-	local name=$1 seen=$2 cost
-	shift 2
-	bare
-	cost=$(fault_cost "$@" 2>log) || {
-		cannot "fault_added.$name" "$(grep -v '^$' log | tail -n 1)"
-		return 0
-	}
-	seen=$($seen) || seen=0
-	if [[ ! $seen =~ ^[0-9]+$ ]] || ((seen < wanted)); then
-		cannot "fault_added.$name" "it has seen $seen of $wanted faults"
-	else
-		added "$name" "$cost"
-	fi
-}
+faults=5000
 
 bare
 fig fault_base "$base"
@@ -52,48 +29,12 @@ peer bpf_detector_tp seen_bpf bpf detector_tp processes
 
 seen_stat() { awk -F, '/page_fault_user/ { print $1 }' stat; }
 peer perf_stat seen_stat perf stat -a -x, -o stat -e exceptions:page_fault_user
-# 40 bytes a sample at least.
-seen_record() { echo $(($(stat -c %s data) / 40)); }
-peer perf_record seen_record perf record -q -a -e page-faults -c 1 -o data --
-
 map=$(bpf detector_raw processes "$(command -v bpftool)" -j map show name processes 2>log |
 	jq .bytes_memlock) || map=
 if [[ $map =~ ^[0-9]+$ ]]; then
 	fig peer_memory_bytes.bpf_detector_map "$map"
 else
 	cannot memory_bytes.bpf_detector_map "$(<log)"
-fi
-
-# bpftrace's child is its -c, one string; it tells how much memory its parent took.
-# shellcheck disable=SC2016 # for the child
-printf '%s\n' '#!/bin/sh' '"$@"' 'grep VmHWM /proc/$PPID/status >hwm' >child
-chmod +x child
-traced() {
-	local program=$1
-	shift
-	bpftrace -o traced -e "$program" -c "./child $*"
-}
-seen_traced() { sed -n 's/^@n\[[0-9]*\]: //p' traced | sort -n | tail -n 1; }
-point=tracepoint:exceptions:page_fault_user
-peer bpftrace_count seen_traced traced "$point { @n[pid] = count(); }"
-hwm=$(awk '{ print $2 * 1024 }' hwm) || hwm=
-if [[ $hwm ]]; then
-	fig peer_size_bytes.bpftrace "$hwm"
-else
-	cannot size_bytes.bpftrace "it has not run"
-fi
-peer bpftrace_script seen_traced traced "$point {
-	@n[pid] = @n[pid] + 1;
-	@name[pid] = comm;
-	if (@n[pid] % 100 == 0) { @where[pid] = ustack; }
-}"
-
-if [[ -e $bench/stap/fault.ko ]]; then
-	seen_stap() { awk '/^[0-9]+$/ { print }' stap | tail -n 1; }
-	tapped() { staprun -o stap "$bench/stap/fault.ko" -c "$*"; }
-	peer systemtap seen_stap tapped
-else
-	cannot fault_added.systemtap "$(<"$bench/stap/reason")"
 fi
 
 # At a pace: each fault after a sleep, timed by itself. What stands between two

@@ -8,7 +8,8 @@ seepage_events=/sys/kernel/tracing/events/seepage
 trace=/sys/kernel/tracing/trace
 
 # fault_cost [COMMAND...]: of a fault of a fresh page, while COMMAND observes it.
-fault_cost() { "$@" "$faultbench" 20000 7; }
+faults=20000
+fault_cost() { "$@" "$faultbench" "$faults" 7; }
 
 # crowd N [KB]: N idle processes, or growing by KB each second; sets parent.
 crowd() {

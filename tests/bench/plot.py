@@ -130,8 +130,8 @@ class Chart:
         for n, v in points:
             self.d.add("circle", cx=round(self.x(n), 1), cy=round(self.y(v), 1), r=3.5, fill=OURS)
         n, v = points[-1]
-        self.d.text(self.x(n) + (4 if self.logarithmic else -4), self.y(v) + 20, short(v), 12,
-                    text_anchor="end", font_weight="bold", fill=OURS)
+        self.d.text(self.x(n) - 6, self.y(v) - 8, short(v), 12, text_anchor="end",
+                    font_weight="bold", fill=OURS)
 
 
 def flat(d, box, below, points, limit):
@@ -163,7 +163,7 @@ def curves(d, board, top):
     record = limits["dump_instructions_per_record"]["kernel"]
     d.text(MARGIN, top, "How seepage's costs grow", 18, font_weight="bold")
     top += 50
-    flat(d, (left, top, width, height), "processes in the table",
+    flat(d, (left, top, width, height), "processes in the table (last: full, the faulting one untracked)",
          data["fault_added_instructions_by_processes"], fault)
     flat(d, (right, top, width, height), "faults a second",
          data["fault_added_instructions_by_faults_per_s"], fault)
