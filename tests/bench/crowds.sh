@@ -6,7 +6,7 @@
 # usage: tests/bench/crowds.sh, inside the VM
 . "$(dirname "$0")/lib.sh"
 cd "$(mktemp -d)" || die "no directory"
-steps=(0 64 512)
+steps=(0 64 512 2048)
 all=8192 crowded=0 parents=()
 
 status() { seepage -j status | field "$1"; }

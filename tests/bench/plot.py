@@ -48,7 +48,7 @@ def bars(d, board, top):
     scale = (right - left) / max(value for _, value, _ in rows)
     d.text(MARGIN, top, "Instructions added to a user page fault", 18, font_weight="bold")
     d.text(MARGIN, top + 20, f"the kernel's own part of the fault is {number(board['base_instructions']['fault'])}; "
-           "all in one run", 13, fill="#666")
+           "each observer beside a baseline of its own in the same VM", 13, fill="#666")
     y = top + 38
     first = y
     for label, value, name in rows:
