@@ -314,7 +314,7 @@ static void multicast(int group, u8 cmd, const struct seep_alert *a, struct seep
 		goto failed;
 	}
 	genlmsg_end(skb, head);
-	rc = genlmsg_multicast(&seep_family, skb, 0, group, GFP_KERNEL);
+	rc = seep_genl_multicast(&seep_family, skb, group, GFP_KERNEL);
 	if (!rc || rc == -ESRCH)	/* -ESRCH: the last listener has just left */
 		return;
 failed:
@@ -345,7 +345,7 @@ void seep_netlink_sample(struct seep_rec *rec)
 
 /* ---- the family ---- */
 
-static const struct genl_ops ops[] = {
+static const struct seep_genl_ops ops[] = {
 	{ .cmd = SEEPAGE_CMD_GET_STATUS, .policy = takes_nothing, .doit = get_status },
 	{ .cmd = SEEPAGE_CMD_GET_PROC, .policy = seep_dump_proc_takes, .doit = get_proc,
 	  .start = seep_dump_proc_start, .dumpit = seep_dump_proc, .done = seep_dump_done },
@@ -367,8 +367,6 @@ struct genl_family seep_family = {
 	.version	= SEEPAGE_GENL_VERSION,
 	.maxattr	= SEEPAGE_A_MAX,
 	.module		= THIS_MODULE,
-	.ops		= ops,
-	.n_ops		= ARRAY_SIZE(ops),
 	.mcgrps		= groups,
 	.n_mcgrps	= ARRAY_SIZE(groups),
 	.netnsok	= false,
@@ -385,7 +383,7 @@ static void set_registered(bool yes)
 
 int __init seep_netlink_init(void)
 {
-	int rc = genl_register_family(&seep_family);
+	int rc = seep_genl_register_family(&seep_family, ops, ARRAY_SIZE(ops));
 
 	if (!rc)
 		set_registered(true);
