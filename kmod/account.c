@@ -79,8 +79,11 @@ void seep_account_slow(struct mm_struct *mm, unsigned int kind)
 	fold(acc);
 	acc->n[kind] = 1;
 	WRITE_ONCE(acc->rec, rec);
-	smp_wmb();		/* a fault is here before its page is: seep_account_fold_and() */
-	barrier();		/* against a nested fault: mm is told last */
+	/*
+	 * Against a nested fault: mm is told last. And a fault is here before its
+	 * page is, for who reads in the other order: seep_account_fold_and().
+	 */
+	smp_wmb();
 	WRITE_ONCE(acc->mm, mm);
 	seep_busy_end();
 }
@@ -135,11 +138,11 @@ static void fold_and(void *info)
 /**
  * seep_account_fold_and() - count all faults of a record, then act on the spot
  * @rec: that is counted for wherever the process faulted since the last fold
- * @then: called where no fault of it can come between: with interrupts off, on
- *	  a CPU that was counting for it if there is one
+ * @then: called with interrupts off, on a CPU that was counting for it if there
+ *	  is one, where no fault of it can come between
  * @arg: for @then
  *
- * Where threads of it fault on other CPUs at this moment, those are a few
+ * Where other CPUs fault for it at this moment, or begin to, those are a few
  * faults ahead by then.
  *
  * Context: process, may sleep; seep_table_mutex, which keeps the record alive.
@@ -151,6 +154,7 @@ void seep_account_fold_and(const struct seep_rec *rec, void (*then)(void *arg), 
 	int cpu, last = -1;
 
 	lockdep_assert_held(&seep_table_mutex);
+	smp_rmb();	/* of pages that the caller has seen, the faults are seen here */
 	cpus_read_lock();
 	for_each_possible_cpu(cpu) {
 		/* against fold() there: the counts are in the record */
