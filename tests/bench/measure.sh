@@ -11,21 +11,6 @@ trace=/sys/kernel/tracing/trace
 faults=20000
 fault_cost() { "$@" "$faultbench" "$faults" 7; }
 
-# crowd N [KB]: N idle processes, or growing by KB each second; sets parent.
-crowd() {
-	rm -f fifo
-	mkfifo fifo
-	"$top/build/tests/idle" "$@" >fifo &
-	parent=$!
-	mapfile -t -n "$1" _ <fifo
-	rm fifo
-}
-
-disperse() {
-	kill "$@"
-	wait "$@" 2>/dev/null || true
-}
-
 # A level of the ladder closes at every 2nd, 4th, 8th.. pass, so that only the
 # mean of some is what a pass costs.
 passes=16

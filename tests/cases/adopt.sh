@@ -6,18 +6,11 @@
 # vm: --smp 2 --mem 1024
 # timeout: 120
 . "$(dirname "$0")/lib.sh"
-idle=$top/build/tests/idle
 
 # start N: idle processes; sets started to the pids of them and their parent.
 start() {
-	local parent
-	mkfifo fifo
-	"$idle" "$1" >fifo &
-	parent=$!
-	mapfile -t -n "$1" started <fifo
-	rm fifo
-	started+=("$parent")
-	assert_eq ${#started[@]} $(($1 + 1)) "processes started"
+	crowd "$1"
+	started=("${pids[@]}" "$parent")
 }
 
 # The processes that have a program, sorted as comm(1) wants them.

@@ -61,3 +61,21 @@ load() {
 unload() {
 	! grep -q '^seepage ' /proc/modules || rmmod seepage
 }
+
+# crowd N [KB]: N idle processes, or growing by KB each second; sets pids and
+# parent, whose end is theirs. disperse PARENT...: their end.
+crowd() {
+	rm -f fifo
+	mkfifo fifo
+	"$top/build/tests/idle" "$@" >fifo &
+	# shellcheck disable=SC2034 # for the cases
+	parent=$!
+	mapfile -t -n "$1" pids <fifo
+	rm fifo
+	assert_eq ${#pids[@]} "$1" "processes started"
+}
+
+disperse() {
+	kill "$@"
+	wait "$@" 2>/dev/null || true
+}

@@ -46,16 +46,12 @@ stop() {
 # 1. A vfork child takes the first fault of a memory that has no record: with
 # the table full at first, and no tick between room and fault.
 unload
-mkfifo fifo
-"$top/build/tests/idle" 20 >fifo &
-idle=$!
-mapfile -t -n 20 _ <fifo
+crowd 20
 insmod "$SEEPAGE_KO" max_processes=16 sample_interval_ms=3600000
 sleep 0.5
 start "$owner" vfork
 ! seepage -j show $pid >/dev/null 2>&1 || die "vfork: the parent has a record already"
-kill $idle
-wait $idle 2>/dev/null || true
+disperse "$parent"
 seepage set max_processes 8192
 sleep 0.3
 echo 1 >$trace/events/seepage/seepage_birth/enable
@@ -196,8 +192,8 @@ assert_eq "$(inside seepage -j show 1 | field '"\(.pid) \(.comm) \(.exe)"')" "1 
 	"pid namespace: its init, from inside"
 assert_eq "$(inside seepage -j show 2 | field '"\(.pid) \(.comm)"')" "2 inner child" \
 	"pid namespace: its child, from inside"
-pids=$(inside seepage -j ps | jq -c '[.[] | select(.comm != "seepage" and .comm != "nsenter") | .pid] | sort')
-assert_eq "$pids" "[1,2]" "pid namespace: ps from inside"
+inside_pids=$(inside seepage -j ps | jq -c '[.[] | select(.comm != "seepage" and .comm != "nsenter") | .pid] | sort')
+assert_eq "$inside_pids" "[1,2]" "pid namespace: ps from inside"
 ! inside seepage -j show "$outer" >/dev/null 2>&1 || die "pid namespace: outer pid $outer is shown inside"
-echo "pid namespace: $outer and $inner outside are $pids inside"
+echo "pid namespace: $outer and $inner outside are $inside_pids inside"
 stop

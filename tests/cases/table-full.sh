@@ -20,11 +20,7 @@ pause() { read -r -t 1 -u 9 || true; }	# and nobody dies
 
 unload
 bare=$(cost)
-mkfifo fifo
-"$idle" 60 >fifo &
-parent=$!
-mapfile -t -n 60 pids <fifo
-assert_eq ${#pids[@]} 60 "idle processes"
+crowd 60
 
 load max_processes=16 sample_interval_ms=500 suspect_interval_ms=300 max_cpu_permille=1000
 wait_for 10 full
@@ -43,15 +39,15 @@ load max_processes=16 sample_interval_ms=3600000
 wait_for 10 full
 sleep 0.3
 table_full=$(status .counters.table_full) untracked=$(status .counters.faults_untracked)
-# What has ended leaves room; these take it. No program may end before the faults.
+# What has ended leaves room; these take it. No program may end before the faults,
+# as one would in crowd.
 mkfifo others.fifo
 "$idle" 20 >others.fifo &
 others=$!
 mapfile -t -n 20 _ <others.fifo
 pause
 without=$(cost)
-kill $others
-wait $others 2>/dev/null || true
+disperse $others
 seen=$(($(status .counters.faults_untracked) - untracked))
 ((seen >= 36000)) || die "$seen faults counted as untracked, 36000 were taken"
 refused=$(($(status .counters.table_full) - table_full))

@@ -11,33 +11,7 @@
 #include <time.h>
 #include <linux/seepage.h>
 #include "nltest.h"
-
-enum type {
-	T_NONE, T_PAD, T_U8, T_U32, T_U64, T_S64, T_STRING, T_U64S,
-	T_NEST,		/* of the attributes of inner */
-	T_LIST,		/* any number of attributes of type max */
-	T_KEYED_U32,	/* types 1 to max, each a u32 */
-	T_KEYED_U64,
-};
-
-struct nest;
-struct spec {
-	const char *name;
-	enum type type;
-	uint64_t max;
-	bool optional;
-	const struct nest *inner;
-};
-
-struct nest {
-	const struct spec *spec;
-	unsigned int n;
-};
-
-struct member {
-	int attr;
-	bool mandatory;
-};
+#include "spec_types.h"
 
 static const struct nest nest_factor, nest_gate, nest_level;
 #include "spec.h"

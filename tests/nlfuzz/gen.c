@@ -7,30 +7,7 @@
 #include <unistd.h>
 #include <seepage/names.h>
 #include "nlfuzz.h"
-
-enum type {
-	T_NONE, T_PAD, T_U8, T_U32, T_U64, T_S64, T_STRING, T_U64S,
-	T_NEST, T_LIST, T_KEYED_U32, T_KEYED_U64,
-};
-
-struct nest;
-struct spec {
-	const char *name;
-	enum type type;
-	uint64_t max;
-	bool optional;
-	const struct nest *inner;
-};
-
-struct nest {
-	const struct spec *spec;
-	unsigned int n;
-};
-
-struct member {
-	int attr;
-	bool mandatory;
-};
+#include "spec_types.h"
 
 struct request {
 	const char *name;
