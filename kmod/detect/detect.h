@@ -26,6 +26,7 @@
 #include <string.h>
 #define seep_noinline	__attribute__((noinline))
 typedef uint8_t u8;
+typedef uint16_t u16;
 typedef uint32_t u32;
 typedef uint64_t u64;
 typedef int64_t s64;
@@ -57,7 +58,15 @@ struct seep_sample {
 	u64 faults;		/* cumulative, user + kernel mode */
 	u64 faults_anon;	/* cumulative, classified */
 	u64 headroom;		/* bytes it can still take before something ends */
+	u64 pgtables;		/* bytes of page tables */
+	u64 cpu_ns;		/* CPU time of all threads; 0: not read */
+	u64 cold_ns;		/* when cold was measured; 0: never */
 	u32 error;		/* bytes the memory counters may be off */
+	u32 maps;		/* mappings */
+	u16 cold;		/* permille of what grew that was not used again */
+	u16 peers;		/* live processes of its executable and cgroup */
+	u16 peers_growing;	/* those of them that are under watch or worse */
+	u8 limit;		/* enum seepage_limit: what headroom is measured to */
 	u8 page_shift;
 	bool full;		/* taken at the sample interval (not a suspect's) */
 };

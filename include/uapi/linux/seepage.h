@@ -274,6 +274,18 @@ enum seepage_level_attr {
 	SEEPAGE_LEVEL_A_MAX = __SEEPAGE_LEVEL_A_MAX - 1
 };
 
+/* What a process would run into first. */
+enum seepage_limit {
+	SEEPAGE_LIMIT_RAM,		/* available memory and free swap */
+	SEEPAGE_LIMIT_AS,		/* RLIMIT_AS */
+	SEEPAGE_LIMIT_DATA,		/* RLIMIT_DATA */
+	SEEPAGE_LIMIT_CGROUP,		/* memory.max, told by SET_EVIDENCE */
+	SEEPAGE_LIMIT_MAPS,		/* vm.max_map_count */
+
+	__SEEPAGE_LIMIT_MAX,
+	SEEPAGE_LIMIT_MAX = __SEEPAGE_LIMIT_MAX - 1
+};
+
 /* Names, units, defaults and bounds: include/seepage/names.h */
 enum seepage_cfg {
 	SEEPAGE_CFG_UNSPEC,
