@@ -165,6 +165,10 @@ void sentence_factor(const struct factor *f, char *buf, size_t size)
 	case SEEPAGE_FACTOR_RETAIN:
 		factor_retain(f, buf, size);
 		break;
+	case SEEPAGE_FACTOR_COLD:
+		snprintf(buf, size, "%s of what it gained %s not used again; %s or more counts",
+			 value, f->past ? "was" : "is", base);
+		break;
 	default:
 		snprintf(buf, size, "a factor this controller does not know: %s against %s", value,
 			 base);
@@ -224,6 +228,22 @@ void sentence_gate(const struct gate *g, char *buf, size_t size)
 	case SEEPAGE_GATE_CONFIDENCE:
 		snprintf(buf, size, "confidence %s %s; more than %s %s needed", be, value, limit,
 			 be);
+		break;
+	case SEEPAGE_GATE_NOVELTY:
+		if (g->limit)
+			snprintf(buf, size, "the floor rose %s; it %s more than %s, or for longer "
+				 "than before, as it has released as much", value,
+				 g->past ? "took" : "takes", limit);
+		else
+			snprintf(buf, size, "it has never released such a rise");
+		break;
+	case SEEPAGE_GATE_OWN:
+		snprintf(buf, size, "%s of the growth %s its own, not shared memory that was "
+			 "there before; at least %s %s needed", value, be, limit, be);
+		break;
+	case SEEPAGE_GATE_COLD:
+		snprintf(buf, size, "%s of what it gained %s not used again; at least %s %s needed",
+			 value, be, limit, be);
 		break;
 	default:
 		snprintf(buf, size, "a gate this controller does not know: %s against %s", value,

@@ -69,6 +69,9 @@ static void brief(const struct factor *f, char *buf, size_t size)
 		snprintf(buf, size, "%llu.%02llu pages kept per fault", kept / 1000,
 			 kept % 1000 / 10);
 		break;
+	case SEEPAGE_FACTOR_COLD:
+		snprintf(buf, size, "%s not used again", value);
+		break;
 	default:
 		sentence_factor(f, buf, size);
 	}
@@ -152,6 +155,7 @@ static bool rises(const struct gate *g, unsigned int n)
 	return true;
 }
 
+/* Without a look at what is used (watch, explain --cold) */
 static const char *const caveats[] = {
 	"Only growth is measured: whether the program still uses that memory is not known.",
 	"Only growth was measured: whether the program still used that memory is not known.",
@@ -176,6 +180,14 @@ static void next_sample(const struct rec *rec, char *buf, size_t size)
 				fmt_seconds(text, sizeof(text), (ms + 999) / 1000));
 	else
 		sentence_append(buf, size, "the next sample is awaited.");
+}
+
+static bool cold_known(const struct gate *g, unsigned int n)
+{
+	while (n--)
+		if (g[n].id == SEEPAGE_GATE_COLD)
+			return true;
+	return false;
 }
 
 void sentence_verdict(const struct rec *rec, char *buf, size_t size)
@@ -203,7 +215,7 @@ void sentence_verdict(const struct rec *rec, char *buf, size_t size)
 				rec->past ? "A new alert is held back" : "Held back",
 				gate_name(closed->id) ? gate_name(closed->id) : "a gate", text);
 	}
-	if (state_is_alert(state) || rec->gone)
+	if ((state_is_alert(state) || rec->gone) && !cold_known(g, n))
 		sentence_append(buf, size, " %s", caveats[rec->gone]);
 	if (policy)
 		sentence_append(buf, size, " Policy: %s.", policy);
@@ -240,6 +252,16 @@ static void change_gate(const struct gate *g, char *buf, size_t size)
 		break;
 	case SEEPAGE_GATE_CONFIDENCE:
 		snprintf(buf, size, "Evidence worth more than %s points in all.", text);
+		break;
+	case SEEPAGE_GATE_NOVELTY:
+		snprintf(buf, size, "A rise by more than %s, or a longer one than it has released "
+			 "before.", text);
+		break;
+	case SEEPAGE_GATE_OWN:
+		snprintf(buf, size, "Growth of memory that is its own.");
+		break;
+	case SEEPAGE_GATE_COLD:
+		snprintf(buf, size, "Growth of which at least %s is not used again.", text);
 		break;
 	default:
 		snprintf(buf, size, "%s", g->few ?

@@ -198,19 +198,21 @@ int seep_put_alert(struct sk_buff *skb, const struct seep_alert *a, pid_t pid,
 	return seep_put_view(skb, &a->view, pid, ns, true);
 }
 
-static int put_level(struct sk_buff *skb, const struct seep_level *lev)
+static int put_level(struct sk_buff *skb, const struct seep_det *d, u32 j)
 {
 	struct nlattr *nest = nla_nest_start(skb, SEEPAGE_A_LEVEL);
+	u32 n = seep_known(d->epochs, j), epoch = seep_epoch(&d->clock[j], n), i;
 	u64 bytes[SEEP_MINIMA];
-	u32 i;
 
 	if (!nest)
 		return -EMSGSIZE;
-	for (i = 0; i < lev->n; i++)
-		bytes[i] = seep_bytes(seep_level_min(lev, lev->n - 1 - i));
-	if (nla_put_u64_64bit(skb, SEEPAGE_LEVEL_A_EPOCH_MS, max(lev->epoch, 1U) * 100ULL,
+	if (!epoch)	/* one floor has no distance to another */
+		epoch = (d->interval_ms / 100) << j;
+	for (i = 0; i < n; i++)
+		bytes[i] = seep_bytes(seep_floor(&d->mem_rung[j], d->epochs >> j, n - 1 - i));
+	if (nla_put_u64_64bit(skb, SEEPAGE_LEVEL_A_EPOCH_MS, max(epoch, 1U) * 100ULL,
 			      SEEPAGE_LEVEL_A_PAD) ||
-	    nla_put(skb, SEEPAGE_LEVEL_A_MINIMA, lev->n * sizeof(u64), bytes))
+	    nla_put(skb, SEEPAGE_LEVEL_A_MINIMA, n * sizeof(u64), bytes))
 		return -EMSGSIZE;
 	nla_nest_end(skb, nest);
 	return 0;
@@ -220,12 +222,13 @@ static int put_level(struct sk_buff *skb, const struct seep_level *lev)
 int seep_put_history(struct sk_buff *skb, const struct seep_rec *rec)
 {
 	struct nlattr *nest = nla_nest_start(skb, SEEPAGE_A_HISTORY);
-	int j;
+	const struct seep_det *d = &rec->det;
+	u32 j;
 
 	if (!nest)
 		return -EMSGSIZE;
-	for (j = 0; j < SEEP_SLOW_LEVELS && rec->det.slow_lev[j].n; j++)
-		if (put_level(skb, &rec->det.slow_lev[j]))
+	for (j = 0; j < SEEP_SLOW_LEVELS && seep_known(d->epochs, j); j++)
+		if (put_level(skb, d, j))
 			return -EMSGSIZE;
 	nla_nest_end(skb, nest);
 	return 0;

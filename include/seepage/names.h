@@ -65,7 +65,8 @@
 	X(FLOOR, floor, "bytes")						\
 	X(PERSIST, persist, "seconds")						\
 	X(RELEASE, release, "permille")						\
-	X(RETAIN, retain, "permille")
+	X(RETAIN, retain, "permille")						\
+	X(COLD, cold, "permille")
 
 /* X(ID, name, unit of value and limit) */
 #define SEEPAGE_GATES(X)							\
@@ -75,7 +76,19 @@
 	X(SATURATION, saturation, "permille")					\
 	X(PATIENCE, patience, "seconds")					\
 	X(HORIZON, horizon, "seconds")						\
-	X(CONFIDENCE, confidence, "points")
+	X(CONFIDENCE, confidence, "points")					\
+	X(NOVELTY, novelty, "bytes")						\
+	X(OWN, own, "permille")							\
+	X(COLD, cold, "permille")
+
+/* X(ID, name): what a verdict is about */
+#define SEEPAGE_SERIES(X)							\
+	X(MEMORY, memory) X(VSZ, vsz)
+
+/* X(ID, name): what a process would run into first */
+#define SEEPAGE_LIMITS(X)							\
+	X(RAM, ram) X(AS, rlimit_as) X(DATA, rlimit_data)			\
+	X(CGROUP, cgroup) X(MAPS, max_map_count)
 
 /* X(ID, name) */
 #define SEEPAGE_COUNTERS(X)							\

@@ -13,6 +13,21 @@
 #define STALLED_FOR_DS		HOUR_DS
 #define SOON_S			3600
 
+static void reset_fast(struct seep_det *d, u32 t)
+{
+	seep_clock_reset(d->fast_clock, SEEP_FAST_LEVELS, &d->fast_epochs, t);
+	seep_rungs_reset(&d->fast, d->fast_rung, SEEP_FAST_LEVELS);
+}
+
+static void reset_slow(struct seep_det *d, u32 t)
+{
+	seep_clock_reset(d->clock, SEEP_SLOW_LEVELS, &d->epochs, t);
+	seep_rungs_reset(&d->mem, d->mem_rung, SEEP_SLOW_LEVELS);
+	seep_rungs_reset(&d->vsz, d->vsz_rung, SEEP_VSZ_LEVELS);
+	d->slow_min = ~0U;
+	d->vsz_min = ~0U;
+}
+
 /**
  * seep_det_init() - a process nothing is known of yet
  * @d: zeroed here
@@ -24,9 +39,8 @@ void seep_det_init(struct seep_det *d, u64 seen_ns)
 	d->t_state = seep_ds(seen_ns);
 	d->t_begin = d->t_state;
 	d->window[0].t = d->t_state;
-	seep_ladder_reset(&d->slow, d->slow_lev, SEEP_SLOW_LEVELS, d->t_state);
-	seep_ladder_reset(&d->fast, d->fast_lev, SEEP_FAST_LEVELS, d->t_state);
-	d->slow_min = ~0U;
+	reset_slow(d, d->t_state);
+	reset_fast(d, d->t_state);
 	d->wpos = 1;
 	d->wn = 1;
 }
@@ -79,15 +93,17 @@ u32 seep_det_fault_rate(const struct seep_det *d, const struct seep_sample *s,
 }
 
 /* Growth over the floors that a level remembers, two at least; bytes per hour. */
-static s64 level_growth(const struct seep_level *lev)
+static s64 level_growth(const struct seep_det *d, u32 j)
 {
-	u32 n = lev->n - 1, new = seep_level_min(lev, 0), old = seep_level_min(lev, n);
+	u32 closed = d->epochs >> j, n = seep_known(d->epochs, j);
+	u32 new = seep_floor(&d->mem_rung[j], closed, 0);
+	u32 old = seep_floor(&d->mem_rung[j], closed, n - 1);
 	u64 rate;
 
-	if (!lev->epoch)
+	if (!d->clock[j].span)
 		return 0;
-	rate = seep_div(seep_div(seep_bytes(new > old ? new - old : old - new), n) * HOUR_DS,
-			lev->epoch);
+	rate = seep_div(seep_bytes(new > old ? new - old : old - new) * HOUR_DS,
+			d->clock[j].span);
 	return new >= old ? (s64)rate : -(s64)rate;
 }
 
@@ -115,21 +131,19 @@ static s64 lesser(s64 a, s64 b)
 bool seep_det_growth(const struct seep_det *d, const struct seep_verdict *v,
 		     s64 *bytes_per_hour)
 {
-	const struct seep_level *lev = d->slow_lev;
-	u32 j;
+	u32 j, lev = 0;
 
 	if (v->t1 > v->t0 && v->floor > v->v0) {
 		*bytes_per_hour = (s64)seep_div(seep_bytes(v->floor - v->v0) * HOUR_DS,
 						v->t1 - v->t0);
 		return true;
 	}
-	if (lev->n < 3 || !lev->epoch)
+	if (d->epochs < 3 || !d->clock[0].span)
 		return false;
 	for (j = 1; j < SEEP_SLOW_LEVELS; j++)
-		if (d->slow_lev[j].n == SEEP_MINIMA &&
-		    d->slow_lev[j].epoch <= SHOWN_DS / (SEEP_MINIMA - 1))
-			lev = &d->slow_lev[j];
-	*bytes_per_hour = lesser(level_growth(lev), level_growth(d->slow_lev));
+		if (d->epochs >> j >= SEEP_MINIMA && d->clock[j].span <= SHOWN_DS)
+			lev = j;
+	*bytes_per_hour = lesser(level_growth(d, lev), level_growth(d, 0));
 	return true;
 }
 
@@ -167,34 +181,108 @@ u8 seep_severity(const struct seep_verdict *v, u64 rss_bytes)
 	}
 }
 
-/* The series is anon + swap: swapping a leak out must not look like release. */
+/*
+ * A climb is over when half of it is given back. The highest and the longest
+ * one are what this process is known to do: the next like them is no news.
+ */
+static void note_climb(struct seep_det *d, u32 v, u32 now, u32 need)
+{
+	u32 rise = d->high_v - d->low_v;
+
+	if (d->samples > 1 && v > d->low_v + rise / 2) {
+		if (rise < need)	/* it begins only now */
+			d->low_t = now;
+		if (v >= d->high_v) {
+			d->high_v = v;
+			d->high_t = now;
+		}
+		return;
+	}
+	if (rise >= need && rise > d->known_rise)
+		d->known_rise = rise;
+	if (rise >= need && d->high_t - d->low_t > d->known_span)
+		d->known_span = d->high_t - d->low_t;
+	d->low_v = v;
+	d->low_t = now;
+	d->high_v = v;
+	d->high_t = now;
+}
+
+static void push_slow(struct seep_det *d, u32 now, u32 need)
+{
+	seep_clock_push(d->clock, SEEP_SLOW_LEVELS, &d->epochs, now);
+	seep_rungs_push(&d->mem, d->mem_rung, d->clock, SEEP_SLOW_LEVELS, d->epochs,
+			d->slow_min, need);
+	d->slow_rose = d->slow_min > d->slow_v;
+	d->slow_v = d->slow_min;
+	d->slow_min = ~0U;
+	if (d->epochs & ((1U << SEEP_VSZ_SHIFT) - 1))
+		return;
+	seep_rungs_push(&d->vsz, d->vsz_rung, d->clock + SEEP_VSZ_SHIFT, SEEP_VSZ_LEVELS,
+			d->epochs >> SEEP_VSZ_SHIFT, d->vsz_min, seep_needed_vsz(d->vsz_min));
+	d->vsz_min = ~0U;
+}
+
+static void note_held_top(struct seep_det *d, const struct seep_sample *s, u32 held)
+{
+	u32 vsz = seep_granules(s->vsz);
+
+	if (held > d->held_top)
+		d->held_top = held;
+	if (vsz < d->held_top)
+		d->held_top = vsz;
+}
+
+/**
+ * seep_det_unheld() - the series of address space
+ * @d: history, not changed
+ * @s: the sample that was fed last
+ *
+ * Return: granules of address space that never held memory at the same time:
+ * reserved and not touched, or of files. What a heap keeps of its address space
+ * when it gives memory back is none of that.
+ */
+u32 seep_det_unheld(const struct seep_det *d, const struct seep_sample *s)
+{
+	u32 vsz = seep_granules(s->vsz);
+
+	return vsz > d->held_top ? vsz - d->held_top : 0;
+}
+
+/* Swapping a leak out must not look like release: swap is part of what is held. */
 static void note_ladder(struct seep_det *d, const struct seep_sample *s, u32 now)
 {
-	u32 v = seep_granules(s->anon + s->swap), need = seep_needed_rise(s, v);
+	u32 v = seep_granules(seep_held(s)), need = seep_needed_rise(s, v), vsz;
 
 	if (v > d->last_v)
 		d->up += seep_bytes(v - d->last_v);
 	else
 		d->down += seep_bytes(d->last_v - v);
+	if (v != d->last_v || d->samples == 1)
+		note_climb(d, v, now, need);
 	d->last_v = v;
 	if (v < d->slow_min)
 		d->slow_min = v;
-	if (d->state >= SEEPAGE_STATE_WATCH && d->state <= SEEPAGE_STATE_RUNAWAY)
-		seep_ladder_push(&d->fast, d->fast_lev, SEEP_FAST_LEVELS, v, now, need);
-	if (!s->full)
-		return;
-	seep_ladder_push(&d->slow, d->slow_lev, SEEP_SLOW_LEVELS, d->slow_min, now, need);
-	d->slow_rose = d->slow_min > d->slow_v;
-	d->slow_v = d->slow_min;
-	d->slow_min = ~0U;
+	note_held_top(d, s, v);
+	vsz = seep_det_unheld(d, s);
+	if (vsz < d->vsz_min)
+		d->vsz_min = vsz;
+	if (d->state >= SEEPAGE_STATE_WATCH && d->state <= SEEPAGE_STATE_RUNAWAY) {
+		seep_clock_push(d->fast_clock, SEEP_FAST_LEVELS, &d->fast_epochs, now);
+		seep_rungs_push(&d->fast, d->fast_rung, d->fast_clock, SEEP_FAST_LEVELS,
+				d->fast_epochs, v, need);
+	}
+	if (s->full)
+		push_slow(d, now, need);
 }
 
 /* Not memset: most verdicts are of processes that do nothing. */
-static void verdict_init(struct seep_verdict *v)
+void seep_verdict_init(struct seep_verdict *v)
 {
 	v->state = SEEPAGE_STATE_OK;
 	v->confidence = 0;
 	v->policy = SEEPAGE_POLICY_LADDER;
+	v->series = SEEPAGE_SERIES_MEMORY;
 	v->ngates = 0;
 	v->nfactors = 0;
 	v->tte_s = SEEP_UNKNOWN;
@@ -212,14 +300,14 @@ static bool at_rest(const struct seep_det *d, const struct seep_sample *s,
 {
 	return c->v[SEEPAGE_CFG_POLICY] == SEEPAGE_POLICY_LADDER &&
 	       d->policy == SEEPAGE_POLICY_LADDER && d->state == SEEPAGE_STATE_OK &&
-	       !d->slow.runs && !d->fast.runs &&
+	       !d->mem.runs && !d->fast.runs && !d->vsz.runs &&
 	       !(d->slow_rose && seep_ladder_early(d, s, c));
 }
 
 static void judge(const struct seep_det *d, const struct seep_sample *s,
 		  const struct seep_conf *c, struct seep_verdict *v)
 {
-	verdict_init(v);
+	seep_verdict_init(v);
 	if (c->v[SEEPAGE_CFG_POLICY] == SEEPAGE_POLICY_CLASSIC)
 		seep_classic_verdict(d, s, c, v);
 	else
@@ -234,30 +322,39 @@ static bool is_alert(u8 state)
 /* The growth under watch began after the last sample that was not above. */
 static void watch_begin(struct seep_det *d, const struct seep_sample *s, u32 now)
 {
-	const struct seep_level *lev = d->slow_lev;
-	u32 before = seep_level_min(lev, 1);
+	u32 before = seep_mem_floor(d, 1);
 
 	d->up = 0;
 	d->down = 0;
 	d->faults_anon0 = s->faults_anon;
 	d->watch_v0 = d->last_v;
+	d->watch_shared0 = seep_granules(s->shmem);
+	d->watch_pool0 = seep_granules(s->pool);
 	d->t_watch = now;
 	d->onset_t = now;
 	d->onset_v = d->last_v;
 	if (d->last_v > before) {
-		d->onset_t = lev->n > 1 ? now - lev->epoch : d->window[0].t;
+		d->onset_t = d->epochs > 1 ? now - seep_epoch(d->clock, seep_known(d->epochs, 0)) :
+					     d->window[0].t;
 		d->onset_v = before;
 	}
-	seep_ladder_reset(&d->fast, d->fast_lev, SEEP_FAST_LEVELS, now);
+	reset_fast(d, now);
 }
 
 /* What has not been exceeded for two epochs: one dip in a sample does not count. */
 static u32 recent_top(const struct seep_det *d)
 {
-	u32 a = seep_level_min(d->slow_lev, 0), b = seep_level_min(d->slow_lev, 1);
-	u32 top = a > b ? a : b;
+	u32 a = seep_mem_floor(d, 0), b = seep_mem_floor(d, 1), top = a > b ? a : b;
 
 	return d->last_v > top ? d->last_v : top;
+}
+
+static u32 recent_vsz(const struct seep_det *d)
+{
+	u32 n = d->epochs >> SEEP_VSZ_SHIFT;
+	u32 a = seep_floor(d->vsz_rung, n, 0), b = seep_floor(d->vsz_rung, n, 1);
+
+	return a > b ? a : b;
 }
 
 /* Of the level that sees what was accused at the interval in force, ds. */
@@ -270,6 +367,15 @@ static u32 epoch_needed(const struct seep_det *d)
 	return epoch > d->accused_epoch ? epoch : d->accused_epoch;
 }
 
+static bool given_back(const struct seep_det *d)
+{
+	u32 half = d->accused_v0 + (d->accused_top - d->accused_v0) / 2;
+
+	if (d->accused == SEEPAGE_SERIES_VSZ)
+		return d->epochs >> SEEP_VSZ_SHIFT >= 2 && recent_vsz(d) < half;
+	return d->epochs >= 2 && recent_top(d) < half;
+}
+
 /*
  * Half of the accused growth given back, or no growth for long, which is as
  * long as the levels that saw it need to tell: not a leak, or not any more.
@@ -278,10 +384,9 @@ static u32 epoch_needed(const struct seep_det *d)
  */
 static bool recovered(const struct seep_det *d, u32 now)
 {
-	u32 rise = d->accused_top - d->accused_v0, stalled = STALLED_FOR_DS;
-	u32 epoch = epoch_needed(d);
+	u32 stalled = STALLED_FOR_DS, epoch = epoch_needed(d);
 
-	if (d->slow_lev[0].n >= 2 && recent_top(d) < d->accused_v0 + rise / 2)
+	if (given_back(d))
 		return true;
 	if (epoch > stalled / 2)
 		stalled = 2 * epoch;
@@ -294,9 +399,8 @@ static bool recovered(const struct seep_det *d, u32 now)
  */
 static void start_over(struct seep_det *d, u32 now)
 {
-	seep_ladder_reset(&d->slow, d->slow_lev, SEEP_SLOW_LEVELS, now);
-	seep_ladder_reset(&d->fast, d->fast_lev, SEEP_FAST_LEVELS, now);
-	d->slow_min = ~0U;
+	reset_slow(d, now);
+	reset_fast(d, now);
 	d->restarted = true;
 	d->t_begin = now;
 }
@@ -316,9 +420,9 @@ static u8 alert_goes_on(struct seep_det *d, const struct seep_verdict *v, u32 no
 {
 	if (v->policy == SEEPAGE_POLICY_CLASSIC)
 		return is_alert(v->state) ? v->state : SEEPAGE_STATE_RECOVERED;
-	if (v->floor > d->accused_top)
+	if (v->series == d->accused && v->floor > d->accused_top)
 		d->accused_top = v->floor;
-	if (v->epoch > d->accused_epoch)
+	if (v->series == d->accused && v->epoch > d->accused_epoch)
 		d->accused_epoch = v->epoch;
 	if (recovered(d, now))
 		return SEEPAGE_STATE_RECOVERED;
@@ -330,6 +434,7 @@ static u8 next_state(struct seep_det *d, const struct seep_verdict *v, u32 now)
 	if (is_alert(d->state))
 		return alert_goes_on(d, v, now);
 	if (is_alert(v->state)) {
+		d->accused = v->series;
 		d->accused_v0 = v->v0;
 		d->accused_top = v->floor;
 		d->accused_epoch = v->epoch;
@@ -367,13 +472,13 @@ void seep_det_feed(struct seep_det *d, const struct seep_sample *s,
 	if (other_policy) {
 		seep_classic_forget(d);
 		/* not pushed while classic says ok: they are of another time */
-		seep_ladder_reset(&d->fast, d->fast_lev, SEEP_FAST_LEVELS, now);
+		reset_fast(d, now);
 	}
 	if (classic || d->samples == 1 || (new_slot && seep_classic_learns(d, s, c)))
 		seep_classic_feed(d, s, c, new_slot);
 	note_ladder(d, s, now);
 	if (at_rest(d, s, c)) {
-		verdict_init(v);
+		seep_verdict_init(v);
 		d->confidence = 0;
 		return;
 	}

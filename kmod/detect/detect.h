@@ -37,6 +37,8 @@ typedef int64_t s64;
 #define SEEP_MINIMA		8	/* epochs a level remembers */
 #define SEEP_SLOW_LEVELS	12	/* of sample_interval * 2^j each */
 #define SEEP_FAST_LEVELS	4	/* of suspect_interval * 2^j each */
+#define SEEP_VSZ_SHIFT		4	/* vsz has no epochs shorter than sample_interval * 2^4 */
+#define SEEP_VSZ_LEVELS		(SEEP_SLOW_LEVELS - SEEP_VSZ_SHIFT)
 #define SEEP_WINDOW		16	/* points of the fault-rate window */
 #define SEEP_LEARNED		64	/* slots that classic's baseline learns from, at most */
 #define SEEP_UNKNOWN		(~0ULL)
@@ -61,6 +63,7 @@ struct seep_sample {
 	u64 pgtables;		/* bytes of page tables */
 	u64 cpu_ns;		/* CPU time of all threads; 0: not read */
 	u64 cold_ns;		/* when cold was measured; 0: never */
+	u64 pool;		/* bytes of shared memory of the whole system; 0: not read */
 	u32 error;		/* bytes the memory counters may be off */
 	u32 maps;		/* mappings */
 	u16 cold;		/* permille of what grew that was not used again */
@@ -71,24 +74,27 @@ struct seep_sample {
 	bool full;		/* taken at the sample interval (not a suspect's) */
 };
 
-/* One rung: the floor of the last epochs of one length. */
-struct seep_level {
-	u32 min[SEEP_MINIMA];	/* granules, ring */
-	u32 half;		/* first epoch of the pair the next level joins */
-	u32 t_close;		/* when the newest epoch closed */
-	u32 epoch;		/* how long the newest epoch was */
-	u32 run_t0, run_t1;	/* first floor and last strict rise of the run */
-	u32 run_v0;		/* floor at run_t0 */
-	u8 pos;			/* where the next minimum goes */
-	u8 n;			/* minima known, up to SEEP_MINIMA */
-	u8 run;			/* its minima rise, have since run_t0 */
-	u8 strict;		/* strict rises among the last SEEP_MINIMA - 1 */
-	u8 same;		/* this many of the newest are equal, up to SEEP_MINIMA */
+/* When the epochs of one length closed; the same for all series. */
+struct seep_clock {
+	u32 t_close;		/* the newest */
+	u32 span;		/* how long the last seven, or fewer, took */
 };
 
-struct seep_ladder {
-	u32 pushes;		/* epochs of the lowest level so far */
+/* One rung: the floors of a series in the last epochs of one length. */
+struct seep_rung {
+	u16 min[SEEP_MINIMA];	/* seep_floor_pack()ed granules, ring */
+	u16 half;		/* first epoch of the pair the next level joins */
+	u16 run_v0;		/* floor at run_t0 */
+	u32 run_t0, run_t1;	/* first floor and last strict rise of the run */
+	bool run;		/* its floors rise, have since run_t0 */
+	u8 strict;		/* strict rises among the last SEEP_MINIMA - 1 */
+};
+
+/* What all rungs of a series have in common. */
+struct seep_rungs {
 	u32 runs;		/* bit j: level j has a run */
+	u32 same;		/* as many of the last floors of level 0 are equal */
+	u16 last;		/* the last of them, packed */
 };
 
 struct seep_point {		/* of the fault-rate window */
@@ -121,20 +127,38 @@ struct seep_det {
 	u64 up, down;		/* bytes gained and given back */
 	u64 faults_anon0;
 	u32 watch_v0;		/* granules at its begin */
+	u32 watch_shared0;	/* of them, mapped from shared memory */
+	u32 watch_pool0;	/* shared memory of the whole system */
 	u32 t_watch;		/* its begin */
 	u32 onset_t, onset_v;	/* the sample before the step that began it */
-	u32 accused_v0;		/* floor before the accused growth */
-	u32 accused_top;	/* highest floor of the accused growth */
-	u32 accused_epoch;	/* of the longest level that accused it */
+
+	/* what an alert is about */
+	u8 accused;		/* enum seepage_series */
+	u32 accused_v0;		/* floor before the growth */
+	u32 accused_top;	/* highest floor of the growth */
+	u32 accused_epoch;	/* of the longest level that showed it */
+
+	/* climbs that were released: what this process is known to do */
+	u32 low_v, low_t;	/* where the present climb began */
+	u32 high_v, high_t;	/* its top so far */
+	u32 known_rise;		/* the highest one released, granules */
+	u32 known_span;		/* the longest one, ds */
 
 	u32 last_v;		/* granules at the last sample */
-	u32 slow_v;		/* the last floor pushed to slow */
+	u32 slow_v;		/* the last floor pushed to mem */
 	bool slow_rose;		/* above the one before */
 	bool restarted;		/* the first floor is not that of a new process */
 	u32 slow_min;		/* least since then */
-	struct seep_ladder slow, fast;
-	struct seep_level slow_lev[SEEP_SLOW_LEVELS];
-	struct seep_level fast_lev[SEEP_FAST_LEVELS];
+	u32 vsz_min;		/* the same of unheld, since its last push */
+	u32 held_top;		/* the most ever held, granules; at most the address space */
+
+	u32 epochs, fast_epochs;	/* of the lowest levels so far */
+	struct seep_rungs mem, fast, vsz;
+	struct seep_clock clock[SEEP_SLOW_LEVELS];
+	struct seep_clock fast_clock[SEEP_FAST_LEVELS];
+	struct seep_rung mem_rung[SEEP_SLOW_LEVELS];
+	struct seep_rung fast_rung[SEEP_FAST_LEVELS];
+	struct seep_rung vsz_rung[SEEP_VSZ_LEVELS];
 
 	u8 wpos, wn;
 	struct seep_point window[SEEP_WINDOW];
@@ -154,13 +178,14 @@ struct seep_factor {
 	s64 value, baseline;
 };
 
-#define SEEP_MAX_GATES		6
-#define SEEP_MAX_FACTORS	4
+#define SEEP_MAX_GATES		10
+#define SEEP_MAX_FACTORS	6
 
 struct seep_verdict {
 	u8 state;		/* enum seepage_state */
 	u8 confidence;
 	u8 policy;
+	u8 series;		/* enum seepage_series: what the rest is about */
 	u8 ngates, nfactors;
 	u64 tte_s;		/* SEEP_UNKNOWN: not growing */
 	/* policy ladder: the growth the verdict is about */
@@ -182,6 +207,8 @@ u32 seep_det_fault_rate(const struct seep_det *d, const struct seep_sample *s,
 			u32 window_s);
 bool seep_det_growth(const struct seep_det *d, const struct seep_verdict *v,
 		     s64 *bytes_per_hour);
+void seep_verdict_init(struct seep_verdict *v);
+u32 seep_det_unheld(const struct seep_det *d, const struct seep_sample *s);
 u8 seep_severity(const struct seep_verdict *v, u64 rss_bytes);
 
 /* classify.c: which faults were anonymous */
@@ -195,10 +222,33 @@ struct seep_fault_delta {	/* between two samples */
 u64 seep_classify_anon(const struct seep_fault_delta *f);
 
 /* ladder.c: the floors */
-void seep_ladder_push(struct seep_ladder *l, struct seep_level *lev, u32 nlev,
-		      u32 v, u32 t, u32 need);
-void seep_ladder_reset(struct seep_ladder *l, struct seep_level *lev, u32 nlev, u32 t);
-u32 seep_level_min(const struct seep_level *lev, u32 i);
+u16 seep_floor_pack(u32 v);
+u32 seep_floor_unpack(u16 code);
+u32 seep_floor(const struct seep_rung *r, u32 closed, u32 i);
+void seep_clock_reset(struct seep_clock *clk, u32 nlev, u32 *epochs, u32 t);
+void seep_clock_push(struct seep_clock *clk, u32 nlev, u32 *epochs, u32 t);
+void seep_rungs_reset(struct seep_rungs *s, struct seep_rung *r, u32 nlev);
+void seep_rungs_push(struct seep_rungs *s, struct seep_rung *r, const struct seep_clock *clk,
+		     u32 nlev, u32 epochs, u32 v, u32 need);
+
+/* Minima that a level knows, and how long an epoch of it is on average, ds. */
+static inline u32 seep_known(u32 epochs, u32 level)
+{
+	u32 closed = epochs >> level;
+
+	return closed < SEEP_MINIMA ? closed : SEEP_MINIMA;
+}
+
+static inline u32 seep_epoch(const struct seep_clock *clk, u32 known)
+{
+	return known > 1 ? clk->span / (known - 1) : 0;
+}
+
+/* Floor of the memory at the sample interval, @i full samples ago. */
+static inline u32 seep_mem_floor(const struct seep_det *d, u32 i)
+{
+	return seep_floor(d->mem_rung, d->epochs, i);
+}
 
 /* verdict_ladder.c, verdict_classic.c: the two policies */
 void seep_ladder_verdict(const struct seep_det *d, const struct seep_sample *s,
@@ -248,6 +298,20 @@ static inline u32 seep_needed_rise(const struct seep_sample *s, u32 v)
 	if (v / 50 > need)
 		need = v / 50;
 	return error > need ? error : need;
+}
+
+/* The same for address space, which nobody pays for: the most of 64 MB and 2 %. */
+static inline u32 seep_needed_vsz(u32 v)
+{
+	u32 need = 64U << (20 - SEEP_GRANULE_SHIFT);
+
+	return v / 50 > need ? v / 50 : need;
+}
+
+/* Memory that goes only when the process lets go of it: its series. */
+static inline u64 seep_held(const struct seep_sample *s)
+{
+	return s->anon + s->swap + s->shmem + s->pgtables;
 }
 
 static inline u64 seep_rss(const struct seep_sample *s)

@@ -5,7 +5,8 @@
  * The minimum of an epoch is the floor below whatever goes up and down inside
  * it: garbage collection, batches, request bursts. Level 0 has one epoch a
  * push; level j joins two epochs of level j - 1, so a push costs two level
- * updates on average, whatever the number of levels.
+ * updates on average, whatever the number of levels. All series of a process
+ * are pushed at the same times, so these are kept once, in the clock.
  *
  * A level has a "run" while its last eight floors rise: none below the one
  * before, at least six of the seven steps strictly up, and by enough in all.
@@ -14,28 +15,105 @@
 #include "detect.h"
 
 #define STRICT_STEPS	6
+#define STEPS		(SEEP_MINIMA - 1)
+#define MANTISSA_BITS	11
 
-/* i counts back from the newest (0) */
-u32 seep_level_min(const struct seep_level *lev, u32 i)
+/*
+ * A floor takes 16 bits: below 2^12 granules it is exact, above it is rounded
+ * down by less than 1/2048. The order of two floors is kept, but for such that
+ * become equal: a rise that counts is at least 2 % over seven steps.
+ */
+u16 seep_floor_pack(u32 v)
 {
-	return lev->min[(lev->pos + SEEP_MINIMA - 1 - i) % SEEP_MINIMA];
+	u32 shift = 0;
+
+	if (v < 2U << MANTISSA_BITS)
+		return (u16)v;
+	while (v >> shift >= 2U << MANTISSA_BITS)
+		shift++;
+	/* the leading bit of the mantissa adds 1 to the exponent */
+	return (u16)((shift << MANTISSA_BITS) + (v >> shift));
 }
 
-void seep_ladder_reset(struct seep_ladder *l, struct seep_level *lev, u32 nlev, u32 t)
+u32 seep_floor_unpack(u16 code)
 {
-	memset(l, 0, sizeof(*l));
-	memset(lev, 0, nlev * sizeof(*lev));
-	for (; nlev--; lev++)
-		lev->t_close = t;
+	u32 shift = code >> MANTISSA_BITS;
+
+	if (shift < 2)
+		return code;
+	shift--;
+	return (code - (shift << MANTISSA_BITS)) << shift;
+}
+
+/* i counts back from the newest (0) of the @closed epochs of the level */
+static u16 packed(const struct seep_rung *r, u32 closed, u32 i)
+{
+	return r->min[(closed - 1 - i) % SEEP_MINIMA];
+}
+
+/**
+ * seep_floor() - a floor that a level remembers
+ * @r: the level
+ * @closed: epochs of it that have closed
+ * @i: counted back from the newest (0), less than SEEP_MINIMA
+ *
+ * Return: granules; 0 for one from before the first.
+ */
+u32 seep_floor(const struct seep_rung *r, u32 closed, u32 i)
+{
+	return i < closed ? seep_floor_unpack(packed(r, closed, i)) : 0;
+}
+
+void seep_rungs_reset(struct seep_rungs *s, struct seep_rung *r, u32 nlev)
+{
+	memset(s, 0, sizeof(*s));
+	memset(r, 0, nlev * sizeof(*r));
+}
+
+void seep_clock_reset(struct seep_clock *clk, u32 nlev, u32 *epochs, u32 t)
+{
+	*epochs = 0;
+	for (; nlev--; clk++) {
+		clk->t_close = t;
+		clk->span = 0;
+	}
+}
+
+/**
+ * seep_clock_push() - an epoch of the lowest level has closed
+ * @clk: the levels
+ * @nlev: how many
+ * @epochs: of the lowest level, counted here
+ * @t: now, deciseconds
+ *
+ * Epochs may be of unequal length (a pass was late, the interval stretched):
+ * the span of the last seven is a moving sum, exact while they are equal.
+ */
+void seep_clock_push(struct seep_clock *clk, u32 nlev, u32 *epochs, u32 t)
+{
+	u32 n = ++*epochs, closed = n;
+
+	for (; nlev--; clk++, closed >>= 1) {
+		u32 epoch = t - clk->t_close;
+
+		clk->t_close = t;
+		if (closed > SEEP_MINIMA)
+			clk->span -= clk->span / STEPS;
+		if (closed > 1)
+			clk->span += epoch;
+		if (closed & 1)
+			break;
+	}
 }
 
 /* Strict rises among the remembered floors, or 0 when one of them falls. */
-static u32 rising_steps(const struct seep_level *lev)
+static u32 rising_steps(const struct seep_rung *r, u32 closed)
 {
-	u32 newer = seep_level_min(lev, 0), older, i, strict = 0;
+	u16 newer = packed(r, closed, 0), older;
+	u32 i, strict = 0;
 
 	for (i = 1; i < SEEP_MINIMA; i++, newer = older) {
-		older = seep_level_min(lev, i);
+		older = packed(r, closed, i);
 		if (older > newer)
 			return 0;
 		strict += older < newer;
@@ -43,80 +121,68 @@ static u32 rising_steps(const struct seep_level *lev)
 	return strict;
 }
 
-/*
- * An epoch closes with the floor v. The epochs of a level are taken as equally
- * long, as the last one was: the first of the eight floors is seven old.
- */
-static seep_noinline bool level_close(struct seep_level *lev, u32 v, u32 t, u32 need)
+/* An epoch closes with the floor @code: does the level have a run? */
+static seep_noinline bool rung_close(struct seep_rung *r, const struct seep_clock *clk,
+				     u32 closed, u16 code, u32 need)
 {
-	u32 oldest, back;
+	u32 oldest, v;
 
-	lev->epoch = t - lev->t_close;
-	lev->t_close = t;
-	lev->same = lev->n && v == seep_level_min(lev, 0) ? lev->same + 1 : 1;
-	lev->min[lev->pos] = v;
-	lev->pos = (u8)((lev->pos + 1) % SEEP_MINIMA);
-	if (lev->n < SEEP_MINIMA && ++lev->n < SEEP_MINIMA)
+	r->min[(closed - 1) % SEEP_MINIMA] = code;
+	if (closed < SEEP_MINIMA)
 		return false;
-
-	oldest = seep_level_min(lev, SEEP_MINIMA - 1);
-	lev->strict = 0;
+	oldest = seep_floor(r, closed, STEPS);
+	v = seep_floor_unpack(code);
+	r->strict = 0;
 	if (v > oldest && v - oldest >= need)
-		lev->strict = (u8)rising_steps(lev);
-	if (lev->strict < STRICT_STEPS) {
-		lev->run = 0;
+		r->strict = (u8)rising_steps(r, closed);
+	if (r->strict < STRICT_STEPS) {
+		r->run = false;
 		return false;
 	}
-	if (!lev->run) {
-		back = (SEEP_MINIMA - 1) * lev->epoch;
-		lev->run = 1;
-		lev->run_t0 = back < t ? t - back : 0;
-		lev->run_v0 = oldest;
-		lev->run_t1 = t;
+	if (!r->run) {
+		r->run = true;
+		r->run_t0 = clk->span < clk->t_close ? clk->t_close - clk->span : 0;
+		r->run_v0 = packed(r, closed, STEPS);
+		r->run_t1 = clk->t_close;
 	}
-	if (v > seep_level_min(lev, 1))
-		lev->run_t1 = t;
-	return true;
-}
-
-/*
- * One more of the same when all are the same already, as of most processes most
- * of the time: only the clock goes on. What level_close() would come to.
- */
-static inline bool still_flat(struct seep_level *lev, u32 v, u32 t)
-{
-	if (lev->same < SEEP_MINIMA || v != lev->min[0])
-		return false;
-	lev->epoch = t - lev->t_close;
-	lev->t_close = t;
+	if (code > packed(r, closed, 1))
+		r->run_t1 = clk->t_close;
 	return true;
 }
 
 /**
- * seep_ladder_push() - one more epoch of the lowest level
- * @l: counts of the ladder
- * @lev: its levels
+ * seep_rungs_push() - the floor of the epoch that has closed
+ * @s: the series
+ * @r: its levels
+ * @clk: the levels' clock, pushed before
  * @nlev: how many
- * @v: floor of the epoch, granules
- * @t: when it closed, deciseconds
+ * @epochs: of the lowest level, this one included
+ * @v: its floor, granules
  * @need: rise over a level's window that counts as one, granules
  */
-void seep_ladder_push(struct seep_ladder *l, struct seep_level *lev, u32 nlev,
-		      u32 v, u32 t, u32 need)
+void seep_rungs_push(struct seep_rungs *s, struct seep_rung *r, const struct seep_clock *clk,
+		     u32 nlev, u32 epochs, u32 v, u32 need)
 {
-	u32 n = ++l->pushes, bit = 1;
+	u16 code = seep_floor_pack(v);
+	u32 closed = epochs, bit = 1, flat;
 
-	for (; nlev--; lev++, bit <<= 1) {
-		if (!still_flat(lev, v, t)) {
-			l->runs &= ~bit;
-			if (level_close(lev, v, t, need))
-				l->runs |= bit;
+	s->same = s->last == code && s->same ? s->same + 1 : 1;
+	s->last = code;
+	/*
+	 * A level that has seen the same for nine epochs does not change by one
+	 * more, nor do those below: most processes, most of the time.
+	 */
+	for (flat = s->same / (SEEP_MINIMA + 1); nlev--; r++, clk++, bit <<= 1, closed >>= 1) {
+		if (bit > flat) {
+			s->runs &= ~bit;
+			if (rung_close(r, clk, closed, code, need))
+				s->runs |= bit;
 		}
-		if (n & bit) {
-			lev->half = v;
+		if (closed & 1) {
+			r->half = code;
 			break;
 		}
-		if (lev->half < v)
-			v = lev->half;
+		if (r->half < code)
+			code = r->half;
 	}
 }

@@ -10,13 +10,21 @@
 #include "detect.h"
 
 #define DS_PER_S		10U
-#define PATIENCE_SHARE		12	/* of the time to exhaustion */
+#define HOUR_DS			(3600 * DS_PER_S)
+#define PATIENCE_SHARE		12	/* of the time to exhaustion, at least; 8 of a long one */
+#define PATIENCE_MORE_SHARE	24	/* of what it is longer than */
+#define PATIENCE_MORE_DS	(2 * HOUR_DS)
 #define PATIENCE_MIN_DS		(20 * DS_PER_S)
-#define PATIENCE_MAX_DS		(24 * 3600 * DS_PER_S)
-#define CONFIRM_PATIENCES	2
+#define PATIENCE_MAX_DS		(24 * HOUR_DS)
+#define PATIENCE_VSZ_DS		(6 * HOUR_DS)	/* where nothing limits address space */
+#define CONFIRM_PERCENT		150	/* of patience */
 #define RUNAWAY_TTE_S		900
 #define HORIZON_S		(180ULL * 24 * 3600)
 #define SATURATION_PERMILLE	850
+#define NOVEL_PERCENT		150	/* of what was released before */
+#define OWN_PERMILLE		500
+#define HOT_PERMILLE		500	/* less cold than that: a working set */
+#define COLD_PERMILLE		900
 #define EARLY_TTE_S		7200
 #define EARLY_STEPS		64	/* samples to exhaustion at this step */
 #define EARLY_MIN_RISE		(4U << (20 - SEEP_GRANULE_SHIFT))
@@ -24,70 +32,107 @@
 #define CLOSED_CONFIDENCE	50	/* most that points show behind a closed gate */
 
 struct growth {			/* what the running levels say together */
-	const struct seep_level *top;	/* the longest one */
+	const struct seep_rung *top;	/* the longest one */
+	u32 closed;		/* epochs of it */
+	u32 window;		/* that its floors span, ds */
 	u32 t0, t1;
 	u32 v0, floor;
 	u8 strict;		/* of the one whose floors rise most strictly */
+	u8 series;
 	u64 tte_ds;
 	u32 patience;		/* ds */
+	bool seen;
 };
 
-static void look(struct growth *g, const struct seep_level *lev, u32 runs,
-		 u32 nlev, bool *seen)
+static void look(struct growth *g, const struct seep_rungs *s, const struct seep_rung *r,
+		 const struct seep_clock *clk, u32 nlev, u32 epochs)
 {
 	u32 j;
 
-	for (j = 0; j < nlev; j++, lev++) {
-		if (!(runs >> j & 1))
+	for (j = 0; j < nlev; j++, r++) {
+		if (!(s->runs >> j & 1))
 			continue;
-		if (!*seen || lev->run_t0 < g->t0) {
-			g->t0 = lev->run_t0;
-			g->v0 = lev->run_v0;
+		if (!g->seen || r->run_t0 < g->t0) {
+			g->t0 = r->run_t0;
+			g->v0 = seep_floor_unpack(r->run_v0);
 		}
-		if (!*seen || lev->run_t1 > g->t1) {
-			g->t1 = lev->run_t1;
-			g->floor = seep_level_min(lev, 0);
+		if (!g->seen || r->run_t1 > g->t1) {
+			g->t1 = r->run_t1;
+			g->floor = seep_floor(r, epochs >> j, 0);
 		}
-		if (lev->strict > g->strict)
-			g->strict = lev->strict;
-		g->top = lev;
-		*seen = true;
+		if (r->strict > g->strict)
+			g->strict = r->strict;
+		g->top = r;
+		g->closed = epochs >> j;
+		g->window = clk[j].span;
+		g->seen = true;
 	}
+}
+
+static u32 rise(const struct growth *g)
+{
+	return g->floor > g->v0 ? g->floor - g->v0 : 0;
+}
+
+/*
+ * How long growth must go on before it is an accusation: the later memory ends,
+ * the longer; a twelfth of the time that is left, an eighth where that is long
+ * and there is time to see whether it levels off.
+ */
+static u32 patience(u64 tte_ds)
+{
+	u64 wait = tte_ds / PATIENCE_SHARE;
+
+	if (tte_ds > PATIENCE_MORE_DS)
+		wait += (tte_ds - PATIENCE_MORE_DS) / PATIENCE_MORE_SHARE;
+	if (wait < PATIENCE_MIN_DS)
+		return PATIENCE_MIN_DS;
+	return wait < PATIENCE_MAX_DS ? (u32)wait : PATIENCE_MAX_DS;
 }
 
 /* Time to exhaustion at a rise of g->floor - g->v0 since g->t0, deciseconds. */
-static void project(struct growth *g, u64 headroom)
+static void project(struct growth *g, u64 room)
 {
-	u64 rise = g->floor > g->v0 ? g->floor - g->v0 : 0, wait;
-
 	g->tte_ds = SEEP_UNKNOWN;
 	g->patience = PATIENCE_MAX_DS;
-	if (!rise)
+	if (!rise(g))
 		return;
 	/* both below 2^32: the product fits */
-	g->tte_ds = seep_div((u64)seep_granules(headroom) * (g->t1 - g->t0), rise);
-	wait = g->tte_ds / PATIENCE_SHARE;
-	if (wait < PATIENCE_MIN_DS)
-		wait = PATIENCE_MIN_DS;
-	if (wait < g->patience)
-		g->patience = (u32)wait;
+	g->tte_ds = seep_div((u64)seep_granules(room) * (g->t1 - g->t0), rise(g));
+	g->patience = patience(g->tte_ds);
 }
 
 /* Fast levels first: a longer one that runs is the better judge of the shape. */
-static bool find_growth(const struct seep_det *d, const struct seep_sample *s,
+static void find_growth(const struct seep_det *d, const struct seep_sample *s,
 			struct growth *g)
 {
-	bool seen = false;
-
-	look(g, d->fast_lev, d->fast.runs, SEEP_FAST_LEVELS, &seen);
-	if (seen && g->t0 <= d->t_watch + ONSET_DS && d->onset_v <= g->v0) {
+	memset(g, 0, sizeof(*g));
+	g->series = SEEPAGE_SERIES_MEMORY;
+	look(g, &d->fast, d->fast_rung, d->fast_clock, SEEP_FAST_LEVELS, d->fast_epochs);
+	if (g->seen && g->t0 <= d->t_watch + ONSET_DS && d->onset_v <= g->v0) {
 		g->t0 = d->onset_t;	/* rising ever since the watch began */
 		g->v0 = d->onset_v;
 	}
-	look(g, d->slow_lev, d->slow.runs, SEEP_SLOW_LEVELS, &seen);
-	if (seen)
+	look(g, &d->mem, d->mem_rung, d->clock, SEEP_SLOW_LEVELS, d->epochs);
+	if (g->seen)
 		project(g, s->headroom);
-	return seen;
+}
+
+/* Address space that is never touched ends at a limit of its own, or nowhere. */
+static void find_vsz(const struct seep_det *d, const struct seep_sample *s, struct growth *g)
+{
+	memset(g, 0, sizeof(*g));
+	g->series = SEEPAGE_SERIES_VSZ;
+	look(g, &d->vsz, d->vsz_rung, d->clock + SEEP_VSZ_SHIFT, SEEP_VSZ_LEVELS,
+	     d->epochs >> SEEP_VSZ_SHIFT);
+	if (!g->seen)
+		return;
+	if (s->limit == SEEPAGE_LIMIT_AS) {
+		project(g, s->headroom);
+	} else {
+		g->tte_ds = SEEP_UNKNOWN;
+		g->patience = PATIENCE_VSZ_DS;
+	}
 }
 
 /* What a new process has it took itself: not what a fork gave it. */
@@ -110,21 +155,20 @@ static bool gained_since_birth(const struct seep_sample *s, u32 step_ms)
 bool seep_ladder_early(const struct seep_det *d, const struct seep_sample *s,
 		       const struct seep_conf *c)
 {
-	const struct seep_level *lev = d->slow_lev;
 	u32 step_ms = c->v[SEEPAGE_CFG_SAMPLE_INTERVAL_MS];
-	u32 now = seep_level_min(lev, 0), then, room = seep_granules(s->headroom);
+	u32 now = seep_mem_floor(d, 0), then, room = seep_granules(s->headroom);
 
-	then = seep_level_min(lev, 1);	/* 0 before the first sample of a new process */
-	if (!lev->n || now <= then || now - then < EARLY_MIN_RISE / 4)
+	then = seep_mem_floor(d, 1);	/* 0 before the first sample of a new process */
+	if (!d->epochs || now <= then || now - then < EARLY_MIN_RISE / 4)
 		return false;
-	if (lev->n == 1 && (d->restarted || !gained_since_birth(s, step_ms)))
+	if (d->epochs == 1 && (d->restarted || !gained_since_birth(s, step_ms)))
 		return false;
 	if (now - then >= EARLY_MIN_RISE && now - then >= room / EARLY_STEPS)
 		return true;
-	if (lev->n < 4 || then <= seep_level_min(lev, 2) ||
-	    seep_level_min(lev, 2) <= seep_level_min(lev, 3))
+	if (d->epochs < 4 || then <= seep_mem_floor(d, 2) ||
+	    seep_mem_floor(d, 2) <= seep_mem_floor(d, 3))
 		return false;
-	then = seep_level_min(lev, 3);
+	then = seep_mem_floor(d, 3);
 	return now - then >= EARLY_MIN_RISE &&
 	       seep_div((u64)room * 3 * step_ms, now - then) <= EARLY_TTE_S * 1000ULL;
 }
@@ -136,14 +180,14 @@ bool seep_ladder_early(const struct seep_det *d, const struct seep_sample *s,
  * that was a old when the window of two halves h began (half way between that
  * growth and a straight line); an old process needs 85 %.
  */
-static bool saturation(const struct seep_level *lev, const struct seep_sample *s,
-		       u32 window, s64 *value, s64 *limit)
+static bool saturation(const struct growth *g, const struct seep_sample *s,
+		       s64 *value, s64 *limit)
 {
-	u32 first = seep_level_min(lev, 4) - seep_level_min(lev, 7);
-	u32 second = seep_level_min(lev, 0) - seep_level_min(lev, 3);
-	u64 age = seep_div(s->age_ns, 100000000), a, h = window / 2, share;
+	u32 first = seep_floor(g->top, g->closed, 4) - seep_floor(g->top, g->closed, 7);
+	u32 second = seep_floor(g->top, g->closed, 0) - seep_floor(g->top, g->closed, 3);
+	u64 age = seep_div(s->age_ns, 100000000), a, h = g->window / 2, share;
 
-	a = age > window ? age - window : 0;
+	a = age > g->window ? age - g->window : 0;
 	share = seep_div(1000 * (2 * a + 2 * h), 2 * a + 3 * h + 1);
 	*limit = share < SATURATION_PERMILLE ? (s64)share : SATURATION_PERMILLE;
 	if (!first) {
@@ -156,15 +200,55 @@ static bool saturation(const struct seep_level *lev, const struct seep_sample *s
 }
 
 /*
+ * The last climb that a process released, again: it does that. A longer or a
+ * higher one is news.
+ */
+static bool novel(const struct seep_det *d, const struct growth *g, s64 *value, s64 *limit)
+{
+	u64 higher = seep_div((u64)d->known_rise * NOVEL_PERCENT, 100);
+	u64 longer = seep_div((u64)d->known_span * NOVEL_PERCENT, 100);
+
+	*value = (s64)seep_bytes(rise(g));
+	*limit = (s64)(higher << SEEP_GRANULE_SHIFT);
+	return rise(g) > higher || g->t1 - g->t0 > longer;
+}
+
+/*
+ * Shared memory that was there before somebody mapped it is not this process's
+ * growth: what counts of it is at most what the whole system gained.
+ */
+static u32 own_permille(const struct seep_det *d, const struct seep_sample *s)
+{
+	u32 shared = seep_granules(s->shmem), pool = seep_granules(s->pool);
+	u32 gained = d->last_v > d->watch_v0 ? d->last_v - d->watch_v0 : 0, foreign;
+
+	shared = shared > d->watch_shared0 ? shared - d->watch_shared0 : 0;
+	pool = pool > d->watch_pool0 ? pool - d->watch_pool0 : 0;
+	foreign = shared > pool ? shared - pool : 0;
+	if (!s->pool || !foreign)
+		return 1000;
+	if (foreign >= gained)
+		return 0;
+	return (u32)seep_div(1000ULL * (gained - foreign), gained);
+}
+
+/* Whether the growth is used was looked at since it began, and not too long ago. */
+static bool cold_known(const struct seep_sample *s, const struct growth *g)
+{
+	u32 at = seep_ds(s->cold_ns), now = seep_ds(s->time_ns);
+
+	return s->cold_ns && at >= g->t0 && at <= now &&
+	       now - at <= 2 * (g->patience > HOUR_DS ? g->patience : HOUR_DS);
+}
+
+/*
  * Points for floors in order. A longer level that begins to confirm the rise
  * may have one equal step where a shorter one has none: that is no less.
  */
 static void factor_floor(struct seep_verdict *v, const struct growth *g)
 {
-	u32 rise = g->floor > g->v0 ? g->floor - g->v0 : 0;
-
 	seep_add_factor(v, SEEPAGE_FACTOR_FLOOR, g->strict >= SEEP_MINIMA - 1 ? 30 : 24, 30,
-			(s64)seep_bytes(rise), (s64)seep_bytes(g->v0));
+			(s64)seep_bytes(rise(g)), (s64)seep_bytes(g->v0));
 }
 
 /* And for how long, beyond what was asked for. */
@@ -174,10 +258,10 @@ static void factor_persist(struct seep_verdict *v, const struct growth *g)
 	u64 ratio = seep_div(1000ULL * span, g->patience), points;
 
 	if (ratio <= 1000)
-		points = 30 * ratio / 1000;
+		points = 38 * ratio / 1000;
 	else
-		points = 30 + (ratio >= 2000 ? 15 : 15 * (ratio - 1000) / 1000);
-	seep_add_factor(v, SEEPAGE_FACTOR_PERSIST, (u8)points, 45, span / DS_PER_S,
+		points = 38 + (ratio >= 1500 ? 10 : 10 * (ratio - 1000) / 500);
+	seep_add_factor(v, SEEPAGE_FACTOR_PERSIST, (u8)points, 48, span / DS_PER_S,
 			g->patience / DS_PER_S);
 }
 
@@ -205,7 +289,16 @@ static void factor_retain(struct seep_verdict *v, const struct seep_det *d,
 	if (share > 1000000)
 		share = 1000000;
 	seep_add_factor(v, SEEPAGE_FACTOR_RETAIN,
-			share >= 800 ? 15 : (u8)(15 * share / 800), 15, (s64)share, 1000);
+			share >= 800 ? 12 : (u8)(12 * share / 800), 12, (s64)share, 1000);
+}
+
+/* Growth that nobody uses again; not known is no points and no veto. */
+static void factor_cold(struct seep_verdict *v, const struct seep_sample *s,
+			const struct growth *g)
+{
+	if (cold_known(s, g))
+		seep_add_factor(v, SEEPAGE_FACTOR_COLD, s->cold >= COLD_PERMILLE ? 12 : 0, 12,
+				s->cold, COLD_PERMILLE);
 }
 
 static void no_growth(struct seep_verdict *v)
@@ -214,9 +307,9 @@ static void no_growth(struct seep_verdict *v)
 
 	g->reached = false;
 	seep_add_factor(v, SEEPAGE_FACTOR_FLOOR, 0, 30, 0, 0);
-	seep_add_factor(v, SEEPAGE_FACTOR_PERSIST, 0, 45, 0, 0);
+	seep_add_factor(v, SEEPAGE_FACTOR_PERSIST, 0, 48, 0, 0);
 	seep_add_factor(v, SEEPAGE_FACTOR_RELEASE, 0, 10, 0, 0);
-	seep_add_factor(v, SEEPAGE_FACTOR_RETAIN, 0, 15, 0, 1000);
+	seep_add_factor(v, SEEPAGE_FACTOR_RETAIN, 0, 12, 0, 1000);
 }
 
 static void add_points(struct seep_verdict *v, const struct seep_det *d,
@@ -226,41 +319,100 @@ static void add_points(struct seep_verdict *v, const struct seep_det *d,
 
 	factor_floor(v, g);
 	factor_persist(v, g);
-	factor_release(v, d);
-	factor_retain(v, d, s);
+	if (g->series == SEEPAGE_SERIES_MEMORY) {
+		factor_release(v, d);
+		factor_retain(v, d, s);
+		factor_cold(v, s, g);
+	}
 	for (i = 0; i < v->nfactors; i++)
 		sum += v->factor[i].points;
-	v->confidence = (u8)sum;
+	v->confidence = sum < 100 ? (u8)sum : 100;
 }
 
-static bool gates(struct seep_verdict *v, const struct seep_sample *s,
-		  const struct seep_conf *c, const struct growth *g)
+/* What only memory has: it can be shared, and looked at for use. */
+static bool memory_gates(struct seep_verdict *v, const struct seep_det *d,
+			 const struct seep_sample *s, const struct growth *g)
 {
-	u32 span = g->t1 - g->t0, window = (SEEP_MINIMA - 1) * g->top->epoch;
-	u64 tte_s = g->tte_ds == SEEP_UNKNOWN ? SEEP_UNKNOWN : g->tte_ds / DS_PER_S;
-	bool flat, patient, near, sure;
+	bool fresh, own, cold = true;
 	s64 value, limit;
 
-	seep_add_gate(v, SEEPAGE_GATE_RISING, true,
-		      (s64)seep_bytes(g->floor > g->v0 ? g->floor - g->v0 : 0),
-		      (s64)seep_bytes(seep_needed_rise(s, g->floor)));
-	flat = !saturation(g->top, s, window, &value, &limit);
-	seep_add_gate(v, SEEPAGE_GATE_SATURATION, !flat, value, limit);
-	patient = span >= g->patience;
-	seep_add_gate(v, SEEPAGE_GATE_PATIENCE, patient, span / DS_PER_S,
+	fresh = novel(d, g, &value, &limit);
+	seep_add_gate(v, SEEPAGE_GATE_NOVELTY, fresh, value, limit);
+	value = own_permille(d, s);
+	own = value >= OWN_PERMILLE;
+	seep_add_gate(v, SEEPAGE_GATE_OWN, own, value, OWN_PERMILLE);
+	if (cold_known(s, g)) {
+		cold = s->cold >= HOT_PERMILLE;
+		seep_add_gate(v, SEEPAGE_GATE_COLD, cold, s->cold, HOT_PERMILLE);
+	}
+	return fresh && own && cold;
+}
+
+static bool gates(struct seep_verdict *v, const struct seep_det *d,
+		  const struct seep_sample *s, const struct seep_conf *c,
+		  const struct growth *g)
+{
+	u64 tte_s = g->tte_ds == SEEP_UNKNOWN ? SEEP_UNKNOWN : g->tte_ds / DS_PER_S;
+	bool memory = g->series == SEEPAGE_SERIES_MEMORY, open, passed;
+	u32 span = g->t1 - g->t0;
+	s64 value, limit;
+
+	seep_add_gate(v, SEEPAGE_GATE_RISING, true, (s64)seep_bytes(rise(g)),
+		      (s64)seep_bytes(memory ? seep_needed_rise(s, g->floor) :
+					       seep_needed_vsz(g->floor)));
+	open = saturation(g, s, &value, &limit);
+	seep_add_gate(v, SEEPAGE_GATE_SATURATION, open, value, limit);
+	passed = span >= g->patience;
+	seep_add_gate(v, SEEPAGE_GATE_PATIENCE, passed, span / DS_PER_S,
 		      g->patience / DS_PER_S);
-	near = tte_s <= HORIZON_S;
-	seep_add_gate(v, SEEPAGE_GATE_HORIZON, near,
-		      (s64)(tte_s > 1ULL << 62 ? 1ULL << 62 : tte_s), HORIZON_S);
-	if (flat || !patient || !near) {
+	open &= passed;
+	if (memory) {
+		open &= memory_gates(v, d, s, g);
+		passed = tte_s <= HORIZON_S;
+		seep_add_gate(v, SEEPAGE_GATE_HORIZON, passed,
+			      (s64)(tte_s > 1ULL << 62 ? 1ULL << 62 : tte_s), HORIZON_S);
+		open &= passed;
+	}
+	if (!open) {
 		if (v->confidence > CLOSED_CONFIDENCE)
 			v->confidence = CLOSED_CONFIDENCE;
 		return false;
 	}
-	sure = v->confidence > c->v[SEEPAGE_CFG_ALERT_CONFIDENCE];
-	seep_add_gate(v, SEEPAGE_GATE_CONFIDENCE, sure, v->confidence,
+	passed = v->confidence > c->v[SEEPAGE_CFG_ALERT_CONFIDENCE];
+	seep_add_gate(v, SEEPAGE_GATE_CONFIDENCE, passed, v->confidence,
 		      c->v[SEEPAGE_CFG_ALERT_CONFIDENCE]);
-	return sure;
+	return passed;
+}
+
+/* The growth that a verdict is about, gates and points, and the state. */
+static void judge(struct seep_verdict *v, const struct seep_det *d,
+		  const struct seep_sample *s, const struct seep_conf *c,
+		  const struct growth *g, bool big)
+{
+	u32 span = g->t1 - g->t0;
+
+	v->series = g->series;
+	v->v0 = g->v0;
+	v->floor = g->floor;
+	v->t0 = g->t0;
+	v->t1 = g->t1;
+	v->epoch = g->window / (SEEP_MINIMA - 1);
+	v->patience = g->patience;
+	if (g->tte_ds != SEEP_UNKNOWN)
+		v->tte_s = g->tte_ds / DS_PER_S;
+	add_points(v, d, s, g);
+	if (!big) {
+		v->confidence = 0;
+		return;
+	}
+	v->state = SEEPAGE_STATE_WATCH;
+	if (!gates(v, d, s, c, g))
+		return;
+	v->state = SEEPAGE_STATE_SUSPECTED;
+	if (span < seep_div((u64)g->patience * CONFIRM_PERCENT, 100))
+		return;
+	v->state = v->tte_s <= RUNAWAY_TTE_S ? SEEPAGE_STATE_RUNAWAY :
+					       SEEPAGE_STATE_CONFIRMED;
 }
 
 /**
@@ -268,47 +420,44 @@ static bool gates(struct seep_verdict *v, const struct seep_sample *s,
  * @d: history, not changed
  * @s: the sample
  * @c: configuration in force
- * @v: zeroed; gates, factors, confidence and state are added
+ * @v: as seep_verdict_init() left it; gates, factors, confidence and state are
+ *	added
  *
  * The state is that of this sample alone; seep_det_feed() adds the memory
- * (an alert stays until the memory is given back).
+ * (an alert stays until the memory is given back). Address space is judged
+ * where memory raises no alert.
  */
 void seep_ladder_verdict(const struct seep_det *d, const struct seep_sample *s,
 			 const struct seep_conf *c, struct seep_verdict *v)
 {
 	u64 size = (u64)c->v[SEEPAGE_CFG_MIN_PROCESS_SIZE_MB] << 20;
 	u64 used = seep_rss(s) + s->swap;
-	struct growth g = { 0 };
+	struct growth g, vsz;
 	bool big = used >= size;
 
 	v->policy = SEEPAGE_POLICY_LADDER;
 	v->state = SEEPAGE_STATE_OK;
+	find_growth(d, s, &g);
 	seep_add_gate(v, SEEPAGE_GATE_SIZE, big, (s64)used, (s64)size);
-	if (!find_growth(d, s, &g)) {
+	if (g.seen) {
+		judge(v, d, s, c, &g, big);
+		if (v->state >= SEEPAGE_STATE_SUSPECTED)
+			return;
+	}
+	if (d->vsz.runs) {
+		find_vsz(d, s, &vsz);
+		if (vsz.t1 - vsz.t0 >= vsz.patience) {
+			seep_verdict_init(v);
+			used = seep_bytes(seep_det_unheld(d, s));
+			big = used >= size;
+			seep_add_gate(v, SEEPAGE_GATE_SIZE, big, (s64)used, (s64)size);
+			judge(v, d, s, c, &vsz, big);
+			return;
+		}
+	}
+	if (!g.seen) {
 		no_growth(v);
 		if (big && seep_ladder_early(d, s, c))
 			v->state = SEEPAGE_STATE_WATCH;
-		return;
 	}
-	v->v0 = g.v0;
-	v->floor = g.floor;
-	v->t0 = g.t0;
-	v->t1 = g.t1;
-	v->epoch = g.top->epoch;
-	v->patience = g.patience;
-	if (g.tte_ds != SEEP_UNKNOWN)
-		v->tte_s = g.tte_ds / DS_PER_S;
-	add_points(v, d, s, &g);
-	if (!big) {
-		v->confidence = 0;
-		return;
-	}
-	v->state = SEEPAGE_STATE_WATCH;
-	if (!gates(v, s, c, &g))
-		return;
-	v->state = SEEPAGE_STATE_SUSPECTED;
-	if (g.t1 - g.t0 < CONFIRM_PATIENCES * g.patience)
-		return;
-	v->state = v->tte_s <= RUNAWAY_TTE_S ? SEEPAGE_STATE_RUNAWAY :
-					       SEEPAGE_STATE_CONFIRMED;
 }

@@ -116,14 +116,13 @@ static void check_verdict(const struct seep_verdict *v, u64 rss)
 	check_gates(v);
 }
 
-static void check_ladder(const struct seep_ladder *l, const struct seep_level *lev, u32 n)
+static void check_rungs(const struct seep_rungs *l, const struct seep_rung *r, u32 n)
 {
 	u32 i, runs = 0;
 
 	for (i = 0; i < n; i++) {
-		promise(lev[i].pos < SEEP_MINIMA && lev[i].n <= SEEP_MINIMA);
-		promise(lev[i].same <= SEEP_MINIMA && lev[i].strict < SEEP_MINIMA);
-		runs |= (u32)!!lev[i].run << i;
+		promise(r[i].strict < SEEP_MINIMA);
+		runs |= (u32)r[i].run << i;
 	}
 	promise(l->runs == runs);
 }
@@ -131,8 +130,9 @@ static void check_ladder(const struct seep_ladder *l, const struct seep_level *l
 static void check_history(const struct seep_det *d)
 {
 	promise(d->wpos < SEEP_WINDOW && d->wn >= 1 && d->wn <= SEEP_WINDOW);
-	check_ladder(&d->slow, d->slow_lev, SEEP_SLOW_LEVELS);
-	check_ladder(&d->fast, d->fast_lev, SEEP_FAST_LEVELS);
+	check_rungs(&d->mem, d->mem_rung, SEEP_SLOW_LEVELS);
+	check_rungs(&d->fast, d->fast_rung, SEEP_FAST_LEVELS);
+	check_rungs(&d->vsz, d->vsz_rung, SEEP_VSZ_LEVELS);
 }
 
 /* What only shows changes nothing and agrees with what was fed. */

@@ -565,61 +565,325 @@ static void test_rest_is_what_the_full_verdict_says(void **state)
 	assert_true(rests > 2000);
 }
 
+/* ---- ladder: what else may veto ---- */
+
+static u8 points(const struct seep_verdict *v, u8 id)
+{
+	for (int i = 0; i < v->nfactors; i++)
+		if (v->factor[i].id == id)
+			return v->factor[i].points;
+	fail_msg("factor %d missing", id);
+	return 0;
+}
+
+static const struct seep_gate *gate(const struct seep_verdict *v, u8 id)
+{
+	for (int i = 0; i < v->ngates; i++)
+		if (v->gate[i].id == id)
+			return &v->gate[i];
+	return NULL;
+}
+
+/* Every two hours: an hour up by a gigabyte, then given back. */
+static double batch(double t)
+{
+	double in = fmod(t, 7200);
+
+	return 50.0 * MB + (in < 3600 ? 1024.0 * MB * in / 3600 : 0);
+}
+
+static bool alerted(u8 state)
+{
+	return state >= SEEPAGE_STATE_SUSPECTED && state <= SEEPAGE_STATE_RUNAWAY;
+}
+
+static u32 alerts_of(struct sim *m, shape f, double from, double to)
+{
+	u32 alerts = 0;
+	u8 prev = m->v.state;
+
+	for (double t = from; t < to; t += 10) {
+		feed(m, t, (u64)f(t), true);
+		alerts += alerted(m->v.state) && !alerted(prev);
+		prev = m->v.state;
+	}
+	return alerts;
+}
+
+static void test_what_was_released_before_is_no_news(void **state)
+{
+	struct sim m;
+
+	(void)state;
+	sim_init(&m, 4 * GB);
+	assert_int_equal(alerts_of(&m, batch, 0, 7200), 1);	/* nobody can know yet */
+	assert_int_equal(alerts_of(&m, batch, 7200, 48 * 3600), 0);
+	assert_in_range(m.d.known_rise, 1000U << 6, 1024U << 6);
+	assert_in_range(m.d.known_span, 35000, 36100);
+}
+
+static double batch_then_leak(double t)
+{
+	return t < 8 * 3600 ? batch(t) : 50.0 * MB + 1024.0 * MB * (t - 8 * 3600) / 3600;
+}
+
+static void test_more_than_was_released_before_is(void **state)
+{
+	struct sim m;
+
+	(void)state;
+	sim_init(&m, 4 * GB);
+	alerts_of(&m, batch_then_leak, 0, 8 * 3600);
+	assert_int_equal(alerts_of(&m, batch_then_leak, 8 * 3600, 9.4 * 3600), 0);
+	assert_false(gate(&m.v, SEEPAGE_GATE_NOVELTY)->passed);
+	assert_int_equal(alerts_of(&m, batch_then_leak, 9.4 * 3600, 9.7 * 3600), 1);
+}
+
+/* A process that rests for hours and then steps up has not climbed for hours. */
+static void test_rest_is_no_climb(void **state)
+{
+	struct sim m;
+
+	(void)state;
+	sim_init(&m, 8 * GB);
+	for (double t = 0; t < 36000; t += 10)
+		feed(&m, t, 50 * MB, true);
+	feed(&m, 36000, 500 * MB, true);
+	feed(&m, 36010, 600 * MB, true);
+	feed(&m, 36020, 50 * MB, true);
+	assert_int_equal(m.d.known_rise, 550 << 6);
+	assert_in_range(m.d.known_span, 100, 200);
+}
+
+/* 10 MB/min, as half of a GB is looked at every ten minutes. */
+static void run_cold(struct sim *m, u16 cold, double seconds)
+{
+	sim_init(m, 4 * GB);
+	for (double t = 0; t < seconds; t += 10) {
+		if (fmod(t, 600) == 300) {
+			m->s.cold_ns = m->t0 + (u64)(t * 1e9);
+			m->s.cold = cold;
+		}
+		feed(m, t, 20 * MB + (u64)(10.0 * MB * t / 60), true);
+	}
+}
+
+static void test_growth_in_use_is_no_alert(void **state)
+{
+	struct sim m;
+
+	(void)state;
+	run_cold(&m, 300, 4 * 3600);
+	assert_int_equal(m.worst, SEEPAGE_STATE_WATCH);
+	assert_false(gate(&m.v, SEEPAGE_GATE_COLD)->passed);
+	run_cold(&m, 950, 4 * 3600);
+	assert_true(m.worst >= SEEPAGE_STATE_CONFIRMED);
+	assert_int_equal(points(&m.v, SEEPAGE_FACTOR_COLD), 12);
+	run_cold(&m, 700, 4 * 3600);	/* neither: as if not known */
+	assert_true(m.worst >= SEEPAGE_STATE_CONFIRMED);
+}
+
+static void test_old_evidence_counts_no_more(void **state)
+{
+	struct sim m;
+
+	(void)state;
+	sim_init(&m, 4 * GB);
+	m.s.cold_ns = START_NS - 3600 * S_NS;	/* of another growth */
+	m.s.cold = 0;
+	run(&m, leak_20mb_min, 3600);
+	assert_true(m.worst >= SEEPAGE_STATE_CONFIRMED);
+}
+
+/* Shared memory grows: with that of the system, or only in this process. */
+static void run_shared(struct sim *m, double pool_mb_min, double seconds)
+{
+	sim_init(m, 4 * GB);
+	m->s.error = 0;
+	for (double t = 0; t < seconds; t += 10) {
+		m->s.shmem = (u64)(10.0 * MB * t / 60);
+		m->s.pool = 600 * MB + (u64)(pool_mb_min * MB * t / 60);
+		m->limit = 4 * GB - m->s.shmem;
+		feed(m, t, 20 * MB, true);
+	}
+}
+
+static void test_shared_memory_of_others_is_no_growth(void **state)
+{
+	struct sim m;
+
+	(void)state;
+	run_shared(&m, 10, 2 * 3600);
+	assert_true(m.worst >= SEEPAGE_STATE_CONFIRMED);
+	run_shared(&m, 0, 2 * 3600);
+	assert_int_equal(m.worst, SEEPAGE_STATE_WATCH);
+	assert_false(gate(&m.v, SEEPAGE_GATE_OWN)->passed);
+}
+
+static void test_page_tables_count(void **state)
+{
+	struct sim m;
+
+	(void)state;
+	sim_init(&m, 4 * GB);
+	for (double t = 0; t < 7200; t += 10) {
+		m.s.pgtables = (u64)(10.0 * MB * t / 60);
+		m.limit = 4 * GB - m.s.pgtables;
+		feed(&m, t, 20 * MB, true);
+	}
+	assert_true(m.worst >= SEEPAGE_STATE_CONFIRMED);
+}
+
+/* Address space alone: hours of it, and never what memory gave back. */
+static void feed_vsz(struct sim *m, double t, u64 anon, u64 vsz)
+{
+	m->s.time_ns = m->t0 + (u64)(t * 1e9);
+	m->s.age_ns = m->s.time_ns - m->t0;
+	m->s.anon = anon;
+	m->s.vsz = vsz;
+	m->s.headroom = 4 * GB;
+	m->s.full = true;
+	seep_det_feed(&m->d, &m->s, &m->c, &m->v);
+	if (m->v.state <= SEEPAGE_STATE_RUNAWAY && m->v.state > m->worst)
+		m->worst = m->v.state;
+}
+
+static void test_address_space_leaks_are_named(void **state)
+{
+	struct sim m;
+	double t;
+
+	(void)state;
+	sim_init(&m, 0);
+	for (t = 0; t < 20 * 3600; t += 10)
+		feed_vsz(&m, t, 20 * MB, 100 * MB + (u64)(60.0 * MB * t / 3600));
+	assert_true(m.worst >= SEEPAGE_STATE_SUSPECTED);
+	assert_int_equal(m.v.series, SEEPAGE_SERIES_VSZ);
+	assert_true(m.v.tte_s == SEEP_UNKNOWN);
+
+	sim_init(&m, 0);		/* a heap that breathes keeps its address space */
+	for (t = 0; t < 72 * 3600; t += 10)
+		feed_vsz(&m, t, (u64)((300 + 200 * sin(t / 13751)) * MB), 600 * MB);
+	assert_in_range(m.worst, SEEPAGE_STATE_OK, SEEPAGE_STATE_WATCH);
+}
+
 /* ---- ladder: the levels ---- */
+
+struct ladder {			/* one series */
+	u32 epochs;
+	struct seep_clock clk[SEEP_SLOW_LEVELS];
+	struct seep_rungs s;
+	struct seep_rung r[SEEP_SLOW_LEVELS];
+};
+
+static void ladder_init(struct ladder *l)
+{
+	memset(l, 0, sizeof(*l));
+	seep_clock_reset(l->clk, SEEP_SLOW_LEVELS, &l->epochs, 0);
+	seep_rungs_reset(&l->s, l->r, SEEP_SLOW_LEVELS);
+}
+
+static void ladder_push(struct ladder *l, u32 v, u32 t, u32 need)
+{
+	seep_clock_push(l->clk, SEEP_SLOW_LEVELS, &l->epochs, t);
+	seep_rungs_push(&l->s, l->r, l->clk, SEEP_SLOW_LEVELS, l->epochs, v, need);
+}
+
+static u32 level_min(const struct ladder *l, u32 j, u32 i)
+{
+	return seep_floor(&l->r[j], l->epochs >> j, i);
+}
 
 static void test_levels_keep_minima(void **state)
 {
-	struct seep_level lev[SEEP_SLOW_LEVELS];
-	struct seep_ladder l;
+	struct ladder l;
 	u32 i;
 
 	(void)state;
-	seep_ladder_reset(&l, lev, SEEP_SLOW_LEVELS, 0);
+	ladder_init(&l);
 	for (i = 0; i < 64; i++)	/* 100 99 102 101 104 103 ... */
-		seep_ladder_push(&l, lev, SEEP_SLOW_LEVELS, 100 + (i ^ 1), i * 100, 1);
-	assert_int_equal(seep_level_min(&lev[0], 0), 100 + 62);
-	assert_int_equal(seep_level_min(&lev[1], 0), 100 + 62);
-	assert_int_equal(seep_level_min(&lev[2], 0), 100 + 60);
-	assert_int_equal(seep_level_min(&lev[3], 0), 100 + 56);
-	assert_int_equal(lev[3].epoch, 800);
-	assert_int_equal(l.runs & 1, 0);	/* falls at every other step */
-	assert_int_equal(l.runs >> 1 & 7, 7);	/* floors of pairs rise */
-	assert_int_equal(lev[4].n, 4);
+		ladder_push(&l, 100 + (i ^ 1), i * 100, 1);
+	assert_int_equal(level_min(&l, 0, 0), 100 + 62);
+	assert_int_equal(level_min(&l, 1, 0), 100 + 62);
+	assert_int_equal(level_min(&l, 2, 0), 100 + 60);
+	assert_int_equal(level_min(&l, 3, 0), 100 + 56);
+	assert_int_equal(seep_epoch(&l.clk[3], seep_known(l.epochs, 3)), 800);
+	assert_int_equal(l.s.runs & 1, 0);	/* falls at every other step */
+	assert_int_equal(l.s.runs >> 1 & 7, 7);	/* floors of pairs rise */
+	assert_int_equal(seep_known(l.epochs, 4), 4);
+	assert_int_equal(level_min(&l, 4, 4), 0);
+}
+
+/* The packed floor: exact where it can be, never above, and in order. */
+static void test_packed_floors_keep_their_order(void **state)
+{
+	u32 v, step;
+	u16 last = 0;
+
+	(void)state;
+	for (v = 0; v < 4096; v++)
+		assert_int_equal(seep_floor_unpack(seep_floor_pack(v)), v);
+	for (v = 4096, step = 1; v < 0xfff00000U; v += step, step = v / 3000) {
+		u16 code = seep_floor_pack(v);
+		u32 back = seep_floor_unpack(code);
+
+		assert_true(code >= last);
+		assert_true(back <= v && v - back <= v / 2048);
+		assert_int_equal(seep_floor_pack(back), code);
+		last = code;
+	}
+	assert_true(seep_floor_unpack(seep_floor_pack(~0U)) > 0xffe00000U);
+}
+
+/* A late pass makes an epoch longer: the window grows by that, and forgets it. */
+static void test_span_is_of_the_epochs_there_were(void **state)
+{
+	struct ladder l;
+	u32 i, t = 0;
+
+	(void)state;
+	ladder_init(&l);
+	for (i = 1; i <= 7; i++)
+		ladder_push(&l, i * 10, t += 100, 1);
+	assert_int_equal(l.clk[0].span, 600);
+	ladder_push(&l, 80, t += 700, 1);
+	assert_int_equal(l.clk[0].span, 1300);
+	assert_true(l.r[0].run);
+	assert_int_equal(l.r[0].run_t0, 100);	/* not seven times the last epoch before now */
+	for (i = 9; i < 60; i++)
+		ladder_push(&l, i * 10, t += 100, 1);
+	assert_in_range(l.clk[0].span, 700, 710);
 }
 
 static void test_one_equal_step_is_allowed_two_are_not(void **state)
 {
 	static const u32 one[] = { 1, 2, 3, 3, 5, 6, 7, 8 }, two[] = { 1, 2, 3, 3, 5, 5, 7, 8 };
-	struct seep_level lev[1];
-	struct seep_ladder l;
+	struct ladder l;
 	u32 i;
 
 	(void)state;
-	seep_ladder_reset(&l, lev, 1, 0);
+	ladder_init(&l);
 	for (i = 0; i < 8; i++)
-		seep_ladder_push(&l, lev, 1, one[i], i * 10, 1);
-	assert_int_equal(l.runs, 1);
-	seep_ladder_reset(&l, lev, 1, 0);
+		ladder_push(&l, one[i], i * 10, 1);
+	assert_int_equal(l.s.runs, 1);
+	ladder_init(&l);
 	for (i = 0; i < 8; i++)
-		seep_ladder_push(&l, lev, 1, two[i], i * 10, 1);
-	assert_int_equal(l.runs, 0);
+		ladder_push(&l, two[i], i * 10, 1);
+	assert_int_equal(l.s.runs, 0);
 }
 
-/* All that can be seen of a level; which slot of its ring is which cannot. */
-static void assert_levels_equal(const struct seep_level *a, const struct seep_level *b, u32 n)
+/* All that can be seen of the levels; what the ring holds beyond it cannot. */
+static void assert_ladders_equal(const struct ladder *a, const struct ladder *b)
 {
-	for (; n--; a++, b++) {
-		for (u32 i = 0; i < a->n; i++)
-			assert_int_equal(seep_level_min(a, i), seep_level_min(b, i));
-		assert_int_equal(a->n, b->n);
-		assert_int_equal(a->half, b->half);
-		assert_int_equal(a->t_close, b->t_close);
-		assert_int_equal(a->epoch, b->epoch);
-		assert_int_equal(a->run, b->run);
-		assert_int_equal(a->strict, b->strict);
-		assert_int_equal(a->run_t0, b->run_t0);
-		assert_int_equal(a->run_t1, b->run_t1);
-		assert_int_equal(a->run_v0, b->run_v0);
+	assert_int_equal(a->s.runs, b->s.runs);
+	for (u32 j = 0; j < SEEP_SLOW_LEVELS; j++) {
+		for (u32 i = 0; i < SEEP_MINIMA; i++)
+			assert_int_equal(level_min(a, j, i), level_min(b, j, i));
+		assert_int_equal(a->r[j].run, b->r[j].run);
+		assert_int_equal(a->r[j].strict, b->r[j].strict);
+		assert_int_equal(a->r[j].run_t0, b->r[j].run_t0);
+		assert_int_equal(a->r[j].run_t1, b->r[j].run_t1);
+		assert_int_equal(a->r[j].run_v0, b->r[j].run_v0);
 	}
 }
 
@@ -631,39 +895,27 @@ static u32 mostly_flat(u32 i)
 
 static void test_short_cut_of_flat_levels_changes_nothing(void **state)
 {
-	struct seep_level with[SEEP_SLOW_LEVELS], without[SEEP_SLOW_LEVELS];
-	struct seep_ladder a, b;
-	u32 i, j, short_cuts = 0, runs = 0;
+	u32 i, short_cuts = 0, runs = 0;
+	struct ladder a, b;
 
 	(void)state;
-	seep_ladder_reset(&a, with, SEEP_SLOW_LEVELS, 0);
-	seep_ladder_reset(&b, without, SEEP_SLOW_LEVELS, 0);
+	ladder_init(&a);
+	ladder_init(&b);
 	for (i = 0; i < 3000; i++) {
 		u32 v = mostly_flat(i), t = i * 100 + i % 3;
 
-		for (j = 0; j < SEEP_SLOW_LEVELS; j++)
-			without[j].same = 0;
-		short_cuts += with[0].same == SEEP_MINIMA && v == with[0].min[0];
-		seep_ladder_push(&a, with, SEEP_SLOW_LEVELS, v, t, 4);
-		seep_ladder_push(&b, without, SEEP_SLOW_LEVELS, v, t, 4);
-		assert_int_equal(a.runs, b.runs);
-		assert_levels_equal(with, without, SEEP_SLOW_LEVELS);
-		runs |= a.runs;
+		b.s.same = 0;
+		ladder_push(&a, v, t, 4);
+		ladder_push(&b, v, t, 4);
+		short_cuts += a.s.same > SEEP_MINIMA;
+		assert_ladders_equal(&a, &b);
+		runs |= a.s.runs;
 	}
 	assert_true(short_cuts > 2000);
 	assert_int_equal(runs & 15, 15);
 }
 
 /* ---- classic: DETECTION.md section 1, table and rules ---- */
-
-static u8 points(const struct seep_verdict *v, u8 id)
-{
-	for (int i = 0; i < v->nfactors; i++)
-		if (v->factor[i].id == id)
-			return v->factor[i].points;
-	fail_msg("factor %d missing", id);
-	return 0;
-}
 
 static void classic_init(struct sim *m)
 {
@@ -979,7 +1231,17 @@ int main(void)
 		cmocka_unit_test(test_growth_is_what_both_windows_say),
 		cmocka_unit_test(test_explain_is_pure),
 		cmocka_unit_test(test_rest_is_what_the_full_verdict_says),
+		cmocka_unit_test(test_what_was_released_before_is_no_news),
+		cmocka_unit_test(test_more_than_was_released_before_is),
+		cmocka_unit_test(test_rest_is_no_climb),
+		cmocka_unit_test(test_growth_in_use_is_no_alert),
+		cmocka_unit_test(test_old_evidence_counts_no_more),
+		cmocka_unit_test(test_shared_memory_of_others_is_no_growth),
+		cmocka_unit_test(test_page_tables_count),
+		cmocka_unit_test(test_address_space_leaks_are_named),
 		cmocka_unit_test(test_levels_keep_minima),
+		cmocka_unit_test(test_packed_floors_keep_their_order),
+		cmocka_unit_test(test_span_is_of_the_epochs_there_were),
 		cmocka_unit_test(test_one_equal_step_is_allowed_two_are_not),
 		cmocka_unit_test(test_short_cut_of_flat_levels_changes_nothing),
 		cmocka_unit_test(test_classic_points),

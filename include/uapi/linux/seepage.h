@@ -219,6 +219,7 @@ enum seepage_factor {
 	SEEPAGE_FACTOR_PERSIST,		/* seconds it rises; seconds of patience */
 	SEEPAGE_FACTOR_RELEASE,		/* permille of growth given back; 0 */
 	SEEPAGE_FACTOR_RETAIN,		/* permille of a page kept per anon fault; 1000 */
+	SEEPAGE_FACTOR_COLD,		/* permille of the growth not used again; 900 */
 
 	__SEEPAGE_FACTOR_MAX,
 	SEEPAGE_FACTOR_MAX = __SEEPAGE_FACTOR_MAX - 1
@@ -247,6 +248,9 @@ enum seepage_gate {
 	SEEPAGE_GATE_PATIENCE,		/* seconds it rises; seconds needed */
 	SEEPAGE_GATE_HORIZON,		/* seconds to exhaustion; at most */
 	SEEPAGE_GATE_CONFIDENCE,	/* confidence; must exceed alert_confidence */
+	SEEPAGE_GATE_NOVELTY,		/* rise, bytes; 150 % of one released before */
+	SEEPAGE_GATE_OWN,		/* permille of the growth that is not others' shmem */
+	SEEPAGE_GATE_COLD,		/* permille of the growth not used again; least */
 
 	__SEEPAGE_GATE_MAX,
 	SEEPAGE_GATE_MAX = __SEEPAGE_GATE_MAX - 1
@@ -272,6 +276,15 @@ enum seepage_level_attr {
 
 	__SEEPAGE_LEVEL_A_MAX,
 	SEEPAGE_LEVEL_A_MAX = __SEEPAGE_LEVEL_A_MAX - 1
+};
+
+/* What of a process a verdict is about. */
+enum seepage_series {
+	SEEPAGE_SERIES_MEMORY,		/* anon + swap + shmem + page tables */
+	SEEPAGE_SERIES_VSZ,		/* address space without these */
+
+	__SEEPAGE_SERIES_MAX,
+	SEEPAGE_SERIES_MAX = __SEEPAGE_SERIES_MAX - 1
 };
 
 /* What a process would run into first. */
