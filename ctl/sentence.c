@@ -110,6 +110,12 @@ static void factor_release(const struct factor *f, const char *value, char *buf,
 		snprintf(buf, size, "%s of what it grew was given back", value);
 }
 
+/* At least or at most so much counts; it counted. */
+static const char *counts(bool past)
+{
+	return past ? "counted" : "counts";
+}
+
 /* The policy classic: a value against the threshold it passed or did not */
 static void factor_threshold(const struct factor *f, const char *what, const char *value,
 			     const char *limit, char *buf, size_t size)
@@ -166,19 +172,13 @@ void sentence_factor(const struct factor *f, char *buf, size_t size)
 		factor_retain(f, buf, size);
 		break;
 	case SEEPAGE_FACTOR_COLD:
-		snprintf(buf, size, "%s of what it gained %s not used again; %s or more counts",
-			 value, f->past ? "was" : "is", base);
+		snprintf(buf, size, "%s of what it gained %s not used again; %s or more %s",
+			 value, is(f->past), base, counts(f->past));
 		break;
 	default:
 		snprintf(buf, size, "a factor this controller does not know: %s against %s", value,
 			 base);
 	}
-}
-
-/* At least or at most so much counts; it counted. */
-static const char *counts(bool past)
-{
-	return past ? "counted" : "counts";
 }
 
 void sentence_gate(const struct gate *g, char *buf, size_t size)
@@ -231,11 +231,11 @@ void sentence_gate(const struct gate *g, char *buf, size_t size)
 		break;
 	case SEEPAGE_GATE_NOVELTY:
 		if (g->limit)
-			snprintf(buf, size, "the floor rose %s; it %s more than %s, or for longer "
-				 "than before, as it has released as much", value,
-				 g->past ? "took" : "takes", limit);
+			snprintf(buf, size, "the floor rose %s; more than %s, or for longer, %s "
+				 "news after what it released", value, limit, be);
 		else
-			snprintf(buf, size, "it has never released such a rise");
+			snprintf(buf, size, "it %s never released a rise",
+				 g->past ? "had" : "has");
 		break;
 	case SEEPAGE_GATE_OWN:
 		snprintf(buf, size, "%s of the growth %s its own, not shared memory that was "

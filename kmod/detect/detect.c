@@ -100,10 +100,10 @@ static s64 level_growth(const struct seep_det *d, u32 j)
 	u32 old = seep_floor(&d->mem_rung[j], closed, n - 1);
 	u64 rate;
 
-	if (!d->clock[j].span)
+	if (n < 2 || !d->clock[j].sum)
 		return 0;
 	rate = seep_div(seep_bytes(new > old ? new - old : old - new) * HOUR_DS,
-			d->clock[j].span);
+			seep_span(&d->clock[j], closed) + !seep_span(&d->clock[j], closed));
 	return new >= old ? (s64)rate : -(s64)rate;
 }
 
@@ -138,10 +138,10 @@ bool seep_det_growth(const struct seep_det *d, const struct seep_verdict *v,
 						v->t1 - v->t0);
 		return true;
 	}
-	if (d->epochs < 3 || !d->clock[0].span)
+	if (d->epochs < 3 || !d->clock[0].sum)
 		return false;
 	for (j = 1; j < SEEP_SLOW_LEVELS; j++)
-		if (d->epochs >> j >= SEEP_MINIMA && d->clock[j].span <= SHOWN_DS)
+		if (d->epochs >> j >= SEEP_MINIMA && seep_span(&d->clock[j], SEEP_MINIMA) <= SHOWN_DS)
 			lev = j;
 	*bytes_per_hour = lesser(level_growth(d, lev), level_growth(d, 0));
 	return true;
@@ -208,25 +208,35 @@ static void note_climb(struct seep_det *d, u32 v, u32 now, u32 need)
 	d->high_t = now;
 }
 
-static void push_slow(struct seep_det *d, u32 now, u32 need)
+static void push_slow(struct seep_det *d, const struct seep_sample *s, u32 now)
 {
-	seep_clock_push(d->clock, SEEP_SLOW_LEVELS, &d->epochs, now);
-	seep_rungs_push(&d->mem, d->mem_rung, d->clock, SEEP_SLOW_LEVELS, d->epochs,
-			d->slow_min, need);
+	if (d->slow_min != d->slow_v ||
+	    !seep_ladder_still(&d->mem, d->clock, &d->epochs, now))
+		seep_ladder_push(&d->mem, d->mem_rung, d->clock, SEEP_SLOW_LEVELS, &d->epochs,
+				 d->slow_min, now, seep_least_rise(s));
 	d->slow_rose = d->slow_min > d->slow_v;
 	d->slow_v = d->slow_min;
 	d->slow_min = ~0U;
 	if (d->epochs & ((1U << SEEP_VSZ_SHIFT) - 1))
 		return;
-	seep_rungs_push(&d->vsz, d->vsz_rung, d->clock + SEEP_VSZ_SHIFT, SEEP_VSZ_LEVELS,
-			d->epochs >> SEEP_VSZ_SHIFT, d->vsz_min, seep_needed_vsz(d->vsz_min));
+	seep_ladder_join(&d->vsz, d->vsz_rung, d->clock + SEEP_VSZ_SHIFT, SEEP_VSZ_LEVELS,
+			 d->epochs >> SEEP_VSZ_SHIFT, d->vsz_min, SEEP_LEAST_VSZ);
 	d->vsz_min = ~0U;
 }
 
-static void note_held_top(struct seep_det *d, const struct seep_sample *s, u32 held)
+/* What is held and the address space, both in granules, where one has changed. */
+static seep_noinline void note_change(struct seep_det *d, const struct seep_sample *s,
+				      u32 held, u32 vsz, u32 now)
 {
-	u32 vsz = seep_granules(s->vsz);
+	u32 need = seep_needed_rise(seep_least_rise(s), held);
 
+	if (held > d->last_v)
+		d->up += seep_bytes(held - d->last_v);
+	else
+		d->down += seep_bytes(d->last_v - held);
+	note_climb(d, held, now, need);
+	d->last_v = held;
+	d->last_vsz = vsz;
 	if (held > d->held_top)
 		d->held_top = held;
 	if (vsz < d->held_top)
@@ -236,44 +246,33 @@ static void note_held_top(struct seep_det *d, const struct seep_sample *s, u32 h
 /**
  * seep_det_unheld() - the series of address space
  * @d: history, not changed
- * @s: the sample that was fed last
  *
  * Return: granules of address space that never held memory at the same time:
  * reserved and not touched, or of files. What a heap keeps of its address space
  * when it gives memory back is none of that.
  */
-u32 seep_det_unheld(const struct seep_det *d, const struct seep_sample *s)
+u32 seep_det_unheld(const struct seep_det *d)
 {
-	u32 vsz = seep_granules(s->vsz);
-
-	return vsz > d->held_top ? vsz - d->held_top : 0;
+	return d->last_vsz - d->held_top;
 }
 
 /* Swapping a leak out must not look like release: swap is part of what is held. */
 static void note_ladder(struct seep_det *d, const struct seep_sample *s, u32 now)
 {
-	u32 v = seep_granules(seep_held(s)), need = seep_needed_rise(s, v), vsz;
+	u32 held = seep_granules(seep_held(s)), vsz = seep_granules(s->vsz), unheld;
 
-	if (v > d->last_v)
-		d->up += seep_bytes(v - d->last_v);
-	else
-		d->down += seep_bytes(d->last_v - v);
-	if (v != d->last_v || d->samples == 1)
-		note_climb(d, v, now, need);
-	d->last_v = v;
-	if (v < d->slow_min)
-		d->slow_min = v;
-	note_held_top(d, s, v);
-	vsz = seep_det_unheld(d, s);
-	if (vsz < d->vsz_min)
-		d->vsz_min = vsz;
-	if (d->state >= SEEPAGE_STATE_WATCH && d->state <= SEEPAGE_STATE_RUNAWAY) {
-		seep_clock_push(d->fast_clock, SEEP_FAST_LEVELS, &d->fast_epochs, now);
-		seep_rungs_push(&d->fast, d->fast_rung, d->fast_clock, SEEP_FAST_LEVELS,
-				d->fast_epochs, v, need);
-	}
+	if (held != d->last_v || vsz != d->last_vsz || d->samples == 1)
+		note_change(d, s, held, vsz, now);
+	if (held < d->slow_min)
+		d->slow_min = held;
+	unheld = seep_det_unheld(d);
+	if (unheld < d->vsz_min)
+		d->vsz_min = unheld;
+	if (d->state >= SEEPAGE_STATE_WATCH && d->state <= SEEPAGE_STATE_RUNAWAY)
+		seep_ladder_push(&d->fast, d->fast_rung, d->fast_clock, SEEP_FAST_LEVELS,
+				 &d->fast_epochs, held, now, seep_least_rise(s));
 	if (s->full)
-		push_slow(d, now, need);
+		push_slow(d, s, now);
 }
 
 /* Not memset: most verdicts are of processes that do nothing. */
@@ -300,7 +299,7 @@ static bool at_rest(const struct seep_det *d, const struct seep_sample *s,
 {
 	return c->v[SEEPAGE_CFG_POLICY] == SEEPAGE_POLICY_LADDER &&
 	       d->policy == SEEPAGE_POLICY_LADDER && d->state == SEEPAGE_STATE_OK &&
-	       !d->mem.runs && !d->fast.runs && !d->vsz.runs &&
+	       !(d->mem.runs | d->fast.runs | d->vsz.runs) &&
 	       !(d->slow_rose && seep_ladder_early(d, s, c));
 }
 

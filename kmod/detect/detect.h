@@ -77,7 +77,7 @@ struct seep_sample {
 /* When the epochs of one length closed; the same for all series. */
 struct seep_clock {
 	u32 t_close;		/* the newest */
-	u32 span;		/* how long the last seven, or fewer, took */
+	u32 sum;		/* how long the last eight, or fewer, took */
 };
 
 /* One rung: the floors of a series in the last epochs of one length. */
@@ -150,7 +150,8 @@ struct seep_det {
 	bool restarted;		/* the first floor is not that of a new process */
 	u32 slow_min;		/* least since then */
 	u32 vsz_min;		/* the same of unheld, since its last push */
-	u32 held_top;		/* the most ever held, granules; at most the address space */
+	u32 last_vsz;		/* granules at the last sample */
+	u32 held_top;		/* the most ever held; at most the address space */
 
 	u32 epochs, fast_epochs;	/* of the lowest levels so far */
 	struct seep_rungs mem, fast, vsz;
@@ -208,7 +209,7 @@ u32 seep_det_fault_rate(const struct seep_det *d, const struct seep_sample *s,
 bool seep_det_growth(const struct seep_det *d, const struct seep_verdict *v,
 		     s64 *bytes_per_hour);
 void seep_verdict_init(struct seep_verdict *v);
-u32 seep_det_unheld(const struct seep_det *d, const struct seep_sample *s);
+u32 seep_det_unheld(const struct seep_det *d);
 u8 seep_severity(const struct seep_verdict *v, u64 rss_bytes);
 
 /* classify.c: which faults were anonymous */
@@ -226,10 +227,44 @@ u16 seep_floor_pack(u32 v);
 u32 seep_floor_unpack(u16 code);
 u32 seep_floor(const struct seep_rung *r, u32 closed, u32 i);
 void seep_clock_reset(struct seep_clock *clk, u32 nlev, u32 *epochs, u32 t);
-void seep_clock_push(struct seep_clock *clk, u32 nlev, u32 *epochs, u32 t);
 void seep_rungs_reset(struct seep_rungs *s, struct seep_rung *r, u32 nlev);
-void seep_rungs_push(struct seep_rungs *s, struct seep_rung *r, const struct seep_clock *clk,
-		     u32 nlev, u32 epochs, u32 v, u32 need);
+/*
+ * Epochs may be of unequal length (a pass was late, the interval stretched): the
+ * sum of the last eight is a moving one, exact while they are equal.
+ */
+static inline void seep_clock_close(struct seep_clock *clk, u32 t, bool more_than_eight)
+{
+	u32 epoch = t - clk->t_close;
+
+	clk->t_close = t;
+	if (more_than_eight)
+		clk->sum -= clk->sum / SEEP_MINIMA;
+	clk->sum += epoch;
+}
+
+/*
+ * What seep_ladder_push() comes to when the floor is the one before, and was for
+ * nine epochs of every level that closes now: only the clock goes on. Most
+ * processes, most of the time.
+ */
+static inline bool seep_ladder_still(struct seep_rungs *s, struct seep_clock *clk, u32 *epochs,
+				     u32 t)
+{
+	u32 n = *epochs + 1, closes = n & -n;	/* levels up to the one of this bit */
+
+	if (s->same / (SEEP_MINIMA + 1) < closes || closes >= 1U << (SEEP_SLOW_LEVELS - 1))
+		return false;
+	s->same++;
+	*epochs = n;
+	for (; closes; closes >>= 1)
+		seep_clock_close(clk++, t, true);
+	return true;
+}
+
+void seep_ladder_push(struct seep_rungs *s, struct seep_rung *r, struct seep_clock *clk,
+		      u32 nlev, u32 *epochs, u32 v, u32 t, u32 least);
+void seep_ladder_join(struct seep_rungs *s, struct seep_rung *r, const struct seep_clock *clk,
+		      u32 nlev, u32 closed, u32 v, u32 least);
 
 /* Minima that a level knows, and how long an epoch of it is on average, ds. */
 static inline u32 seep_known(u32 epochs, u32 level)
@@ -241,7 +276,15 @@ static inline u32 seep_known(u32 epochs, u32 level)
 
 static inline u32 seep_epoch(const struct seep_clock *clk, u32 known)
 {
-	return known > 1 ? clk->span / (known - 1) : 0;
+	return known ? clk->sum / known : 0;
+}
+
+/* From the oldest floor that a level knows to the newest. */
+static inline u32 seep_span(const struct seep_clock *clk, u32 closed)
+{
+	u32 known = closed < SEEP_MINIMA ? closed : SEEP_MINIMA;
+
+	return known ? clk->sum - clk->sum / known : 0;
 }
 
 /* Floor of the memory at the sample interval, @i full samples ago. */
@@ -288,24 +331,22 @@ static inline u32 seep_ds(u64 ns)
 }
 
 /*
- * Growth worth the name, for a floor of v granules: the most of 4 MB, 2 % of
- * what there is and four times what the counters may be off; granules.
+ * Growth worth the name, for a floor of v granules: the most of 2 % of what there
+ * is and a least, which is 4 MB or four times what the counters may be off; for
+ * address space, which nobody pays for, 64 MB.
  */
-static inline u32 seep_needed_rise(const struct seep_sample *s, u32 v)
-{
-	u32 need = 4U << (20 - SEEP_GRANULE_SHIFT), error = seep_granules(4ULL * s->error);
+#define SEEP_LEAST_VSZ	(64U << (20 - SEEP_GRANULE_SHIFT))
 
-	if (v / 50 > need)
-		need = v / 50;
-	return error > need ? error : need;
+static inline u32 seep_least_rise(const struct seep_sample *s)
+{
+	u32 least = 4U << (20 - SEEP_GRANULE_SHIFT), error = seep_granules(4ULL * s->error);
+
+	return error > least ? error : least;
 }
 
-/* The same for address space, which nobody pays for: the most of 64 MB and 2 %. */
-static inline u32 seep_needed_vsz(u32 v)
+static inline u32 seep_needed_rise(u32 least, u32 v)
 {
-	u32 need = 64U << (20 - SEEP_GRANULE_SHIFT);
-
-	return v / 50 > need ? v / 50 : need;
+	return v / 50 > least ? v / 50 : least;
 }
 
 /* Memory that goes only when the process lets go of it: its series. */

@@ -75,34 +75,7 @@ void seep_clock_reset(struct seep_clock *clk, u32 nlev, u32 *epochs, u32 t)
 	*epochs = 0;
 	for (; nlev--; clk++) {
 		clk->t_close = t;
-		clk->span = 0;
-	}
-}
-
-/**
- * seep_clock_push() - an epoch of the lowest level has closed
- * @clk: the levels
- * @nlev: how many
- * @epochs: of the lowest level, counted here
- * @t: now, deciseconds
- *
- * Epochs may be of unequal length (a pass was late, the interval stretched):
- * the span of the last seven is a moving sum, exact while they are equal.
- */
-void seep_clock_push(struct seep_clock *clk, u32 nlev, u32 *epochs, u32 t)
-{
-	u32 n = ++*epochs, closed = n;
-
-	for (; nlev--; clk++, closed >>= 1) {
-		u32 epoch = t - clk->t_close;
-
-		clk->t_close = t;
-		if (closed > SEEP_MINIMA)
-			clk->span -= clk->span / STEPS;
-		if (closed > 1)
-			clk->span += epoch;
-		if (closed & 1)
-			break;
+		clk->sum = 0;
 	}
 }
 
@@ -123,9 +96,9 @@ static u32 rising_steps(const struct seep_rung *r, u32 closed)
 
 /* An epoch closes with the floor @code: does the level have a run? */
 static seep_noinline bool rung_close(struct seep_rung *r, const struct seep_clock *clk,
-				     u32 closed, u16 code, u32 need)
+				     u32 closed, u16 code, u32 least)
 {
-	u32 oldest, v;
+	u32 oldest, v, back;
 
 	r->min[(closed - 1) % SEEP_MINIMA] = code;
 	if (closed < SEEP_MINIMA)
@@ -133,15 +106,16 @@ static seep_noinline bool rung_close(struct seep_rung *r, const struct seep_cloc
 	oldest = seep_floor(r, closed, STEPS);
 	v = seep_floor_unpack(code);
 	r->strict = 0;
-	if (v > oldest && v - oldest >= need)
+	if (v > oldest && v - oldest >= seep_needed_rise(least, v))
 		r->strict = (u8)rising_steps(r, closed);
 	if (r->strict < STRICT_STEPS) {
 		r->run = false;
 		return false;
 	}
 	if (!r->run) {
+		back = seep_span(clk, closed);
 		r->run = true;
-		r->run_t0 = clk->span < clk->t_close ? clk->t_close - clk->span : 0;
+		r->run_t0 = back < clk->t_close ? clk->t_close - back : 0;
 		r->run_v0 = packed(r, closed, STEPS);
 		r->run_t1 = clk->t_close;
 	}
@@ -150,34 +124,76 @@ static seep_noinline bool rung_close(struct seep_rung *r, const struct seep_cloc
 	return true;
 }
 
+static inline void count_same(struct seep_rungs *s, u16 code)
+{
+	s->same = s->last == code ? s->same + 1 : 1;
+	s->last = code;
+}
+
+/*
+ * One level of a series. One that has seen the same for nine epochs does not
+ * change by one more: most processes, most of the time.
+ */
+static inline void level_close(struct seep_rungs *s, struct seep_rung *r,
+			       const struct seep_clock *clk, u32 bit, u32 closed, u16 code,
+			       u32 least)
+{
+	if (s->same / (SEEP_MINIMA + 1) >= bit)
+		return;
+	s->runs &= ~bit;
+	if (rung_close(r, clk, closed, code, least))
+		s->runs |= bit;
+}
+
 /**
- * seep_rungs_push() - the floor of the epoch that has closed
+ * seep_ladder_push() - the lowest level's epoch has closed
  * @s: the series
  * @r: its levels
- * @clk: the levels' clock, pushed before
+ * @clk: their clock, which goes on
  * @nlev: how many
- * @epochs: of the lowest level, this one included
- * @v: its floor, granules
- * @need: rise over a level's window that counts as one, granules
+ * @epochs: of the lowest level, counted here
+ * @v: the floor of the epoch, granules
+ * @t: now, deciseconds
+ * @least: rise over a level's window that counts as one, however small v is
  */
-void seep_rungs_push(struct seep_rungs *s, struct seep_rung *r, const struct seep_clock *clk,
-		     u32 nlev, u32 epochs, u32 v, u32 need)
+void seep_ladder_push(struct seep_rungs *s, struct seep_rung *r, struct seep_clock *clk,
+		      u32 nlev, u32 *epochs, u32 v, u32 t, u32 least)
+{
+	u32 closed = ++*epochs, bit = 1;
+	u16 code = seep_floor_pack(v);
+
+	count_same(s, code);
+	for (; nlev--; r++, clk++, bit <<= 1, closed >>= 1) {
+		seep_clock_close(clk, t, closed > SEEP_MINIMA);
+		level_close(s, r, clk, bit, closed, code, least);
+		if (closed & 1) {
+			r->half = code;
+			break;
+		}
+		if (r->half < code)
+			code = r->half;
+	}
+}
+
+/**
+ * seep_ladder_join() - the same for a further series, after the clock went on
+ * @s: the series
+ * @r: its levels
+ * @clk: the clock of the lowest of them
+ * @nlev: how many
+ * @closed: epochs of the lowest one, this one included
+ * @v: the floor of the epoch, granules
+ * @least: rise over a level's window that counts as one, however small v is
+ */
+void seep_ladder_join(struct seep_rungs *s, struct seep_rung *r, const struct seep_clock *clk,
+		      u32 nlev, u32 closed, u32 v, u32 least)
 {
 	u16 code = seep_floor_pack(v);
-	u32 closed = epochs, bit = 1, flat;
+	u32 bit = 1;
 
-	s->same = s->last == code && s->same ? s->same + 1 : 1;
-	s->last = code;
-	/*
-	 * A level that has seen the same for nine epochs does not change by one
-	 * more, nor do those below: most processes, most of the time.
-	 */
-	for (flat = s->same / (SEEP_MINIMA + 1); nlev--; r++, clk++, bit <<= 1, closed >>= 1) {
-		if (bit > flat) {
-			s->runs &= ~bit;
-			if (rung_close(r, clk, closed, code, need))
-				s->runs |= bit;
-		}
+	count_same(s, code);
+	for (; nlev--; r++, clk++, bit <<= 1, closed >>= 1) {
+		level_close(s, r, clk, bit, closed, code, least);
 		if (closed & 1) {
 			r->half = code;
 			break;

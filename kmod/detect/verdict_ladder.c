@@ -64,7 +64,7 @@ static void look(struct growth *g, const struct seep_rungs *s, const struct seep
 			g->strict = r->strict;
 		g->top = r;
 		g->closed = epochs >> j;
-		g->window = clk[j].span;
+		g->window = seep_span(&clk[j], SEEP_MINIMA);
 		g->seen = true;
 	}
 }
@@ -358,8 +358,8 @@ static bool gates(struct seep_verdict *v, const struct seep_det *d,
 	s64 value, limit;
 
 	seep_add_gate(v, SEEPAGE_GATE_RISING, true, (s64)seep_bytes(rise(g)),
-		      (s64)seep_bytes(memory ? seep_needed_rise(s, g->floor) :
-					       seep_needed_vsz(g->floor)));
+		      (s64)seep_bytes(seep_needed_rise(memory ? seep_least_rise(s) :
+						       SEEP_LEAST_VSZ, g->floor)));
 	open = saturation(g, s, &value, &limit);
 	seep_add_gate(v, SEEPAGE_GATE_SATURATION, open, value, limit);
 	passed = span >= g->patience;
@@ -448,7 +448,7 @@ void seep_ladder_verdict(const struct seep_det *d, const struct seep_sample *s,
 		find_vsz(d, s, &vsz);
 		if (vsz.t1 - vsz.t0 >= vsz.patience) {
 			seep_verdict_init(v);
-			used = seep_bytes(seep_det_unheld(d, s));
+			used = seep_bytes(seep_det_unheld(d));
 			big = used >= size;
 			seep_add_gate(v, SEEPAGE_GATE_SIZE, big, (s64)used, (s64)size);
 			judge(v, d, s, c, &vsz, big);
