@@ -178,6 +178,8 @@ static void first_look(struct seep_rec *rec)
 		rec->last.shmem = s.shmem;
 		rec->last.swap = s.swap;
 	}
+	seep_view_identify(rec);
+	seep_group_join(rec);
 	rec->ready = true;
 }
 
@@ -234,6 +236,18 @@ static void check_owner(struct seep_rec *rec)
 		trace_seepage_owner(rec);
 }
 
+/* What all of them hold is judged when the pass is through. */
+static __always_inline void add_to_group(const struct seep_rec *rec)
+{
+	struct seep_group *g = rec->group;
+
+	g->sum.held += rec->det.last_v;
+	if (likely(rec->det.state == SEEPAGE_STATE_OK))
+		return;
+	g->sum.growing += rec->det.state <= SEEPAGE_STATE_RUNAWAY;
+	g->sum.alerting += seep_alert_is(rec->det.state);
+}
+
 static void sample_one(struct seep_rec *rec, const struct seep_conf *c, bool full)
 {
 	struct seep_sample *s = &pass.sample;
@@ -260,8 +274,10 @@ static void sample_one(struct seep_rec *rec, const struct seep_conf *c, bool ful
 	trace_seepage_sample(rec, v);
 	if (v->state != prev)
 		seep_alert_state(rec, prev, v);
-	else if (rec->pending)
+	else if (rec->told.pending)
 		seep_alert_retry(rec);
+	if (full && rec->group)
+		add_to_group(rec);
 	if (suspicious(v->state) && list_empty(&rec->hot))
 		list_add_tail(&rec->hot, &hot);
 	else if (!suspicious(v->state) && !list_empty(&rec->hot))
@@ -296,6 +312,7 @@ static void full_pass(const struct seep_conf *c)
 		if (!(++n % SEEP_RESCHED_EVERY))
 			cond_resched();
 	}
+	seep_group_pass(pass.now_ns, pass.room, c);
 }
 
 static void short_pass(const struct seep_conf *c)
@@ -339,9 +356,7 @@ static void forget(struct seep_rec *rec)
 	seep_det_init(&rec->det, ktime_get_ns());
 	/* the window counts from now on; its RSS comes with the next sample */
 	rec->det.window[0].faults = (u32)rec->last.faults;
-	rec->alerted = SEEPAGE_STATE_OK;
-	rec->alerted_ns = 0;
-	rec->pending = SEEPAGE_STATE_OK;
+	memset(&rec->told, 0, sizeof(rec->told));
 	list_del_init(&rec->hot);
 }
 
@@ -359,6 +374,7 @@ void seep_sample_reset(struct seep_rec *only)
 		forget(only);
 		return;
 	}
+	seep_group_forget();
 	seep_for_each_rec(rec) {
 		forget(rec);
 		cond_resched();
