@@ -366,8 +366,9 @@ static int finish(struct recorder *r, int status)
 	if (status)
 		return status;
 	if (!r->ctx->json || r->out == stdout) {
-		note(NULL, "record: %llu full passes, %llu series, %llu samples, %llu messages lost, in %s",
-		     w->passes, w->series, w->samples, w->lost, file);
+		note(NULL, "record: %llu full passes, %llu series, %llu samples, "
+		     "%llu messages lost, in %s", w->passes, w->series, w->samples, w->lost,
+		     file);
 		return 0;
 	}
 	o = json_object_new_object();
@@ -456,7 +457,7 @@ const struct command cmd_record = {
 	.name = "record", .args = "[PID... | -- COMMAND [WORD...]]",
 	.help = "write what the detector is fed to a file, for replay",
 	.more = "Of all processes, of PIDs, or of a COMMAND that is executed and all that descends\n"
-		"from it, for as long as it runs. Ends on SIGINT and SIGTERM with a whole file, and\n"
-		"ends the COMMAND with it. Series that began before are not compared by replay.",
+		"from it, for as long as it runs. Ends on SIGINT and SIGTERM with a whole file,\n"
+		"and ends the COMMAND with it. Series that began before are not compared by replay.",
 	.opts = opts, .max = -1, .run = run,
 };

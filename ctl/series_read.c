@@ -506,8 +506,8 @@ static int read_line(struct series_reader *r, char *text)
 	for (i = 0; i < ARRAY_SIZE(kinds); i++)
 		if (!strcmp(kinds[i].word, word))
 			return kinds[i].read(r, rest);
-	return series_bad(r, "'%.80s': allowed conf, proc, pass, gone, lost or the number of a series",
-			  word);
+	return series_bad(r, "'%.80s': allowed conf, proc, pass, gone, lost or the number of a "
+			  "series", word);
 }
 
 static int read_lines(struct series_reader *r, FILE *f)

@@ -36,7 +36,10 @@ static int begin(struct series_reader *r, struct series *s)
 	d->window[0].faults = s->begun_faults;
 	s->of = d;
 	/* what comes out of the kernel is a process, known from its first sample */
-	s->pid = k->w ? (u32)++k->ids : s->pid;
+	if (k->w) {
+		k->ids++;
+		s->pid = (u32)k->ids;
+	}
 	k->odd |= s->group || s->before || strlen(s->comm) >= SEEPAGE_COMM_LEN;
 	return 0;
 }

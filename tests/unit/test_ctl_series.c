@@ -41,7 +41,8 @@ static void change(u64 *v, u64 unit)
 		*v += (1 + below(1000)) * unit;
 		break;
 	case 1:
-		*v -= *v / unit ? (1 + below((u32)(*v / unit < 1000 ? *v / unit : 1000))) * unit : 0;
+		if (*v >= unit)
+			*v -= (1 + below((u32)(*v / unit < 1000 ? *v / unit : 1000))) * unit;
 	}
 }
 
@@ -413,7 +414,7 @@ static const struct {
 	{ PASS "1\ngone 1\n", "" },
 	{ PASS "gone 1 why=reset\nproc 1 born_ns=0 begun_ns=0 kind=group\n", "" },
 	{ MAGIC "hello\n", "line 2: 'hello': allowed conf, proc, pass, gone, lost" },
-	{ MAGIC " \n", "line 2: '': allowed conf" },
+	{ MAGIC " x\n", "line 2: '': allowed conf" },
 	{ MAGIC "conf\n", "" },
 	{ MAGIC "conf policy=classic\n", "" },
 	{ MAGIC "conf policy=new\n", "policy: 'new': allowed ladder|classic" },
@@ -449,7 +450,7 @@ static const struct {
 	{ PASS "lost\n", "allowed lost NUMBER" },
 	{ PASS "lost 1\n", "" },
 	{ PASS "1 z+1\n", "'z+1': allowed a value with one of the letters" },
-	{ PASS "1 \n", "'': allowed a value with one of the letters" },
+	{ PASS "1  a+1\n", "'': allowed a value with one of the letters" },
 	{ PASS "1 a1\n", "'a1': allowed a, + or - and a number" },
 	{ PASS "1 a+\n", "'a+': allowed a, + or - and a number" },
 	{ PASS "1 a-1\n", "'a-1': makes less than 0: 0 before" },
@@ -462,7 +463,8 @@ static const struct {
 	{ PASS "1 T-1\n", "'T-1': allowed T and a number, or T-" },
 	{ PASS "1 T18446744073709551615\n", "allowed T and a number" },
 	{ PASS "1 t-1\n", "'t-1': allowed t and 0.." },
-	{ PASS "1 t5000\npass 1000 full 1\n", "line 5: series 1: time 2000: before its last sample" },
+	{ PASS "1 t5000\npass 1000 full 1\n",
+	  "line 5: series 1: time 2000: before its last sample" },
 	{ MAGIC "proc 1 born_ns=0 begun_ns=9\npass 1 full 1\n", "before its begun_ns" },
 	{ MAGIC "pass\n", "allowed pass NANOSECONDS full|short BYTES" },
 	{ MAGIC "pass 1 full\n", "allowed pass NANOSECONDS" },
