@@ -28,6 +28,11 @@ static struct {				/* of the pass; seep_table_mutex */
 
 static LIST_HEAD(hot);			/* seep_table_mutex */
 
+static bool is_hot(const struct seep_rec *rec)
+{
+	return !list_empty(&rec->hot);
+}
+
 /* ---- reading one record ---- */
 
 /* Of the faults since the last sample, those that were anonymous. */
@@ -77,13 +82,15 @@ static void confine(struct seep_sample *s, u64 limit, u64 used, u8 which)
 /*
  * What this process can still take: what the machine has left, or what a limit
  * of its own leaves, whichever is less. Its own limits matter only while it
- * grows, and are read only then.
+ * grows or is under suspicion, and are read only then.
  */
 static noinline void read_headroom(const struct seep_rec *rec, struct seep_sample *s)
 {
 	struct task_struct *p;
 	u64 limit;
 
+	if (seep_evidence_room(rec, s, &limit))
+		confine(s, limit, 0, SEEPAGE_LIMIT_CGROUP);
 	rcu_read_lock();
 	p = pid_task(rec->pid, PIDTYPE_TGID);
 	if (p) {
@@ -116,7 +123,9 @@ static __always_inline void read_figures(struct seep_rec *rec, struct seep_sampl
 	read_faults(rec, s, rw);
 	s->headroom = pass.room;
 	s->limit = SEEPAGE_LIMIT_RAM;
-	if (s->anon + s->swap != rec->last.anon + rec->last.swap)
+	s->cold = rec->last.cold;	/* seep_evidence_cold() writes them there */
+	s->cold_ns = rec->last.cold_ns;
+	if (s->anon + s->swap != rec->last.anon + rec->last.swap || is_hot(rec))
 		read_headroom(rec, s);
 }
 
@@ -149,8 +158,6 @@ noinline void seep_sample_read(struct seep_rec *rec, struct seep_sample *s, u64 
 	struct reading r = { .rec = rec, .s = s, .rw = rw };
 
 	s->cpu_ns = 0;			/* there is no source for these yet */
-	s->cold_ns = 0;
-	s->cold = 0;
 	s->peers = 0;
 	s->peers_growing = 0;
 	seep_account_fold_and(rec, read_on_the_spot, &r);
@@ -277,11 +284,6 @@ static void read_room(void)
 	pass.room = (u64)pages << PAGE_SHIFT;
 }
 
-static bool is_hot(const struct seep_rec *rec)
-{
-	return !list_empty(&rec->hot);
-}
-
 static void full_pass(const struct seep_conf *c)
 {
 	struct seep_rec *rec;
@@ -342,6 +344,7 @@ static void forget(struct seep_rec *rec)
 	rec->alerted = SEEPAGE_STATE_OK;
 	rec->alerted_ns = 0;
 	rec->pending = SEEPAGE_STATE_OK;
+	seep_evidence_forget(rec);
 	list_del_init(&rec->hot);
 }
 
