@@ -37,7 +37,7 @@ struct prober {
 	size_t n;
 	u64 list_ms;		/* next time */
 	int lock;		/* < 0: not ours */
-	bool told_lock, told_look;
+	bool told_look;
 	bool off;		/* the kernel does not take it */
 };
 
@@ -254,6 +254,7 @@ static void look(struct prober *p, struct suspect *s)
 
 /* ---- when ---- */
 
+/* Of several that watch, one looks: what it finds the module tells them all. */
 static bool may_look(struct prober *p, u64 now)
 {
 	if (p->lock >= 0)
@@ -261,9 +262,6 @@ static bool may_look(struct prober *p, u64 now)
 	p->lock = cold_lock();
 	if (p->lock != -EWOULDBLOCK)	/* ours, or there can be none */
 		return true;
-	if (!p->told_lock)
-		note(NULL, "watch: another watch looks at what suspects use");
-	p->told_lock = true;
 	p->list_ms = now + LOCK_MS;
 	return false;
 }
