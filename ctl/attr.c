@@ -85,6 +85,13 @@ const struct attr_desc attr_table[__SEEPAGE_A_MAX] = {
 	A(SAMPLE_SIZE, "sample_size", "of a sample", UINT, BYTES),
 	A(SAMPLES, "samples", "samples", NONE, NONE),
 	A(GONE, "gone", "gone", NONE, NONE),
+
+	A(COLD_PERMILLE, "cold_permille", "COLD", UINT, NONE),
+	A(COLD_AGE_SECONDS, "cold_age_seconds", "COLD-AGE", UINT, SECONDS),
+	A(LIMIT, "limit", "LIMIT", LIMIT, NONE),
+	A(SERIES, "series", "SERIES", SERIES, NONE),
+	A(LIMIT_BYTES, "limit_bytes", "", REQUEST, NONE),
+	A(CGROUP_USED_BYTES, "cgroup_used_bytes", "", REQUEST, NONE),
 };
 
 /* A number of whatever size it was sent in; attributes may be unaligned. */
@@ -126,7 +133,16 @@ static const char *name_of(enum attr_kind kind, u64 v)
 {
 	unsigned int id = v > UINT32_MAX ? UINT32_MAX : (unsigned int)v;
 
-	return kind == KIND_STATE ? state_name(id) : policy_name(id);
+	switch (kind) {
+	case KIND_STATE:
+		return state_name(id);
+	case KIND_LIMIT:
+		return limit_name(id);
+	case KIND_SERIES:
+		return series_name(id);
+	default:
+		return policy_name(id);
+	}
 }
 
 /* NULL, which json-c prints as null, for what is not there. */
@@ -150,6 +166,8 @@ struct json_object *attr_json(unsigned int id, const struct nlattr *a)
 		return json_text(nla_data(a), strnlen(nla_data(a), (size_t)nla_len(a)));
 	case KIND_STATE:
 	case KIND_POLICY:
+	case KIND_LIMIT:
+	case KIND_SERIES:
 		name = attr_u64(a, &u) ? name_of(d->kind, u) : NULL;
 		return name ? json_object_new_string(name) : NULL;
 	default:

@@ -1,12 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <errno.h>
 #include <stdlib.h>
-#include "ctl.h"
+#include "cold.h"
+
+static bool cold;
+static u64 window_s;
+
+static const struct opt opts[] = {
+	{ .name = "cold", .kind = OPT_FLAG, .dest = &cold,
+	  .help = "first look at which of its memory it uses; tells the module" },
+	{ .name = "window", .kind = OPT_NUMBER, .dest = &window_s, .arg = "SECONDS", .min = 1,
+	  .max = 86400, .help = "with --cold: for this long (10)" },
+	{ .name = NULL }
+};
 
 struct answer {
 	struct nlmsghdr *now, *last;	/* the process, its last alert; or NULL */
 	struct nlmsghdr *before;	/* the last that accused it, if the last does not */
 	u64 interval_ms;
+	struct cold_report *cold;	/* NULL: not asked for */
 };
 
 static struct nlmsghdr *steal(struct msgs *m, size_t i)
@@ -155,7 +167,7 @@ static void print_text(const struct rec *rec, const struct rec *alert, const str
 }
 
 static int print_json(const struct ctx *ctx, const struct rec *rec, const struct rec *alert,
-		      const struct rec *before)
+		      const struct rec *before, const struct cold_report *look)
 {
 	static const struct place nowhere;
 	static const u8 ids[] = { SEEPAGE_A_SEQ, SEEPAGE_A_TIME_NS, SEEPAGE_A_STATE,
@@ -179,6 +191,7 @@ static int print_json(const struct ctx *ctx, const struct rec *rec, const struct
 				       attr_json(ids[i], alert->a[ids[i]]));
 	json_object_object_add(o, "last_alert", last);
 	json_object_object_add(o, "before", before ? json_alert(before, &nowhere) : NULL);
+	json_object_object_add(o, "cold_look", cold_report_json(look));
 	return out_json(ctx, o);
 }
 
@@ -208,7 +221,9 @@ static int print(const struct ctx *ctx, const struct answer *a)
 			 "said:");
 	if (ctx->json)
 		return print_json(ctx, a->now ? &now : &alert, has_alert ? &alert : NULL,
-				  has_before ? &before : NULL);
+				  has_before ? &before : NULL, a->cold);
+	if (a->cold)
+		cold_report_print(a->cold);
 	print_text(a->now ? &now : &alert, has_alert ? &alert : NULL,
 		   has_before ? &before : NULL);
 	return 0;
@@ -219,10 +234,19 @@ static int run(struct ctx *ctx, int argc, char **argv)
 	struct answer a = { 0 };
 	struct knl k, second;
 	u32 pid;
-	int err = query_open_pid(ctx, argv[0], &k, &pid);
+	int err;
 
+	if (window_s && !cold)
+		return usage(ctx, "--window goes with --cold");
+	err = query_open_pid(ctx, argv[0], &k, &pid);
 	if (err)
 		return err;
+	if (cold)
+		err = cold_report_make(ctx, &k, pid, window_s ? window_s : 10, &a.cold);
+	if (err) {
+		knl_close(&k);
+		return err;
+	}
 	err = query_process(&k, pid, &a.now);
 	second = k;	/* its error is not of interest */
 	if (err >= 0 || k.err == ESRCH || (k.err == ENOENT && *k.text))
@@ -233,11 +257,13 @@ static int run(struct ctx *ctx, int argc, char **argv)
 	free(a.now);
 	free(a.last);
 	free(a.before);
+	cold_report_free(a.cold);
 	knl_close(&k);
 	return err;
 }
 
 const struct command cmd_explain = {
 	.name = "explain", .args = "PID", .help = "why one process is under alert, or why not",
-	.more = "Without capabilities: your own processes.", .min = 1, .max = 1, .run = run,
+	.more = "Without capabilities: your own processes, without --cold.",
+	.opts = opts, .min = 1, .max = 1, .run = run,
 };

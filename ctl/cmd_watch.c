@@ -10,17 +10,16 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
-#include <time.h>
 #include <unistd.h>
 #include <linux/genetlink.h>
 #include <netlink/genl/genl.h>
-#include "ctl.h"
+#include "cold.h"
 
 #define POLL_MS		1000	/* look for the module this often while it is away */
 
 static u64 since, min_confidence, count, timeout_s;
 static const char *states, *since_text;
-static bool wait_for_module;
+static bool wait_for_module, no_cold;
 
 static const struct opt opts[] = {
 	{ .name = "since", .kind = OPT_STRING, .dest = &since_text, .arg = "SEQ",
@@ -37,12 +36,15 @@ static const struct opt opts[] = {
 	  .max = INT32_MAX, .help = "end after this time" },
 	{ .name = "wait", .kind = OPT_FLAG, .dest = &wait_for_module,
 	  .help = "wait for the module if it is not loaded" },
+	{ .name = "no-cold", .kind = OPT_FLAG, .dest = &no_cold,
+	  .help = "do not look at what suspects use, nor at their cgroups" },
 	{ .name = NULL }
 };
 
 struct watch {
 	struct ctx *ctx;
 	struct knl ask, events;	/* requests; the group and news of families */
+	struct prober *prober;		/* NULL: --no-cold */
 	struct follow follow;
 	u32 states;	/* mask; 0: all */
 	u64 printed;
@@ -55,14 +57,6 @@ struct watch {
 	int status;
 	int signals;
 };
-
-static u64 now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (u64)t.tv_sec * 1000 + (u64)t.tv_nsec / 1000000;
-}
 
 static void print_text(const struct rec *rec)
 {
@@ -232,8 +226,10 @@ static int connect_module(struct watch *w)
 	}
 	if (!w->started)
 		begin(w, &rec);
-	else if (follow_reloaded(&w->follow, rec_get(&rec, SEEPAGE_A_INSTANCE, 0)))
+	else if (follow_reloaded(&w->follow, rec_get(&rec, SEEPAGE_A_INSTANCE, 0))) {
 		note(NULL, "watch: module reloaded");
+		prober_forget(w->prober);
+	}
 	free(nlh);
 	err = read_ring(w);
 	if (err == -ENOENT || err == 1)
@@ -292,8 +288,8 @@ static int on_event(struct nlmsghdr *nlh, void *arg)
 /* How long to sleep; -1: for ever */
 static int patience(const struct watch *w)
 {
-	u64 now = now_ms();
-	int ms = w->away || w->stale ? POLL_MS : -1;
+	u64 now = cold_now_ms();
+	int ms = w->away || w->stale ? POLL_MS : prober_wait(w->prober);
 
 	if (!w->deadline_ms)
 		return ms;
@@ -321,7 +317,7 @@ static int step(struct watch *w)
 		return 0;
 	}
 	err = knl_events(&w->events, on_event, w);
-	if (w->done || (w->deadline_ms && now_ms() >= w->deadline_ms)) {
+	if (w->done || (w->deadline_ms && cold_now_ms() >= w->deadline_ms)) {
 		w->done = true;
 		return 0;
 	}
@@ -329,7 +325,11 @@ static int step(struct watch *w)
 		w->stale = true;
 	else if (err < 0)
 		return err;
-	return w->away || w->stale ? connect_module(w) : 0;
+	if (w->away || w->stale)
+		return connect_module(w);
+	if (!p[0].revents)	/* no alert waits */
+		prober_step(w->prober);
+	return 0;
 }
 
 static int follow_alerts(struct watch *w)
@@ -370,7 +370,7 @@ static int run(struct ctx *ctx, int argc, char **argv)
 	if (err || out_gone())
 		return err;
 	if (timeout_s)
-		w.deadline_ms = now_ms() + timeout_s * 1000;
+		w.deadline_ms = cold_now_ms() + timeout_s * 1000;
 	w.signals = block_signals();
 	err = knl_open(&w.ask);
 	if (err >= 0) {
@@ -379,7 +379,10 @@ static int run(struct ctx *ctx, int argc, char **argv)
 			err = knl_listen(&w.events);
 		w.ask.err = w.events.err;
 	}
+	if (!no_cold)
+		w.prober = prober_new(&w.ask);
 	err = err < 0 ? knl_fail(ctx, &w.ask, NEEDS_ADMIN) : follow_alerts(&w);
+	prober_free(w.prober);
 	knl_close(&w.events);
 	knl_close(&w.ask);
 	if (w.signals >= 0)
@@ -389,7 +392,9 @@ static int run(struct ctx *ctx, int argc, char **argv)
 
 const struct command cmd_watch = {
 	.name = "watch", .args = "", .help = "print alerts as they come",
-	.more = "Goes on when the module is unloaded and loaded again.\n"
+	.more = "While it runs it looks at whether suspects use again what they gained, and\n"
+		"at the memory limits of their cgroups, and tells the module.\n"
+		"Goes on when the module is unloaded and loaded again.\n"
 		"With -j: one object a line; {\"lost\":{\"from\":A,\"to\":B}} says that these\n"
 		"numbers were overwritten before they could be read. Ends with status 0 on SIGINT, SIGTERM and when its reader goes away.",
 	.opts = opts, .run = run,

@@ -111,6 +111,7 @@ const char *gate_name(unsigned int id);
 const char *gate_unit(unsigned int id);
 const char *counter_name(unsigned int id);
 const char *limit_name(unsigned int id);
+const char *series_name(unsigned int id);
 const char *severity_name(unsigned int severity);
 int state_from_name(const char *name, size_t len);	/* -1: unknown */
 unsigned int cfg_from_name(const char *name);		/* 0: unknown */
@@ -131,6 +132,8 @@ enum attr_kind {
 	KIND_STRING,
 	KIND_STATE,
 	KIND_POLICY,
+	KIND_LIMIT,
+	KIND_SERIES,
 	KIND_REQUEST,		/* goes to the kernel only */
 };
 
@@ -218,6 +221,8 @@ struct place {
 void place_find(const struct rec *rec, bool multicast, struct place *p);
 bool place_of(u32 pid, s64 least_age_ms, struct place *p);
 void place_free(struct place *p);
+char *procfs_read(int dir, const char *name);
+int procfs_open(u32 pid, s64 least_age_ms);
 
 /* json.c: objects for JSON */
 struct json_object *json_text(const char *s, size_t len);
@@ -358,6 +363,7 @@ u64 query_interval(struct knl *k);
 int query_config(struct knl *k, struct conf *c);
 int query_send_config(struct knl *k, const struct conf *c);
 int query_alerts(struct knl *k, u64 since, struct msgs *m);
+int query_evidence(struct knl *k, u32 pid, int cold, const u64 *limit, u64 used);
 int query_process(struct knl *k, u32 pid, struct nlmsghdr **reply);
 void msgs_free(struct msgs *m);
 

@@ -17,7 +17,8 @@
 #define PROC_PID_INIT_INO	0xeffffffcU	/* inode of the first pid namespace */
 #define CLOCK_SLACK_MS		20
 
-static char *read_file(int dir, const char *name)
+/* A file whole, up to a megabyte; free() it. NULL: errno says why. */
+char *procfs_read(int dir, const char *name)
 {
 	size_t n = 0, room = 4096;
 	char *buf = must(malloc(room));
@@ -46,7 +47,7 @@ static char *read_file(int dir, const char *name)
 /* Age of the process of /proc/PID in ms, -1: not known */
 static s64 age_ms(int dir)
 {
-	char *stat = read_file(dir, "stat"), *p = stat ? strrchr(stat, ')') : NULL;
+	char *stat = procfs_read(dir, "stat"), *p = stat ? strrchr(stat, ')') : NULL;
 	long hz = sysconf(_SC_CLK_TCK);
 	s64 age = -1;
 	struct timespec now;
@@ -84,7 +85,7 @@ static s64 least_age(const struct rec *rec)
 /* "0::/path" is the unified hierarchy, else that of the memory controller. */
 static char *cgroup_path(int dir)
 {
-	char *text = read_file(dir, "cgroup"), *line, *save = NULL, *found = NULL;
+	char *text = procfs_read(dir, "cgroup"), *line, *save = NULL, *found = NULL;
 
 	for (line = text ? strtok_r(text, "\n", &save) : NULL; line;
 	     line = strtok_r(NULL, "\n", &save)) {
@@ -125,7 +126,7 @@ static bool initial_pids(void)
 
 static bool uid_of(int dir, u32 *uid)
 {
-	char *text = read_file(dir, "status"), *line = text ? strstr(text, "\nUid:") : NULL;
+	char *text = procfs_read(dir, "status"), *line = text ? strstr(text, "\nUid:") : NULL;
 	unsigned long v = line ? strtoul(line + 5, NULL, 10) : 0;
 
 	free(text);
@@ -156,6 +157,20 @@ bool place_of(u32 pid, s64 least_age_ms, struct place *p)
 	}
 	close(dir);
 	return found;
+}
+
+/* /proc/PID of process @pid of our namespace, if it is at least so old; -1: none */
+int procfs_open(u32 pid, s64 least_age_ms)
+{
+	char path[32];
+	int dir;
+
+	snprintf(path, sizeof(path), "/proc/%u", pid);
+	dir = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (dir < 0 || age_ms(dir) + CLOCK_SLACK_MS >= least_age_ms)
+		return dir;
+	close(dir);
+	return -1;
 }
 
 void place_find(const struct rec *rec, bool multicast, struct place *p)

@@ -80,6 +80,21 @@ int query_process(struct knl *k, u32 pid, struct nlmsghdr **reply)
 	return query_one(k, msg, reply);
 }
 
+/* What was found out of a process: @cold in permille, < 0: not; @limit NULL: not */
+int query_evidence(struct knl *k, u32 pid, int cold, const u64 *limit, u64 used)
+{
+	struct nl_msg *msg = knl_msg(k, SEEPAGE_CMD_SET_EVIDENCE, 0);
+
+	nla_put_u32(msg, SEEPAGE_A_PID, pid);
+	if (cold >= 0)
+		nla_put_u32(msg, SEEPAGE_A_COLD_PERMILLE, (u32)cold);
+	if (limit) {
+		nla_put_u64(msg, SEEPAGE_A_LIMIT_BYTES, *limit);
+		nla_put_u64(msg, SEEPAGE_A_CGROUP_USED_BYTES, used);
+	}
+	return knl_call(k, msg, NULL, NULL);
+}
+
 /*
  * A whole dump. One that was interrupted by changes is repeated, some times.
  *

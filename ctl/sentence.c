@@ -60,6 +60,24 @@ static const char *has_been(bool past)
 	return past ? "had been" : "has been";
 }
 
+/* What ends when memory goes on to grow: @text is when. */
+static void exhaustion(const struct rec *rec, const char *text, char *buf, size_t size)
+{
+	static const char *const limits[__SEEPAGE_LIMIT_MAX] = {
+		[SEEPAGE_LIMIT_AS] = "its limit of address space (RLIMIT_AS)",
+		[SEEPAGE_LIMIT_DATA] = "its limit of data (RLIMIT_DATA)",
+		[SEEPAGE_LIMIT_CGROUP] = "the memory limit of its cgroup",
+		[SEEPAGE_LIMIT_MAPS] = "the most mappings a process may have (vm.max_map_count)",
+	};
+	u64 limit = rec_get(rec, SEEPAGE_A_LIMIT, SEEPAGE_LIMIT_RAM);
+
+	if (limit < ARRAY_SIZE(limits) && limits[limit])
+		sentence_append(buf, size, ", at this pace %s is reached in %s", limits[limit],
+				text);
+	else
+		sentence_append(buf, size, ", memory exhausted in %s at this rate", text);
+}
+
 /* First line of every answer about a process */
 void sentence_headline(const struct rec *rec, char *buf, size_t size)
 {
@@ -81,8 +99,7 @@ void sentence_headline(const struct rec *rec, char *buf, size_t size)
 	if (rec->past)
 		return;
 	if (rec_u64(rec, SEEPAGE_A_TTE_SECONDS, &tte))
-		sentence_append(buf, size, ", memory exhausted in %s at this rate",
-				fmt_seconds(text, sizeof(text), tte));
+		exhaustion(rec, fmt_seconds(text, sizeof(text), tte), buf, size);
 	else
 		sentence_append(buf, size, ", no time to exhaustion");
 }

@@ -44,6 +44,10 @@ static const char *const counter_names[__SEEPAGE_COUNTER_MAX] = { SEEPAGE_COUNTE
 	[SEEPAGE_LIMIT_##id] = #name,
 static const char *const limit_names[__SEEPAGE_LIMIT_MAX] = { SEEPAGE_LIMITS(LIMIT) };
 
+#define SERIES(id, name)	\
+	[SEEPAGE_SERIES_##id] = #name,
+static const char *const series_names[__SEEPAGE_SERIES_MAX] = { SEEPAGE_SERIES(SERIES) };
+
 #define CFG_NUMBER(id, n, d, lo, hi, h)						\
 	[SEEPAGE_CFG_##id] = { .name = #n, .help = h, .def = d, .min = lo, .max = hi },
 #define CFG_WORD(id, n, d, h)							\
@@ -65,6 +69,7 @@ static_assert(ENTRIES(SEEPAGE_STATES) == __SEEPAGE_STATE_MAX, "states");
 static_assert(ENTRIES(SEEPAGE_FACTORS) == SEEPAGE_FACTOR_MAX, "factors");
 static_assert(ENTRIES(SEEPAGE_GATES) == SEEPAGE_GATE_MAX, "gates");
 static_assert(ENTRIES(SEEPAGE_LIMITS) == __SEEPAGE_LIMIT_MAX, "limits");
+static_assert(ENTRIES(SEEPAGE_SERIES) == __SEEPAGE_SERIES_MAX, "series");
 static_assert(ENTRIES(SEEPAGE_COUNTERS) == SEEPAGE_COUNTER_MAX, "counters");
 static_assert(ENTRIES(SEEPAGE_CONFIG_NUMBERS) + ENTRIES(SEEPAGE_CONFIG_WORDS) ==
 	      SEEPAGE_CFG_MAX, "configuration keys");
@@ -96,6 +101,7 @@ LOOKUP(factor)
 LOOKUP(gate)
 LOOKUP(counter)
 LOOKUP(limit)
+LOOKUP(series)
 LOOKUP_UNIT(factor)
 LOOKUP_UNIT(gate)
 

@@ -66,7 +66,7 @@ int seep_netlink_check_read(struct sk_buff *skb, struct netlink_ext_ack *extack)
 	return -EPERM;
 }
 
-static int check_write(struct sk_buff *skb, struct netlink_ext_ack *extack)
+int seep_netlink_check_write(struct sk_buff *skb, struct netlink_ext_ack *extack)
 {
 	if (netlink_capable(skb, CAP_SYS_ADMIN))
 		return 0;
@@ -120,7 +120,7 @@ static int get_config(struct sk_buff *skb, struct genl_info *info)
 
 static int set_config(struct sk_buff *skb, struct genl_info *info)
 {
-	int rc = check_write(skb, info->extack);
+	int rc = seep_netlink_check_write(skb, info->extack);
 
 	if (rc)
 		return rc;
@@ -137,7 +137,7 @@ static int set_config(struct sk_buff *skb, struct genl_info *info)
  * The record of a pid of the reader's namespace.
  * Context: seep_table_mutex, for as long as it is used.
  */
-static struct seep_rec *rec_of(const struct nlattr *attr, struct netlink_ext_ack *extack)
+struct seep_rec *seep_netlink_rec(const struct nlattr *attr, struct netlink_ext_ack *extack)
 {
 	struct seep_rec *rec = ERR_PTR(-ESRCH);
 	u32 nr = nla_get_u32(attr);
@@ -232,7 +232,7 @@ static int get_proc(struct sk_buff *skb, struct genl_info *info)
 		return -EINVAL;
 	}
 	mutex_lock(&seep_table_mutex);
-	rec = rec_of(info->attrs[SEEPAGE_A_PID], info->extack);
+	rec = seep_netlink_rec(info->attrs[SEEPAGE_A_PID], info->extack);
 	rc = IS_ERR(rec) ? PTR_ERR(rec) : put_proc(skb, info, rec);
 	mutex_unlock(&seep_table_mutex);
 	return rc;
@@ -246,7 +246,7 @@ static int reset_history(struct genl_info *info)
 
 	mutex_lock(&seep_table_mutex);
 	if (info->attrs[SEEPAGE_A_PID])
-		rec = rec_of(info->attrs[SEEPAGE_A_PID], info->extack);
+		rec = seep_netlink_rec(info->attrs[SEEPAGE_A_PID], info->extack);
 	if (!IS_ERR(rec))
 		seep_sample_reset(rec);
 	mutex_unlock(&seep_table_mutex);
@@ -255,7 +255,7 @@ static int reset_history(struct genl_info *info)
 
 static int reset(struct sk_buff *skb, struct genl_info *info)
 {
-	int rc = check_write(skb, info->extack);
+	int rc = seep_netlink_check_write(skb, info->extack);
 	u32 what;
 
 	if (rc)
@@ -369,6 +369,8 @@ static const struct seep_genl_ops ops[] = {
 	  .start = seep_dump_alerts_start, .dumpit = seep_dump_alerts,
 	  .done = seep_dump_done },
 	{ .cmd = SEEPAGE_CMD_RESET, .policy = takes_what, .doit = reset },
+	{ .cmd = SEEPAGE_CMD_SET_EVIDENCE, .policy = seep_evidence_takes,
+	  .doit = seep_evidence_request },
 };
 
 static const struct genl_multicast_group groups[] = {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * What the netlink files share: netlink.c (the family, requests, multicast),
- * netlink_dump.c (dumps), netlink_put.c (attributes), netlink_series.c (series).
+ * netlink_dump.c (dumps), netlink_put.c (attributes), netlink_series.c (series),
+ * netlink_evidence.c (evidence).
  */
 #ifndef SEEP_NETLINK_H
 #define SEEP_NETLINK_H
@@ -19,7 +20,14 @@ bool seep_netlink_may_read(struct sk_buff *skb);
 int seep_netlink_check_read(struct sk_buff *skb, struct netlink_ext_ack *extack);
 kuid_t seep_netlink_reader(struct sk_buff *skb);
 bool seep_netlink_is_own(const struct seep_rec *rec, kuid_t reader);
+int seep_netlink_check_write(struct sk_buff *skb, struct netlink_ext_ack *extack);
 int seep_netlink_check_pid(const struct nlattr *attr, struct netlink_ext_ack *extack);
+struct seep_rec *seep_netlink_rec(const struct nlattr *attr,
+				  struct netlink_ext_ack *extack);	/* table mutex */
+
+/* netlink_evidence.c */
+extern const struct nla_policy seep_evidence_takes[];
+int seep_evidence_request(struct sk_buff *skb, struct genl_info *info);
 
 /* netlink_dump.c */
 extern const struct nla_policy seep_dump_proc_takes[], seep_dump_alerts_takes[];

@@ -100,6 +100,9 @@ int seep_dump_proc_start(struct netlink_callback *cb)
 /* What needs no figures comes first: a refused record costs next to nothing. */
 static bool may_pass(const struct dump *d, struct seep_rec *rec)
 {
+	/* the state that seep_view_fill() shows; of one not looked at yet all is 0 */
+	if (!(d->states >> rec->det.state & 1))
+		return false;
 	if (d->all)
 		return true;
 	seep_view_identify(rec);
@@ -108,7 +111,7 @@ static bool may_pass(const struct dump *d, struct seep_rec *rec)
 
 static bool passes(const struct dump *d, const struct seep_view *v)
 {
-	if (!(d->states >> v->verdict.state & 1) || v->verdict.confidence < d->min_confidence)
+	if (v->verdict.confidence < d->min_confidence)
 		return false;
 	if (d->by_uid && !(v->who.known && uid_eq(v->who.uid, d->uid)))
 		return false;

@@ -144,6 +144,20 @@ static int put_verdict(struct sk_buff *skb, const struct seep_view *v)
 	return 0;
 }
 
+/* What is not known of a process at rest, which most are, is not put. */
+static int put_evidence(struct sk_buff *skb, const struct seep_view *v)
+{
+	if (v->cold_ns &&
+	    (put_u32(skb, SEEPAGE_A_COLD_PERMILLE, v->cold) ||
+	     put_u64(skb, SEEPAGE_A_COLD_AGE_SECONDS, v->cold_age_s)))
+		return -EMSGSIZE;
+	if (v->verdict.tte_s != SEEP_UNKNOWN && put_u8(skb, SEEPAGE_A_LIMIT, v->limit))
+		return -EMSGSIZE;
+	if (v->has_series && put_u8(skb, SEEPAGE_A_SERIES, v->series))
+		return -EMSGSIZE;
+	return 0;
+}
+
 static int put_figures(struct sk_buff *skb, const struct seep_view *v)
 {
 	u64 faults = v->faults_user + v->faults_kernel;
@@ -182,6 +196,8 @@ int seep_put_view(struct sk_buff *skb, const struct seep_view *v, pid_t pid,
 		rc = put_verdict(skb, v);
 	if (!rc)
 		rc = put_figures(skb, v);
+	if (!rc)
+		rc = put_evidence(skb, v);
 	if (!rc && gates)
 		rc = put_gates(skb, &v->verdict);
 	return rc;

@@ -28,6 +28,11 @@ static struct {				/* of the pass; seep_table_mutex */
 
 static LIST_HEAD(hot);			/* seep_table_mutex */
 
+static bool is_hot(const struct seep_rec *rec)
+{
+	return !list_empty(&rec->hot);
+}
+
 /* ---- reading one record ---- */
 
 /* Of the faults since the last sample, those that were anonymous. */
@@ -77,13 +82,15 @@ static void confine(struct seep_sample *s, u64 limit, u64 used, u8 which)
 /*
  * What this process can still take: what the machine has left, or what a limit
  * of its own leaves, whichever is less. Its own limits matter only while it
- * grows, and are read only then.
+ * grows or is under suspicion, and are read only then.
  */
 static noinline void read_headroom(const struct seep_rec *rec, struct seep_sample *s)
 {
 	struct task_struct *p;
 	u64 limit;
 
+	if (seep_evidence_room(rec, s, &limit))
+		confine(s, limit, 0, SEEPAGE_LIMIT_CGROUP);
 	rcu_read_lock();
 	p = pid_task(rec->pid, PIDTYPE_TGID);
 	if (p) {
@@ -116,7 +123,9 @@ static __always_inline void read_figures(struct seep_rec *rec, struct seep_sampl
 	read_faults(rec, s, rw);
 	s->headroom = pass.room;
 	s->limit = SEEPAGE_LIMIT_RAM;
-	if (s->anon + s->swap != rec->last.anon + rec->last.swap)
+	s->cold = rec->last.cold;	/* seep_evidence_cold() writes them there */
+	s->cold_ns = rec->last.cold_ns;
+	if (s->anon + s->swap != rec->last.anon + rec->last.swap || is_hot(rec))
 		read_headroom(rec, s);
 }
 
@@ -149,8 +158,6 @@ noinline void seep_sample_read(struct seep_rec *rec, struct seep_sample *s, u64 
 	struct reading r = { .rec = rec, .s = s, .rw = rw };
 
 	s->cpu_ns = 0;			/* there is no source for these yet */
-	s->cold_ns = 0;
-	s->cold = 0;
 	s->peers = 0;
 	s->peers_growing = 0;
 	seep_account_fold_and(rec, read_on_the_spot, &r);
@@ -236,16 +243,22 @@ static void check_owner(struct seep_rec *rec)
 		trace_seepage_owner(rec);
 }
 
-/* What all of them hold is judged when the pass is through. */
-static __always_inline void add_to_group(const struct seep_rec *rec)
+/* Not ok, now or before: tell, and look more often or no more. */
+static noinline void follow_up(struct seep_rec *rec, u8 prev, const struct seep_verdict *v,
+			       bool full)
 {
-	struct seep_group *g = rec->group;
-
-	g->sum.held += rec->det.last_v;
-	if (likely(rec->det.state == SEEPAGE_STATE_OK))
-		return;
-	g->sum.growing += rec->det.state <= SEEPAGE_STATE_RUNAWAY;
-	g->sum.alerting += seep_alert_is(rec->det.state);
+	if (v->state != prev)
+		seep_alert_state(rec, prev, v);
+	else if (rec->told.pending)
+		seep_alert_retry(rec);
+	if (suspicious(v->state) && list_empty(&rec->hot))
+		list_add_tail(&rec->hot, &hot);
+	else if (!suspicious(v->state) && !list_empty(&rec->hot))
+		list_del_init(&rec->hot);
+	if (full && rec->group) {
+		rec->group->sum.growing += suspicious(v->state);
+		rec->group->sum.alerting += seep_alert_is(v->state);
+	}
 }
 
 static void sample_one(struct seep_rec *rec, const struct seep_conf *c, bool full)
@@ -272,16 +285,11 @@ static void sample_one(struct seep_rec *rec, const struct seep_conf *c, bool ful
 	if (unlikely(seep_series_on))
 		seep_series_sample(rec, s, v);
 	trace_seepage_sample(rec, v);
-	if (v->state != prev)
-		seep_alert_state(rec, prev, v);
-	else if (rec->told.pending)
-		seep_alert_retry(rec);
+	if (unlikely(v->state | prev))
+		follow_up(rec, prev, v, full);
+	/* what all of them hold is judged when the pass is through */
 	if (full && rec->group)
-		add_to_group(rec);
-	if (suspicious(v->state) && list_empty(&rec->hot))
-		list_add_tail(&rec->hot, &hot);
-	else if (!suspicious(v->state) && !list_empty(&rec->hot))
-		list_del_init(&rec->hot);
+		rec->group->sum.held += rec->det.last_v;
 	if (news)
 		seep_netlink_sample(rec);
 }
@@ -291,11 +299,6 @@ static void read_room(void)
 	long pages = max(si_mem_available(), 0L) + max(get_nr_swap_pages(), 0L);
 
 	pass.room = (u64)pages << PAGE_SHIFT;
-}
-
-static bool is_hot(const struct seep_rec *rec)
-{
-	return !list_empty(&rec->hot);
 }
 
 static void full_pass(const struct seep_conf *c)
@@ -357,6 +360,7 @@ static void forget(struct seep_rec *rec)
 	/* the window counts from now on; its RSS comes with the next sample */
 	rec->det.window[0].faults = (u32)rec->last.faults;
 	memset(&rec->told, 0, sizeof(rec->told));
+	seep_evidence_forget(rec);
 	list_del_init(&rec->hot);
 }
 

@@ -71,6 +71,8 @@ struct seep_rec {
 	struct list_head kin;		/* of the group */
 	struct list_head hot;		/* under suspicion: sampled faster; or buried */
 	u64 faults_rw[2];		/* reads, writes at the last sample */
+	u64 cgroup_full;		/* bytes it holds when its cgroup is full */
+	u64 cgroup_ns;			/* monotonic, when that was told; 0: not known */
 	struct seep_sample last;
 	struct seep_det det;
 };
@@ -109,6 +111,12 @@ struct seep_view {
 	u32 fault_rate;
 	u32 members;			/* of a group: all figures are sums; else 0 */
 	u8 severity;
+	u8 limit;			/* enum seepage_limit, of verdict.tte_s */
+	u8 series;			/* enum seepage_series, with has_series */
+	bool has_series;
+	u16 cold;			/* permille, with cold_ns */
+	u64 cold_age_s;
+	u64 cold_ns;			/* 0: not known */
 	struct seep_verdict verdict;
 };
 
@@ -273,6 +281,12 @@ void seep_owner_adopt_all(void);				/* may sleep, table mutex */
 bool seep_owner_lost(struct seep_rec *rec);			/* may sleep, table mutex */
 struct seep_rec *seep_owner_rec(struct task_struct *process, bool *exiting); /* RCU, table mutex */
 struct seep_rec *seep_owner_next(struct pid_namespace *ns, int *nr); /* may sleep, table mutex */
+
+/* evidence.c: table mutex; what user space found out of a process */
+void seep_evidence_cold(struct seep_rec *rec, u16 permille);
+void seep_evidence_cgroup(struct seep_rec *rec, u64 limit, u64 used);
+void seep_evidence_forget(struct seep_rec *rec);
+bool seep_evidence_room(const struct seep_rec *rec, const struct seep_sample *s, u64 *room);
 
 /* sample.c: process context, table mutex */
 bool seep_sample_pass(bool full, const struct seep_conf *c);

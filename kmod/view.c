@@ -47,6 +47,27 @@ void seep_view_identify(struct seep_rec *rec)
 	rcu_read_unlock();
 }
 
+/* What is known of a verdict beyond its own figures; nothing of one at rest. */
+static void fill_evidence(struct seep_view *v, const struct seep_rec *rec, u64 now_ns)
+{
+	const struct seep_det *d = &rec->det;
+
+	v->limit = rec->last.limit;
+	if (v->verdict.t1) {
+		v->has_series = true;
+		v->series = v->verdict.series;
+	} else if (d->policy == SEEPAGE_POLICY_LADDER &&
+		   d->state >= SEEPAGE_STATE_SUSPECTED && d->state <= SEEPAGE_STATE_RUNAWAY) {
+		v->has_series = true;
+		v->series = d->accused;
+	}
+	v->cold_ns = rec->last.cold_ns;
+	if (v->cold_ns) {
+		v->cold = rec->last.cold;
+		v->cold_age_s = div_u64(now_ns - min(v->cold_ns, now_ns), NSEC_PER_SEC);
+	}
+}
+
 /**
  * seep_view_weigh() - the severity of a view
  * @v: with its figures, and the verdict that is shown
@@ -109,6 +130,7 @@ void seep_view_fill(struct seep_view *v, struct seep_rec *rec)
 	v->fault_rate = seep_det_fault_rate(&rec->det, s, c.v[SEEPAGE_CFG_MONITORING_WINDOW_S]);
 	seep_det_explain(&rec->det, &rec->last, &c, &v->verdict);
 	v->has_growth = seep_det_growth(&rec->det, &v->verdict, &v->growth);
+	fill_evidence(v, rec, now.time_ns);
 	seep_view_weigh(v);
 }
 

@@ -9,8 +9,8 @@
  *
  * Permissions, all in the initial user namespace: reading everything needs
  * CAP_PERFMON or CAP_SYS_ADMIN (without either, GET_PROC answers for the
- * caller's own processes and the rest is -EPERM); SET_CONFIG, RESET and
- * joining a multicast group need CAP_SYS_ADMIN. The family exists in the
+ * caller's own processes and the rest is -EPERM); SET_CONFIG, RESET,
+ * SET_EVIDENCE and joining a multicast group need CAP_SYS_ADMIN. The family exists in the
  * initial network namespace only. Process ids in a reply are those of the
  * reader's pid namespace, in a multicast those of the initial one.
  *
@@ -41,6 +41,14 @@
  *                    reply:   one message an alert, oldest first
  * RESET       do     request: RESET_WHAT, [PID] (with RESET_HISTORY only)
  *                    reply:   ack only
+ * SET_EVIDENCE do    request: PID [COLD_PERMILLE] [LIMIT_BYTES] [CGROUP_USED_BYTES]
+ *                             what only user space can find out of a process:
+ *                             one of the first two at least, CGROUP_USED_BYTES
+ *                             with every LIMIT_BYTES above 0. It holds until it
+ *                             is told anew, for memory of the cgroup an hour at
+ *                             most; RESET of histories and exec forget it.
+ *                             -ESRCH: there is no such process, or no record
+ *                    reply:   ack only
  * ALERT       multicast group "alert":  an alert
  * SAMPLE      multicast group "sample": a process, each time it was sampled
  *                    and any figure of it changed
@@ -57,7 +65,8 @@
  *             [GROWTH_BYTES_PER_HOUR] [TTE_SECONDS] FAULTS_USER FAULTS_KERNEL
  *             FAULTS_ANON FAULTS_FILE FAULT_RATE AGE_SECONDS
  *             FACTORS{ FACTOR{ .. }.. } [GATES{ GATE{ .. }.. }]
- *             [HISTORY{ LEVEL{ .. }.. }]
+ *             [HISTORY{ LEVEL{ .. }.. }] [COLD_PERMILLE] [COLD_AGE_SECONDS]
+ *             [LIMIT] [SERIES]
  *             Memory figures and fault counts are current; the verdict is that
  *             of the last sample. UID and CGROUP_ID are left out for a process
  *             that ended before they were known, PID where the reader's pid
@@ -90,6 +99,7 @@ enum seepage_cmd {
 	SEEPAGE_CMD_ALERT,		/* notification only */
 	SEEPAGE_CMD_SAMPLE,		/* notification only */
 	SEEPAGE_CMD_SERIES,		/* notification only */
+	SEEPAGE_CMD_SET_EVIDENCE,
 
 	__SEEPAGE_CMD_MAX,
 	SEEPAGE_CMD_MAX = __SEEPAGE_CMD_MAX - 1
@@ -181,6 +191,14 @@ enum seepage_attr {
 	SEEPAGE_A_SAMPLE_SIZE,		/* u32, of each in SAMPLES; may grow at its end */
 	SEEPAGE_A_SAMPLES,		/* binary: struct seepage_raw_sample[] */
 	SEEPAGE_A_GONE,			/* binary: u64[], ids of struct seepage_raw_sample */
+
+	/* evidence */
+	SEEPAGE_A_COLD_PERMILLE,	/* u32, 0 to 1000: of what grew, not used again */
+	SEEPAGE_A_COLD_AGE_SECONDS,	/* u64, since that was told */
+	SEEPAGE_A_LIMIT,		/* u8, enum seepage_limit, what TTE_SECONDS leads to */
+	SEEPAGE_A_SERIES,		/* u8, enum seepage_series, what the verdict is about */
+	SEEPAGE_A_LIMIT_BYTES,		/* u64, that its cgroup may use, 0: no limit known */
+	SEEPAGE_A_CGROUP_USED_BYTES,	/* u64, that cannot be reclaimed from it */
 
 	__SEEPAGE_A_MAX,
 	SEEPAGE_A_MAX = __SEEPAGE_A_MAX - 1

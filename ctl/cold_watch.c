@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * While `watch` runs: looks at those under watch or worse, and tells the kernel
+ * whether they use what they gained and what their cgroup has left. It does one
+ * thing at a time, the list of suspects or one look, so that its caller comes
+ * back to the alerts in between.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "cold.h"
+
+#define SUSPECTS_MAX	64
+#define LIST_MS		2000		/* ask for suspects: while there are any */
+#define LIST_IDLE_MS	10000		/* and while there are none */
+#define CGROUP_MS	10000		/* tell what the cgroup has left */
+#define FORGET_MS	300000		/* of no suspect any more */
+#define LOCK_MS		60000		/* look whether the other one has gone */
+#define NEVER		UINT64_MAX
+
+struct suspect {
+	u32 pid;
+	int dir;		/* of /proc/PID: stays with its process */
+	u64 state, age_s;
+	u64 seen_ms;		/* last time it was suspect */
+	u64 first_ms, next_ms;	/* looks */
+	u64 cgroup_ms;		/* next time */
+	bool looked;		/* first and before are there */
+	bool limited;		/* its cgroup had a limit last time */
+	struct cold_look first, before;
+};
+
+struct prober {
+	struct knl *k;
+	struct suspect s[SUSPECTS_MAX];
+	size_t n;
+	u64 list_ms;		/* next time */
+	int lock;		/* < 0: not ours */
+	bool told_look;
+	bool off;		/* the kernel does not take it */
+};
+
+struct prober *prober_new(struct knl *k)
+{
+	struct prober *p = must(calloc(1, sizeof(*p)));
+
+	p->k = k;
+	p->lock = -1;
+	return p;
+}
+
+static void drop(struct prober *p, struct suspect *s)
+{
+	cold_free(&s->first);
+	cold_free(&s->before);
+	close(s->dir);
+	*s = p->s[--p->n];
+}
+
+/* Another load of the module, or none: it knows nothing of what was told. */
+void prober_forget(struct prober *p)
+{
+	while (p && p->n)
+		drop(p, &p->s[p->n - 1]);
+	if (p)
+		p->list_ms = 0;
+}
+
+void prober_free(struct prober *p)
+{
+	if (!p)
+		return;
+	prober_forget(p);
+	if (p->lock >= 0)
+		close(p->lock);
+	free(p);
+}
+
+/* ---- who ---- */
+
+static struct nl_msg *suspects_msg(struct knl *k, void *arg)
+{
+	struct nl_msg *msg = knl_msg(k, SEEPAGE_CMD_GET_PROC, NLM_F_DUMP);
+
+	nla_put_u32(msg, SEEPAGE_A_FILTER_STATES,
+		    1U << SEEPAGE_STATE_WATCH | 1U << SEEPAGE_STATE_SUSPECTED |
+		    1U << SEEPAGE_STATE_CONFIRMED | 1U << SEEPAGE_STATE_RUNAWAY);
+	return msg;
+}
+
+/* The most severe first, among them those that gained most */
+static int by_severity(const void *a, const void *b)
+{
+	const struct rec *x = a, *y = b;
+	u64 u = rec_get(x, SEEPAGE_A_STATE, 0), v = rec_get(y, SEEPAGE_A_STATE, 0);
+
+	if (u == v) {
+		u = rec_get(x, SEEPAGE_A_RSS_BYTES, 0);
+		v = rec_get(y, SEEPAGE_A_RSS_BYTES, 0);
+	}
+	return u > v ? -1 : u < v;
+}
+
+static struct suspect *find(struct prober *p, u32 pid)
+{
+	size_t i;
+
+	for (i = 0; i < p->n; i++)
+		if (p->s[i].pid == pid)
+			return &p->s[i];
+	return NULL;
+}
+
+/* One that is less severe than @state has to go; NULL: there is none. */
+static struct suspect *make_room(struct prober *p, u64 state)
+{
+	struct suspect *least = &p->s[0];
+	size_t i;
+
+	if (p->n < SUSPECTS_MAX)
+		return &p->s[p->n++];
+	for (i = 1; i < p->n; i++)
+		if (p->s[i].state < least->state)
+			least = &p->s[i];
+	if (least->state >= state)
+		return NULL;
+	drop(p, least);
+	return &p->s[p->n++];
+}
+
+static void note_suspect(struct prober *p, const struct rec *rec, u64 now)
+{
+	u64 age = rec_get(rec, SEEPAGE_A_AGE_SECONDS, 0);
+	u64 state = rec_get(rec, SEEPAGE_A_STATE, 0), pid = rec_get(rec, SEEPAGE_A_PID, 0);
+	struct suspect *s = find(p, (u32)pid);
+	int dir;
+
+	if (s && age < s->age_s) {	/* it runs another program, or is another */
+		drop(p, s);
+		s = NULL;
+	}
+	if (!s) {
+		dir = procfs_open((u32)pid, (s64)age * 1000);
+		s = dir >= 0 ? make_room(p, state) : NULL;
+		if (!s) {
+			if (dir >= 0)
+				close(dir);
+			return;
+		}
+		*s = (struct suspect){ .pid = (u32)pid, .dir = dir, .first_ms = now };
+	}
+	s->age_s = age;
+	s->state = state;
+	s->seen_ms = now;
+}
+
+static void list_suspects(struct prober *p, u64 now)
+{
+	struct msgs m = { 0 };
+	struct rec *rec;
+	size_t i, n;
+
+	if (query_dump(p->k, suspects_msg, NULL, &m) < 0)
+		return;
+	rec = list_records(&m, &n);
+	qsort(rec, n, sizeof(*rec), by_severity);
+	for (i = 0; i < n; i++)
+		note_suspect(p, &rec[i], now);
+	free(rec);
+	msgs_free(&m);
+	for (i = p->n; i--;) {
+		if (p->s[i].seen_ms != now)
+			p->s[i].state = SEEPAGE_STATE_OK;
+		if (now - p->s[i].seen_ms > FORGET_MS)
+			drop(p, &p->s[i]);
+	}
+}
+
+/* ---- what ---- */
+
+/* False: the process is gone, or nothing can be told. */
+static bool tell(struct prober *p, struct suspect *s, int cold, const u64 *limit, u64 used)
+{
+	int err = query_evidence(p->k, s->pid, cold, limit, used);
+
+	if (err == -EPERM || err == -EOPNOTSUPP) {
+		note(NULL, "watch: no evidence is looked for: %s", *p->k->text ? p->k->text :
+		     strerror(-err));
+		p->off = true;
+	}
+	return err >= 0;
+}
+
+static void tell_cgroup(struct prober *p, struct suspect *s, u64 now)
+{
+	u64 limit, used = 0;
+	bool limited = cgroup_limit(s->dir, &limit, &used);
+
+	s->cgroup_ms = now + CGROUP_MS;
+	if ((limited || s->limited) && !tell(p, s, -1, &limit, used))
+		drop(p, s);
+	else
+		s->limited = limited;
+}
+
+/* What can be expected of a process that ends is no news; all else is, once. */
+static void cannot_look(struct prober *p, struct suspect *s, int err)
+{
+	if (err == -ESRCH || faccessat(s->dir, "stat", F_OK, 0)) {
+		drop(p, s);
+		return;
+	}
+	s->next_ms = NEVER;
+	if (p->told_look)
+		return;
+	p->told_look = true;
+	if (err == -E2BIG)
+		note(NULL, "watch: pid %u has more than %d mappings: whether it uses what it "
+		     "gained is not looked at", s->pid, COLD_MAPS_MAX);
+	else
+		note(NULL, "watch: pid %u: cannot look at what it uses: %s", s->pid,
+		     strerror(-err));
+}
+
+static void look(struct prober *p, struct suspect *s)
+{
+	u64 begin = cold_now_ms(), now, clear_ms;
+	struct cold_look new;
+	struct cold_sum sum;
+	int err = cold_look(s->dir, &new, &clear_ms), permille = -1;
+
+	if (err) {
+		cannot_look(p, s, err);
+		return;
+	}
+	now = cold_now_ms();
+	if (!s->looked) {
+		s->first = new;
+		s->first_ms = now;
+		s->looked = true;
+	} else {
+		/* up to here the one before is the first, if nothing replaced it */
+		cold_weigh(&s->first, s->before.v ? &s->before : &s->first, &new, &sum);
+		permille = cold_permille(&sum);
+		cold_free(&s->before);
+		s->before = new;
+	}
+	s->next_ms = clear_ms > COLD_STALL_MS ? NEVER :
+		     cold_next(s->first_ms, now, now - begin);
+	if (permille >= 0 && !tell(p, s, permille, NULL, 0))
+		drop(p, s);
+}
+
+/* ---- when ---- */
+
+/* Of several that watch, one looks: what it finds the module tells them all. */
+static bool may_look(struct prober *p, u64 now)
+{
+	if (p->lock >= 0)
+		return true;
+	p->lock = cold_lock();
+	if (p->lock != -EWOULDBLOCK)	/* ours, or there can be none */
+		return true;
+	p->list_ms = now + LOCK_MS;
+	return false;
+}
+
+/* Milliseconds until there is something to do; -1: for ever */
+int prober_wait(const struct prober *p)
+{
+	u64 now = cold_now_ms(), next;
+	size_t i;
+
+	if (!p || p->off)
+		return -1;
+	next = p->list_ms;
+	for (i = 0; i < p->n; i++) {
+		if (p->s[i].state && p->s[i].next_ms < next)
+			next = p->s[i].next_ms;
+		if (p->s[i].state && p->s[i].cgroup_ms < next)
+			next = p->s[i].cgroup_ms;
+	}
+	return next > now ? (int)(next - now) : 0;
+}
+
+/* The next thing, if it is time for one */
+void prober_step(struct prober *p)
+{
+	u64 now = cold_now_ms();
+	size_t i;
+
+	if (!p || p->off)
+		return;
+	if (p->list_ms <= now) {
+		if (!may_look(p, now))
+			return;
+		list_suspects(p, now);
+		p->list_ms = now + (p->n ? LIST_MS : LIST_IDLE_MS);
+		return;
+	}
+	for (i = 0; i < p->n; i++) {
+		struct suspect *s = &p->s[i];
+
+		if (!s->state)
+			continue;
+		if (s->cgroup_ms <= now) {
+			tell_cgroup(p, s, now);
+			return;
+		}
+		if (s->next_ms <= now) {
+			look(p, s);
+			return;
+		}
+	}
+}

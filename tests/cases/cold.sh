@@ -1,0 +1,82 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# Two programs that grow alike: one never comes back to what it took, one uses
+# all of it again and again. From growth alone both are leaks; while `watch`
+# looks at what they use only the first is. And a cgroup that is nearly full is
+# what a process in it will run into first.
+# vm: --warp --mem 2048
+# timeout: 5400
+. "$(dirname "$0")/lib.sh"
+
+warm=$top/build/tests/warm
+state() { seepage -j show "$1" | jq -r .state; }
+is_alert() { [[ $(state "$1") =~ ^(suspected|confirmed|runaway)$ ]]; }
+in_watch() { [[ $(state "$1") == watch ]]; }
+# gate PID NAME: passed, closed or none; points PID NAME
+gate() {
+	seepage -j explain "$1" | jq -r --arg g "$2" \
+		'[.gates[] | select(.gate == $g)][0] | if . then if .passed then "passed" else "closed" end else "none" end'
+}
+points() { seepage -j explain "$1" | jq -r --arg f "$2" '.score[$f] // "none"'; }
+is_closed() { [[ $(gate "$1" cold) == closed ]]; }
+is_cold() { [[ $(points "$1" cold) == 12 ]]; }
+begin() {
+	"$warm" leak 1024 &
+	leak=$!
+	"$warm" use 1024 &
+	use=$!
+}
+end() {
+	kill "$@"
+	wait "$@" 2>/dev/null || true
+}
+
+load
+# Nobody looks: both are accused, and nothing is said of what they use.
+seepage watch --no-cold >/dev/null &
+watch=$!
+begin
+wait_for 1200 is_alert $leak
+wait_for 1200 is_alert $use
+for pid in $leak $use; do
+	assert_eq "$(gate $pid cold)" none "--no-cold: gate cold of $pid"
+	assert_eq "$(seepage -j show $pid | jq -c '[.cold_permille, .cold_age_seconds]')" \
+		'[null,null]' "--no-cold: evidence of $pid"
+	assert_eq "$(field .limit <(seepage -j show $pid))" ram "limit of $pid"
+	assert_eq "$(field .series <(seepage -j show $pid))" memory "series of $pid"
+done
+end $watch $leak $use
+echo "without a look: both alert"
+
+# The same with a look.
+seepage -j watch >watched &
+watch=$!
+begin
+wait_for 300 in_watch $use
+wait_for 300 is_closed $use
+wait_for 300 is_cold $leak
+wait_for 1200 is_alert $leak
+is_closed $use || die "$(seepage explain $use)"
+in_watch $use || die "the working set is $(state $use)"
+# For ten times as long as the other took nothing changes about that.
+for ((i = 0; i < 10; i++)); do
+	sleep 40
+	in_watch $use || die "the working set is $(state $use) after $((40 * i)) s: $(seepage explain $use)"
+	is_closed $use || die "the gate opened: $(seepage explain $use)"
+done
+seepage explain $leak
+seepage explain $use
+read -r leak_cold use_cold < <(for pid in $leak $use; do
+	field .cold_permille <(seepage -j show $pid)
+done | xargs)
+((leak_cold >= 950 && use_cold <= 50)) || die "cold: leak $leak_cold, use $use_cold permille"
+echo "cold permille: leak $leak_cold, working set $use_cold"
+end $watch $leak
+jq -e --argjson pid $use 'select(.pid == $pid)' watched >/dev/null && die "the working set raised an alert"
+jq -se --argjson pid $leak '[.[] | select(.pid == $pid) | .score.cold] | max == 12' watched >/dev/null ||
+	die "no alert of the leak has the evidence: $(<watched)"
+
+# A reset forgets what was found.
+seepage reset history $use
+assert_eq "$(seepage -j show $use | jq -c '[.cold_permille, .cold_age_seconds]')" '[null,null]' "after a reset"
+end $use
