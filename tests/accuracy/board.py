@@ -24,8 +24,8 @@ import replay
 import unit
 
 # A verdict needs more than the threshold.
-THRESHOLDS = {"ladder": (0, 50, 60, 65, 70, 75, 80, 85, 90, 95),
-              "classic": (0, 10, 20, 30, 40, 50, 60, 70, 80, 90)}
+THRESHOLDS = {"ladder": (0, 60, 70, 80, 90, 95),
+              "classic": (0, 15, 30, 50, 70, 85)}
 NAMES = {"ladder": "ladder", "classic": "classic", "coroot": "Coroot, limit known",
          "coroot-nolimit": "Coroot, no limit", "mann-kendall": "Mann-Kendall + Theil-Sen"}
 

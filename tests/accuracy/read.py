@@ -8,11 +8,11 @@ from array import array
 import re
 
 DIFFERENCE = "afswvgnmxue"	# letters whose value is added to the one before
-ABSOLUTE = "tbhlckpqSCT"
+ABSOLUTE = "tbhlckpqSCT"	# what they say is kept, or is of one sample only
 KEPT = "afswvgn"		# what the deciders here look at
 WORD = re.compile(r"([A-Za-z])([+-]?[0-9]+|-)")
-PROC_KEYS = {"pid", "comm", "born_ns", "begun_ns", "begun_faults", "page_shift", "exe", "kind",
-             "history"}
+PROC_NEEDED = {"pid", "comm", "born_ns", "begun_ns", "page_shift"}
+PROC_KEYS = PROC_NEEDED | {"begun_faults", "exe", "uid", "cgroup", "kind", "history"}
 
 
 class BadSeries(ValueError):
@@ -34,9 +34,10 @@ class Series:
         self.time, self.full = array("q"), bytearray()
         self.columns = {letter: array("q") for letter in KEPT}
         self.now = dict.fromkeys(DIFFERENCE, 0)
-        self.seen = False	# has had a line
 
     def feed(self, time, full):
+        if time < self.begun_ns or self.time and time < self.time[-1]:
+            raise BadSeries(f"series {self.number}: fed before it began, or before its last sample")
         self.time.append(time)
         self.full.append(full)
         for letter, column in self.columns.items():
@@ -84,15 +85,16 @@ class Reader:
         self.live = {}		# number: Series
         self.fed = set()	# numbers with a line in this pass
         self.time = 0
-        self.full = None	# None: no pass yet
+        self.full = None	# None: in no pass
 
     def end_pass(self):
         """Those without a line in a full pass have the values they had."""
         if self.full:
             for number, series in self.live.items():
-                if number not in self.fed and series.seen:
+                if number not in self.fed:
                     series.feed(self.time, True)
         self.fed.clear()
+        self.full = None
 
     def do_pass(self, words):
         if len(words) != 3 or words[1] not in ("full", "short"):
@@ -113,8 +115,7 @@ class Reader:
         if number in self.live:
             raise BadSeries(f"series {number} has begun already")
         pairs = key_values(words[1:], "proc")
-        unknown, missing = pairs.keys() - PROC_KEYS, {"pid", "comm", "born_ns", "begun_ns",
-                                                     "page_shift"} - pairs.keys()
+        unknown, missing = pairs.keys() - PROC_KEYS, PROC_NEEDED - pairs.keys()
         if unknown or missing:
             raise BadSeries(f"proc: unknown {sorted(unknown)}, missing {sorted(missing)}")
         series = Series(number, pairs)
@@ -124,8 +125,8 @@ class Reader:
         self.recording.series.append(series)
 
     def do_gone(self, words):
-        if len(words) != 1 or int(words[0]) not in self.live:
-            raise BadSeries("gone names no series")
+        if words[1:] not in ([], ["why=reset"]) or int(words[0]) not in self.live:
+            raise BadSeries("gone takes a series that is there, and why=reset or nothing")
         self.live.pop(int(words[0])).gone_ns = self.time
 
     def sample(self, number, words):
@@ -150,7 +151,6 @@ class Reader:
                 raise BadSeries(f"'{word}' in a sample")
             elif letter == "t":
                 time += int(value)
-        series.seen = True
         self.fed.add(number)
         series.feed(time, self.full)
 
@@ -167,6 +167,7 @@ class Reader:
         elif words[0] == "gone":
             self.do_gone(words[1:])
         elif words[0] == "conf":
+            self.end_pass()
             self.recording.conf.update(key_values(words[1:], "conf"))
         elif words[0] == "lost" and len(words) == 2:
             self.recording.lost += int(words[1])

@@ -138,7 +138,8 @@ class World:
         self.shape, self.out = shape, out
         self.rng = random.Random(zlib.crc32(shape.name.encode()) * 1000 + seed)
         self.now = BOOT * 10 ** 9
-        self.procs, self.count, self.lines = [], 0, []
+        self.procs, self.count = [], 0
+        self.news, self.ended = [], []	# lines of this pass
         self.last = 0
         self.sum = None
 
@@ -155,7 +156,7 @@ class World:
     def add(self, p):
         self.procs.append(p)
         kind = " kind=group" if p.group else ""
-        self.lines.append(f"proc {p.number} pid={p.pid} comm={p.comm} born_ns={p.born} "
+        self.news.append(f"proc {p.number} pid={p.pid} comm={p.comm} born_ns={p.born} "
                           f"begun_ns={p.born} begun_faults=0 page_shift=12 "
                           f"exe=/usr/lib/sim/{p.comm}{kind}")
 
@@ -167,7 +168,10 @@ class World:
 
     def gone(self, p):
         self.procs.remove(p)
-        self.lines.append(f"gone {p.number}")
+        if p.said:
+            self.ended.append(f"gone {p.number}")
+        else:			# between two passes: nobody has seen it
+            self.news = [line for line in self.news if not line.startswith(f"proc {p.number} ")]
 
     def add_up(self):
         members = [p for p in self.procs if not p.group]
@@ -189,8 +193,10 @@ class World:
                 p.noise = self.rng.randrange(0, 24)
         used = sum(p.anon + p.shmem for p in self.procs if not p.group)
         room = max(0, RAM - USED - used)
-        self.lines.append(f"pass {self.now - self.last} {'short' if short else 'full'} {room * 4096}")
+        lines = self.ended + [f"pass {self.now - self.last} {'short' if short else 'full'} "
+                              f"{room * 4096}"] + self.news
         self.last = self.now
+        self.news, self.ended = [], []
         due = self.shape.evidence and not short and int(self.t()) % 600 == 0
         for p in self.procs:
             line = p.line()
@@ -198,9 +204,8 @@ class World:
                 line = (line or str(p.number)) + f" c{p.cold} k{self.now}"
             if line or short:
                 # a sample all the same: in a short pass only lines are fed
-                self.lines.append(line or f"{p.number} a+0")
-        self.out.write("\n".join(self.lines) + "\n")
-        self.lines = []
+                lines.append(line or f"{p.number} a+0")
+        self.out.write("\n".join(lines) + "\n")
 
 
 class Shape:
