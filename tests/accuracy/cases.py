@@ -18,7 +18,8 @@ class Case:
     family: str
     series: str			# which one grows
     rate: float			# MB an hour, after the onset
-    onset: float		# seconds after the recording's first pass
+    culprit: str		# name of the processes that leak; "": all
+    onset: float		# seconds after the case was started
     limits: list		# MB
     simulated: bool
     recordings: dict = field(default_factory=dict)	# seed: path
@@ -51,7 +52,7 @@ def parse(name, text):
     rate = pairs.get("rate_mb_h", "-")
     case = Case(name, one_of(pairs, "half", HALVES), truth, pairs.get("family", "-"),
                 one_of({"series": "-", **pairs}, "series", SERIES),
-                0.0 if rate in ("", "-") else float(rate),
+                0.0 if rate in ("", "-") else float(rate), pairs.get("culprit", ""),
                 float(pairs.get("onset_s", 0) or 0), limits, "SIMULATION" in text)
     if not limits or min(limits) <= 0:
         raise BadCase("no limits")

@@ -75,6 +75,20 @@ def longest(cuts, sums, a, b):
     return best
 
 
+def tail_of(sums, first, last, points):
+    """Where the last so many values begin, or fifteen minutes if that is longer."""
+    def there(i):
+        return sums.n[i + 1] > sums.n[i]
+    newest = last - 1
+    while not there(newest):
+        newest -= 1
+    tail = newest
+    while tail > first and (sums.n[last] - sums.n[tail] < points
+                            or (newest - tail) * STEP_NS < 900 * 10 ** 9 or not there(tail)):
+        tail -= 1
+    return tail
+
+
 def growth_percent(sums, cuts, a, b, limit):
     """Percent an hour by the points a .. b - 1; 0 if a condition does not hold."""
     if sums.n[b] - sums.n[a] < 0.8 * POINTS:
@@ -86,9 +100,7 @@ def growth_percent(sums, cuts, a, b, limit):
     intercept, slope = sums.line(first, last)
     if slope <= 0:
         return 0.0
-    tail = last - n // 4
-    while tail > first and (last - 1 - tail) * STEP_NS < 900 * 10 ** 9:
-        tail -= 1
+    tail = tail_of(sums, first, last, n // 4)
     if sums.n[last] - sums.n[tail] < 5:
         return 0.0
     _, end_slope = sums.line(tail, last)

@@ -7,9 +7,11 @@ executable. Suspected, confirmed and runaway are alerts; watch is none.
 
  - A new alert is a change from no alert to an alert, 300 s or more after the last new
    alert of the same subject (the interval at which seepage itself repeats one).
- - False alerts are the new alerts of a benign unit, and those of a leaking one before
-   its onset.
- - A leaking unit is detected by the first change of any subject into or between alerts,
+ - Of a leaking unit the culprits are those that the case names, or all; the others are
+   innocent (a load generator).
+ - False alerts are the new alerts of a benign unit, and of a leaking one those of its
+   innocents, and those of its culprits before the onset.
+ - A leaking unit is detected by the first change of any culprit into or between alerts,
    upwards, at or after the onset and before the limit is reached: what is said of a
    process that would be dead helps nobody. An alert that only goes on from before the
    onset is none.
@@ -104,14 +106,16 @@ def earliest(times):
     return min(there, default=(None, None))
 
 
-def judge(truth, subjects):
-    """@subjects: {name: [(ns, previous state, state)]}, in the order of time each."""
+def judge(truth, subjects, innocent=()):
+    """@subjects: {name: [(ns, previous state, state)]}, in the order of time each;
+    @innocent: those of them that do not leak where something does."""
     false = sorted((ns, name, state) for name, changes in subjects.items()
                    for ns, state in new_alerts(changes)
-                   if not truth.leak or ns < truth.onset_ns)
+                   if not truth.leak or name in innocent or ns < truth.onset_ns)
     if not truth.leak:
         return Verdict("FP" if false else "TN", false)
     onset = truth.onset_ns
+    subjects = {name: changes for name, changes in subjects.items() if name not in innocent}
     watch, _ = earliest([(n, in_state(c, WATCH, onset)) for n, c in subjects.items()])
     suspected, who = earliest([(n, reached(c, SUSPECTED, onset)) for n, c in subjects.items()])
     confirmed, _ = earliest([(n, reached(c, CONFIRMED, onset)) for n, c in subjects.items()])

@@ -78,5 +78,8 @@ def changes(values, start):
 
 def decide(recording):
     """{number of the series: changes}; the limit is of no matter."""
-    return {s.number: changes(grid.on_grid(s, s.rss(), STEP_NS, recording.start, recording.end),
-                              recording.start) for s in recording.processes()}
+    out = {}
+    for s in recording.processes():
+        values = grid.on_grid(s, s.rss(), STEP_NS, recording.start, recording.end)
+        out.setdefault(s.number, []).extend(changes(values, recording.start))
+    return out

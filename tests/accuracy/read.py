@@ -58,8 +58,12 @@ class Recording:
         self.conf = {}
         self.series = []
         self.start = self.end = 0	# ns, of the first and the last pass
+        self.begin = None	# ns, when the case was started, if a comment says so
         self.passes = 0
         self.lost = 0
+
+    def begun(self):
+        return self.start if self.begin is None else self.begin
 
     def processes(self):
         return [s for s in self.series if s.kind == "process" and s.time]
@@ -128,6 +132,7 @@ class Reader:
         if words[1:] not in ([], ["why=reset"]) or int(words[0]) not in self.live:
             raise BadSeries("gone takes a series that is there, and why=reset or nothing")
         self.live.pop(int(words[0])).gone_ns = self.time
+        self.fed.discard(int(words[0]))
 
     def sample(self, number, words):
         series = self.live.get(number)
@@ -153,6 +158,12 @@ class Reader:
                 time += int(value)
         self.fed.add(number)
         series.feed(time, self.full)
+
+    def comment(self, line):
+        """tests/corpus/split writes begin_ns=N into one."""
+        match = re.search(r"\bbegin_ns=([0-9]+)", line)
+        if match and self.recording.begin is None:
+            self.recording.begin = int(match[1])
 
     def line(self, line):
         words = line.split(" ")
@@ -184,7 +195,9 @@ def read(lines):
             if number == 1:
                 if line != "seepage-series 1":
                     raise BadSeries("not a series of format 1")
-            elif line and line[0] != "#":
+            elif line[:1] == "#":
+                reader.comment(line)
+            elif line:
                 reader.line(line)
         except (ValueError, KeyError) as error:
             raise BadSeries(f"line {number}: {error}") from error

@@ -9,7 +9,7 @@ class ReplayFailed(RuntimeError):
 
 
 def parse(text):
-    """({subject: [(ns, previous, state, confidence)]}, the summary) of the JSON lines."""
+    """({series: [(ns, previous, state, confidence)]}, the summary) of the JSON lines."""
     subjects, summary = {}, None
     for line in text.splitlines():
         if not line.strip():
@@ -18,7 +18,7 @@ def parse(text):
         if "summary" in record:
             summary = record["summary"]
             continue
-        subjects.setdefault((record["id"], record["comm"]), []).append(
+        subjects.setdefault(record["id"], []).append(
             (record["time_ns"], record["prev_state"], record["state"], record["confidence"]))
     if summary is None:
         raise ReplayFailed("no summary: it did not get to the end")
@@ -26,7 +26,9 @@ def parse(text):
 
 
 def command(program, path, policy, limit, threshold=None):
-    words = [program, "-j", "replay", str(path), "--policy", policy, "--limit", str(limit)]
+    words = [program, "-j", "replay", str(path), "--policy", policy]
+    if limit is not None:
+        words += ["--limit", str(limit)]
     if threshold is not None:
         words += ["--set", f"alert_confidence={threshold}"]
     return words

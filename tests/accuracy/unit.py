@@ -22,13 +22,23 @@ def usage_at(series, letters, ns):
     return sum(series.columns[x][i] for x in letters) if i >= 0 else 0
 
 
-def leaking(recording, case, onset_ns):
-    """(bytes at the onset, at the end) of what leaks: all processes, or the one that
+def is_culprit(case, series):
+    return case.leak and case.culprit in ("", series.comm)
+
+
+def onset_of(recording, case):
+    return recording.begun() + int(case.onset * 1e9)
+
+
+def leaking(recording, case):
+    """(bytes at the onset, at the end) of what leaks: all culprits, or the one that
     grew most."""
-    letters = TAKES.get(case.series, "asw")
+    letters, onset = TAKES.get(case.series, "asw"), onset_of(recording, case)
     both = []
     for s in recording.processes():
-        before = usage_at(s, letters, onset_ns) if s.gone_ns is None or s.gone_ns >= onset_ns else 0
+        if not is_culprit(case, s):
+            continue
+        before = usage_at(s, letters, onset) if s.gone_ns is None or s.gone_ns >= onset else 0
         after = usage_at(s, letters, recording.end) if s.gone_ns is None else 0
         both.append((before, after))
     if case.series == "group":
@@ -39,11 +49,9 @@ def leaking(recording, case, onset_ns):
 def truth_of(recording, case, limit_mb):
     if not case.leak:
         return judge.Truth(False)
-    onset = recording.start + int(case.onset * 1e9)
-    before, _ = leaking(recording, case, onset)
-    room = limit_mb * MB - before
-    return judge.Truth(True, onset, max(0.0, room / (case.rate * MB) * 3600), recording.end,
-                       case.rate)
+    room = limit_mb * MB - leaking(recording, case)[0]
+    return judge.Truth(True, onset_of(recording, case), max(0.0, room / (case.rate * MB) * 3600),
+                       recording.end, case.rate)
 
 
 def most(recording):
@@ -52,27 +60,54 @@ def most(recording):
                for s in recording.processes()) / MB
 
 
-def harmless_days(recording, truth):
+def harmless_days(recording, case):
     """Process-days in which an alert is false."""
     days = 0.0
     for s in recording.processes():
         end = s.gone_ns if s.gone_ns is not None else recording.end
-        if truth.leak:
-            end = min(end, truth.onset_ns)
+        if is_culprit(case, s):
+            end = min(end, onset_of(recording, case))
         days += max(0, end - s.time[0]) / 86400e9
     return days
 
 
+def floor_rate(series, letters, begin, end):
+    """MB an hour between the floors of the first and the last quarter of a time."""
+    i, j = bisect_right(series.time, begin - 1), bisect_right(series.time, end)
+    if j - i < 8:
+        return 0.0
+    begin, end = series.time[i], series.time[j - 1]
+    values = list(map(sum, zip(*(series.columns[x][i:j] for x in letters))))
+    quarter = (end - begin) // 4
+    first = bisect_right(series.time, begin + quarter) - i
+    last = bisect_right(series.time, end - quarter - 1) - i
+    rise = min(values[last:]) - min(values[:first])
+    return rise / MB / (3 * quarter / HOUR_NS)
+
+
 def measured_rate(recording, case):
-    """MB an hour from the onset to the end, as the recording has it."""
-    onset = recording.start + int(case.onset * 1e9)
-    before, after = leaking(recording, case, onset)
-    return (after - before) / MB / ((recording.end - onset) / HOUR_NS)
+    """MB an hour of the culprit that grew most, as the recording has it."""
+    letters = TAKES.get(case.series, "asw")
+    return max(floor_rate(s, letters, onset_of(recording, case), recording.end)
+               for s in recording.processes() if is_culprit(case, s))
 
 
-def without_confidence(subjects):
-    return {f"{comm}/{number}": [change[:3] for change in changes]
-            for (number, comm), changes in subjects.items()}
+def label(comm, number):
+    return f"{comm}/{number}"
+
+
+def innocents(recording, case):
+    """Names of the subjects that do not leak where others do: series, executables."""
+    if not case.leak:
+        return set()
+    guilty = {s.exe for s in recording.series if is_culprit(case, s)}
+    return ({label(s.comm, s.number) for s in recording.series if not is_culprit(case, s)}
+            | {s.exe for s in recording.series} - guilty)
+
+
+def without_confidence(subjects, names):
+    return {names[number]: [change[:3] for change in changes]
+            for number, changes in subjects.items()}
 
 
 def flat(verdict, truth, days):
@@ -96,7 +131,10 @@ def run(program, case, seed, path, thresholds):
     if not recording.processes():
         out["warnings"].append(f"{where}: no samples, not judged")
         return out
-    if case.leak and recording.start + case.onset * 1e9 >= recording.end:
+    if case.leak and not any(is_culprit(case, s) for s in recording.processes()):
+        out["warnings"].append(f"{where}: has no process '{case.culprit}', not judged")
+        return out
+    if case.leak and onset_of(recording, case) >= recording.end:
         out["warnings"].append(f"{where}: ends before its onset, not judged")
         return out
     if recording.lost:
@@ -105,9 +143,12 @@ def run(program, case, seed, path, thresholds):
         rate = measured_rate(recording, case)
         if not case.rate / 2 <= rate <= case.rate * 2:
             out["warnings"].append(f"{where}: is said to leak {case.rate:.4g} MB/h, and grew by "
-                                   f"{rate:.4g} MB/h from its onset to its end")
+                                   f"{rate:.4g} MB/h by its floors after the onset")
     peers = coroot.decide(recording, [mb * MB for mb in case.limits] + [None])
-    trend = {str(k): v for k, v in mannkendall.decide(recording).items()}
+    names = {s.number: label(s.comm, s.number) for s in recording.series}
+    trend = {names[number]: changes
+             for number, changes in mannkendall.decide(recording).items()}
+    innocent, days = innocents(recording, case), harmless_days(recording, case)
     for mb in case.limits:
         if not case.leak and most(recording) > mb:
             out["warnings"].append(f"{where}: is said to be benign and takes {most(recording):.0f} "
@@ -118,24 +159,25 @@ def run(program, case, seed, path, thresholds):
             out["warnings"].append(f"{where}: takes more than {mb} MB before its onset, not judged "
                                    "at that limit")
             continue
-        days = harmless_days(recording, truth)
+        # Of address space the recording has its own limit, which no replay can change.
+        limit = None if case.series == "vsz" else mb * MB
         said = {"coroot": peers[mb * MB], "coroot-nolimit": peers[None], "mann-kendall": trend}
         for policy in POLICIES:
-            subjects, _ = replay.replay(program, path, policy, mb * MB)
-            said[policy] = without_confidence(subjects)
+            subjects, _ = replay.replay(program, path, policy, limit)
+            said[policy] = without_confidence(subjects, names)
             for threshold in thresholds.get(policy, ()):
-                subjects, _ = replay.replay(program, path, policy, mb * MB, threshold)
-                verdict = judge.judge(truth, without_confidence(subjects))
+                subjects, _ = replay.replay(program, path, policy, limit, threshold)
+                verdict = judge.judge(truth, without_confidence(subjects, names), innocent)
                 out["roc"].append({"case": case.name, "half": case.half, "truth": case.truth,
                                    "limit_mb": mb, "seed": seed, "policy": policy,
                                    "threshold": threshold, "outcome": verdict.outcome,
                                    "false": len(verdict.false)})
         for decider in DECIDERS:
-            verdict = judge.judge(truth, said[decider])
+            verdict = judge.judge(truth, said[decider], innocent)
             out["units"].append({"case": case.name, "half": case.half, "truth": case.truth,
                                  "rate_mb_h": case.rate, "limit_mb": mb, "seed": seed,
-                                 "start_ns": recording.start,
-                                 "recorded_s": (recording.end - recording.start) / 1e9,
+                                 "start_ns": recording.begun(),
+                                 "recorded_s": (recording.end - recording.begun()) / 1e9,
                                  "onset_s": case.onset,
                                  "decider": decider, **flat(verdict, truth, days)})
     return out
