@@ -77,14 +77,14 @@ const struct attr_desc attr_table[__SEEPAGE_A_MAX] = {
 	A(SINCE_SEQ, "since_seq", "", REQUEST, NONE),
 	A(RESET_WHAT, "reset_what", "", REQUEST, NONE),
 
-	A(PASS_SEQ, "pass_seq", "", UINT, NONE),
-	A(PASS_NS, "pass_ns", "", UINT, NS),
-	A(PASS_FULL, "pass_full", "", BOOL, NONE),
-	A(PASS_END, "pass_end", "", BOOL, NONE),
-	A(ROOM_BYTES, "room_bytes", "", UINT, BYTES),
-	A(SAMPLE_SIZE, "sample_size", "", UINT, BYTES),
-	A(SAMPLES, "samples", "", NONE, NONE),
-	A(GONE, "gone", "", NONE, NONE),
+	A(PASS_SEQ, "pass_seq", "message", UINT, NONE),
+	A(PASS_NS, "pass_ns", "pass", UINT, NS),
+	A(PASS_FULL, "pass_full", "full pass", BOOL, NONE),
+	A(PASS_END, "pass_end", "its end", BOOL, NONE),
+	A(ROOM_BYTES, "room_bytes", "room", UINT, BYTES),
+	A(SAMPLE_SIZE, "sample_size", "of a sample", UINT, BYTES),
+	A(SAMPLES, "samples", "samples", NONE, NONE),
+	A(GONE, "gone", "gone", NONE, NONE),
 };
 
 /* A number of whatever size it was sent in; attributes may be unaligned. */

@@ -108,7 +108,7 @@ static __always_inline void read_figures(struct seep_rec *rec, struct seep_sampl
 	s->shmem = counter_bytes(mm, MM_SHMEMPAGES);
 	s->swap = counter_bytes(mm, MM_SWAPENTS);
 	s->vsz = (u64)READ_ONCE(mm->total_vm) << PAGE_SHIFT;
-	s->pgtables = mm_pgtables_bytes(mm);
+	s->pgtables = mm_pgtables_bytes(mm) & PAGE_MASK;
 	s->maps = READ_ONCE(mm->map_count);
 	s->error = min_t(u64, (u64)seep_mm_counter_error(mm) << PAGE_SHIFT, U32_MAX);
 	s->page_shift = PAGE_SHIFT;
@@ -211,7 +211,7 @@ static void keep(struct seep_rec *rec, const struct seep_sample *s, bool news)
 	rec->last.time_ns = s->time_ns;
 	rec->last.age_ns = s->age_ns;
 	rec->last.headroom = s->headroom;
-	rec->last.limit = s->limit;
+	rec->last.limit = SEEPAGE_LIMIT_RAM;	/* of who does not grow */
 	rec->last.pgtables = s->pgtables;
 	rec->last.maps = s->maps;
 	rec->last.error = s->error;
