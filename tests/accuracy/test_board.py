@@ -100,6 +100,7 @@ class Board(unittest.TestCase):
         self.assertEqual((s["suspected_s"], s["confirmed_s"]), (600, 9000))
         # 924 MB at 10 MB an hour
         self.assertAlmostEqual(s["left_confirmed"], 1 - 9000 / (924 / 10 * 3600))
+        self.assertEqual(s["recorded_days"], s["process_days"])
         self.assertEqual(s["stability"], 1)
         self.assertEqual(b["roc"]["tuning"]["ladder"], [[70, 1 / 3, 2 / 3]])
         self.assertEqual(b["points"]["tuning"]["ladder"], [1 / 3, 2 / 3])
@@ -172,6 +173,17 @@ class Board(unittest.TestCase):
         goals = {what: verdict for what, verdict, _ in self.board()["goals"]["tuning"]}
         for part in ("watch within", "before a tenth", "80 % of the runway"):
             self.assertEqual([v for w, v in goals.items() if part in w], ["short by 1"], part)
+
+    def test_no_alert_proves_little(self):
+        def verdict(days, false):
+            units = [{"case": "a", "seed": 1, "limit_mb": mb, "days": days, "false": false,
+                      "outcome": "TN", "truth": "benign", "suspected_s": None, "confirmed_s": None,
+                      "left_suspected": None, "left_confirmed": None} for mb in (1, 2)]
+            s = board.summary(units)
+            self.assertEqual((s["process_days"], s["recorded_days"]), (2 * days, days))
+            return board.false_alerts(s)[0]
+        self.assertEqual([verdict(100, 0), verdict(3000, 0), verdict(3000, 1), verdict(100, 1)],
+                         ["none seen", "PASS", "PASS", "short by 9.0"])
 
     def test_percent_is_rounded_down(self):
         self.assertEqual([board.percent(x) for x in (0.94999, 0.95, 1, 0, None)],

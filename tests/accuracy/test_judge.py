@@ -31,6 +31,8 @@ class Benign(unittest.TestCase):
         self.assertEqual((v.outcome, v.false), ("FP", [(9 * S, "a", "suspected")]))
 
     def test_alerts_are_counted_by_subject_and_300_s_apart(self):
+        worse = said(("suspected", 0), ("confirmed", 400), ("runaway", 800))
+        self.assertEqual(new_alerts(worse), [(0, "suspected")])
         again = said(("suspected", 0), ("recovered", 10), ("suspected", 299), ("recovered", 310),
                      ("runaway", 599))
         self.assertEqual(new_alerts(again), [(0, "suspected"), (599 * S, "runaway")])
@@ -48,7 +50,8 @@ class Leak(unittest.TestCase):
         self.assertEqual(v.subject, "a")
 
     def test_at_the_onset_is_after_it(self):
-        self.assertEqual(judge(leak(), {"a": said(("suspected", 1000))}).outcome, "TP")
+        v = judge(leak(), {"a": said(("suspected", 1000))})
+        self.assertEqual((v.outcome, v.false, v.suspected), ("TP", [], 0))
 
     def test_missed(self):
         v = judge(leak(end=4000), {"a": said(("watch", 1100))})

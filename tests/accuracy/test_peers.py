@@ -144,6 +144,11 @@ class MannKendall(unittest.TestCase):
             k.add(5)
         self.assertFalse(mannkendall.significant(k.s, k.window))
 
+    def test_ties_are_corrected_for(self):
+        # S = 57 * 3; its variance 24583 without ties, 3477 with them: z is 1.08 or 2.88
+        self.assertTrue(mannkendall.significant(171, [0] * 57 + [1] * 3))
+        self.assertFalse(mannkendall.significant(171, list(range(60))))
+
     def test_changes(self):
         values = [None] * 5 + [100 * MB + i * MB for i in range(100)] + [200 * MB] * 100
         steps = mannkendall.changes(values, 7)
