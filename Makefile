@@ -81,6 +81,11 @@ fuzz:
 bench:
 	+@tests/bench/run
 
+## accuracy: what the detector finds and misses, beside its peers; CASES="A B", HALF=
+accuracy:
+	@tests/lab/setup build
+	+@CASES="$(CASES)" HALF="$(HALF)" tests/accuracy/run
+
 ## check: style and static checks
 check:
 	@tests/lab/setup build check
@@ -129,4 +134,4 @@ clean:
 help:
 	@sed -n 's/^## /  /p' $(MAKEFILE_LIST)
 
-.PHONY: fuzz bench storm matrix debug-kernels stress all kmod ctl progs demo test check fresh-test install dkms-install uninstall clean help
+.PHONY: fuzz bench accuracy storm matrix debug-kernels stress all kmod ctl progs demo test check fresh-test install dkms-install uninstall clean help
