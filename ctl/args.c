@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The command line. -j and -p may stand before or after the command; options
- * of a command are long, take their value as the next word or after "=", and
- * mix with the positional words until "--".
+ * of a command are long (some have a letter too), take their value as the next
+ * word or after "=", and mix with the positional words until "--".
  */
 #include <errno.h>
 #include <limits.h>
@@ -25,6 +25,25 @@ bool parse_u64(const char *s, u64 *out)
 		v = v * 10 + digit;
 	}
 	*out = v;
+	return true;
+}
+
+/* Bytes: a number that K, M, G or T may follow, in powers of 1024 */
+bool parse_size(const char *s, u64 *out)
+{
+	static const char units[] = "KMGT";
+	size_t len = strspn(s, "0123456789");
+	const char *unit = s[len] ? strchr(units, s[len]) : NULL;
+	unsigned int shift = unit ? 10 * (unsigned int)(unit - units + 1) : 0;
+	char digits[32];
+
+	if (len >= sizeof(digits) || (s[len] && (!unit || s[len + 1])))
+		return false;
+	memcpy(digits, s, len);
+	digits[len] = '\0';
+	if (!parse_u64(digits, out) || *out > UINT64_MAX >> shift)
+		return false;
+	*out <<= shift;
 	return true;
 }
 
@@ -101,6 +120,7 @@ static bool global_long(struct ctx *ctx, const char *name)
 
 static bool store(struct ctx *ctx, const struct opt *o, const char *value)
 {
+	struct words *words;
 	u64 v;
 
 	switch (o->kind) {
@@ -118,8 +138,39 @@ static bool store(struct ctx *ctx, const struct opt *o, const char *value)
 		}
 		*(u64 *)o->dest = v;
 		return true;
+	case OPT_SIZE:
+		if (!parse_size(value, &v) || v < o->min || v > o->max) {
+			usage(ctx, "--%s: '%s': allowed %llu..%llu bytes, also with K, M, G or T",
+			      o->name, value, o->min, o->max);
+			return false;
+		}
+		*(u64 *)o->dest = v;
+		return true;
+	case OPT_WORDS:
+		words = o->dest;
+		if (words->n == WORDS_MAX) {
+			usage(ctx, "--%s: allowed %d times", o->name, WORDS_MAX);
+			return false;
+		}
+		words->v[words->n++] = value;
+		return true;
 	}
 	return false;
+}
+
+/* One "-x" with its value, if the command has that: the words used, 0: it has not */
+static int letter_option(struct ctx *ctx, const struct opt *opts, char **argv)
+{
+	const struct opt *o = opts;
+
+	while (o && o->name && (!o->letter || o->letter != argv[0][1]))
+		o++;
+	if (!o || !o->name || argv[0][2])
+		return 0;
+	if (argv[1])
+		return store(ctx, o, argv[1]) ? 2 : -1;
+	usage(ctx, "-%c: %s is missing", o->letter, o->arg);
+	return -1;
 }
 
 /* One "--word" with its value; returns the words used, 0: wrong and told. */
@@ -183,12 +234,14 @@ int args_parse(struct ctx *ctx, const struct command *cmd, int argc, char **argv
 {
 	int i = 0, n = 0, used;
 
+	ctx->rest = -1;
 	while (i < argc) {
 		if (!is_option(argv[i])) {
 			argv[n++] = argv[i++];
 			continue;
 		}
 		if (!strcmp(argv[i], "--")) {
+			ctx->rest = argc - i - 1;
 			for (i++; i < argc; i++)
 				argv[n++] = argv[i];
 			break;
@@ -196,8 +249,9 @@ int args_parse(struct ctx *ctx, const struct command *cmd, int argc, char **argv
 		if (argv[i][1] == '-')
 			used = long_option(ctx, cmd->opts, argv + i);
 		else
-			used = short_options(ctx, argv[i]);
-		if (!used)
+			used = letter_option(ctx, cmd->opts, argv + i) ?:
+			       short_options(ctx, argv[i]);
+		if (used <= 0)
 			return -1;
 		i += used;
 	}

@@ -76,6 +76,15 @@ const struct attr_desc attr_table[__SEEPAGE_A_MAX] = {
 	A(FILTER_COMM, "filter_comm", "", REQUEST, NONE),
 	A(SINCE_SEQ, "since_seq", "", REQUEST, NONE),
 	A(RESET_WHAT, "reset_what", "", REQUEST, NONE),
+
+	A(PASS_SEQ, "pass_seq", "", UINT, NONE),
+	A(PASS_NS, "pass_ns", "", UINT, NS),
+	A(PASS_FULL, "pass_full", "", BOOL, NONE),
+	A(PASS_END, "pass_end", "", BOOL, NONE),
+	A(ROOM_BYTES, "room_bytes", "", UINT, BYTES),
+	A(SAMPLE_SIZE, "sample_size", "", UINT, BYTES),
+	A(SAMPLES, "samples", "", NONE, NONE),
+	A(GONE, "gone", "", NONE, NONE),
 };
 
 /* A number of whatever size it was sent in; attributes may be unaligned. */

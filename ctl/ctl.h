@@ -44,21 +44,32 @@ struct ctx {
 	bool json;
 	bool pretty;
 	bool help;
+	int rest;		/* how many of the words stood after "--"; -1: there was none */
 };
 
 enum opt_kind {
 	OPT_FLAG,		/* bool * */
 	OPT_NUMBER,		/* u64 *, from min to max */
 	OPT_STRING,		/* const char ** */
+	OPT_SIZE,		/* u64 *, bytes, from min to max; K M G T are allowed */
+	OPT_WORDS,		/* struct words *; may be given again */
+};
+
+#define WORDS_MAX	64
+
+struct words {
+	const char *v[WORDS_MAX];
+	size_t n;
 };
 
 struct opt {
 	const char *name;	/* NULL ends a list */
+	char letter;		/* or 0 */
 	enum opt_kind kind;
 	void *dest;
 	const char *arg;	/* what the help calls the value */
 	const char *help;
-	u64 min, max;	/* OPT_NUMBER */
+	u64 min, max;	/* OPT_NUMBER, OPT_SIZE */
 };
 
 struct command {
@@ -74,12 +85,14 @@ struct command {
 int args_globals(struct ctx *ctx, int argc, char **argv);
 int args_parse(struct ctx *ctx, const struct command *cmd, int argc, char **argv);
 bool parse_u64(const char *s, u64 *out);
+bool parse_size(const char *s, u64 *out);
 int parse_pid(struct ctx *ctx, const char *word, u32 *pid);
 int parse_states(struct ctx *ctx, const char *list, u32 *mask);
 
 /* cmd_*.c */
 extern const struct command cmd_status, cmd_ps, cmd_show, cmd_explain, cmd_watch,
-	cmd_alerts, cmd_get, cmd_set, cmd_apply, cmd_reset, cmd_version;
+	cmd_alerts, cmd_get, cmd_set, cmd_apply, cmd_reset, cmd_record, cmd_replay,
+	cmd_version;
 
 /* words.c: words and enums, all from names.h */
 struct cfg_key {
@@ -97,6 +110,7 @@ const char *factor_unit(unsigned int id);
 const char *gate_name(unsigned int id);
 const char *gate_unit(unsigned int id);
 const char *counter_name(unsigned int id);
+const char *limit_name(unsigned int id);
 const char *severity_name(unsigned int severity);
 int state_from_name(const char *name, size_t len);	/* -1: unknown */
 unsigned int cfg_from_name(const char *name);		/* 0: unknown */
@@ -197,13 +211,17 @@ unsigned int rec_levels(const struct rec *rec, struct level *l);
 /* procfs.c: what /proc knows of a process, if it is still the same one */
 struct place {
 	char *cgroup, *exe;	/* NULL: not known */
+	bool has_uid;		/* the next is known, of who asked for it */
+	u32 uid;
 };
 
 void place_find(const struct rec *rec, bool multicast, struct place *p);
+bool place_of(u32 pid, s64 least_age_ms, struct place *p);
 void place_free(struct place *p);
 
 /* json.c: objects for JSON */
 struct json_object *json_text(const char *s, size_t len);
+void json_reasons(struct json_object *o, const struct rec *rec);
 struct json_object *json_process(const struct rec *rec, const struct place *p);
 struct json_object *json_alert(const struct rec *rec, const struct place *p);
 
@@ -304,7 +322,7 @@ struct nl_sock;
 struct knl {
 	struct nl_sock *sk;
 	int family;		/* 0: not resolved */
-	int group_alert;	/* 0: there is none */
+	int group_alert, group_series;	/* 0: there is none */
 	int err;		/* errno of the last failure */
 	char text[256];		/* what the kernel had to say about it */
 };
@@ -320,6 +338,7 @@ int knl_fail(const struct ctx *ctx, const struct knl *k, const char *needs);
 int knl_fail_pid(const struct ctx *ctx, struct knl *k, u32 pid, const char *needs);
 bool knl_module_seen(void);
 int knl_listen(struct knl *k);
+void knl_buffer(struct knl *k, int bytes);
 int knl_join(struct knl *k, int group);
 int knl_fd(const struct knl *k);
 int knl_events(struct knl *k, knl_cb cb, void *arg);

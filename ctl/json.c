@@ -111,6 +111,13 @@ static void add_gates(struct json_object *o, const struct rec *rec)
 	json_object_object_add(o, "gates", list);
 }
 
+/* score, factors, gates */
+void json_reasons(struct json_object *o, const struct rec *rec)
+{
+	add_factors(o, rec);
+	add_gates(o, rec);
+}
+
 static void add_history(struct json_object *o, const struct rec *rec)
 {
 	struct json_object *list = rec->a[SEEPAGE_A_HISTORY] ? json_object_new_array() : NULL;
@@ -150,8 +157,7 @@ static void add_process(struct json_object *o, const struct rec *rec, const stru
 	add(o, rec, SEEPAGE_A_STATE);
 	add(o, rec, SEEPAGE_A_CONFIDENCE);
 	add(o, rec, SEEPAGE_A_POLICY);
-	add_factors(o, rec);
-	add_gates(o, rec);
+	json_reasons(o, rec);
 	for (i = 0; i < ARRAY_SIZE(figures); i++)
 		add(o, rec, figures[i]);
 	json_object_object_add(o, "pmc", NULL);

@@ -17,6 +17,8 @@ static const struct command *const commands[] = {
 	&cmd_set,
 	&cmd_apply,
 	&cmd_reset,
+	&cmd_record,
+	&cmd_replay,
 	&cmd_version,
 };
 
@@ -76,7 +78,9 @@ static int help_one(const struct command *cmd)
 	for (o = cmd->opts; o && o->name; o++) {
 		char left[64];
 
-		snprintf(left, sizeof(left), "--%s %s", o->name, o->arg ? o->arg : "");
+		snprintf(left, sizeof(left), "%s%c%s--%s %s", o->letter ? "-" : "",
+			 o->letter ? o->letter : ' ', o->letter ? ", " : "", o->name,
+			 o->arg ? o->arg : "");
 		out_printf("  %-26s %s\n", left, o->help);
 	}
 	if (cmd->more)

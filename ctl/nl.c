@@ -220,6 +220,8 @@ static int family_found(struct nlmsghdr *nlh, void *arg)
 			continue;
 		if (!nla_strcmp(g[CTRL_ATTR_MCAST_GRP_NAME], SEEPAGE_MCGRP_ALERT))
 			k->group_alert = (int)v;
+		if (!nla_strcmp(g[CTRL_ATTR_MCAST_GRP_NAME], SEEPAGE_MCGRP_SERIES))
+			k->group_series = (int)v;
 	}
 	return 0;
 }
@@ -231,6 +233,7 @@ int knl_resolve(struct knl *k)
 
 	k->family = 0;
 	k->group_alert = 0;
+	k->group_series = 0;
 	genlmsg_put(msg, NL_AUTO_PORT, NL_AUTO_SEQ, GENL_ID_CTRL, 0, 0, CTRL_CMD_GETFAMILY, 1);
 	nla_put_string(msg, CTRL_ATTR_FAMILY_NAME, SEEPAGE_GENL_NAME);
 	return knl_call(k, msg, family_found, k);
@@ -296,6 +299,15 @@ int knl_listen(struct knl *k)
 	if (nl_socket_set_nonblocking(k->sk) < 0)
 		return set_error(k, EIO);
 	return knl_join(k, GROUP_CTRL);
+}
+
+/* Room for what waits to be read; past the limit of the system where we may. */
+void knl_buffer(struct knl *k, int bytes)
+{
+	int fd = nl_socket_get_fd(k->sk);
+
+	if (setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &bytes, sizeof(bytes)))
+		setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &bytes, sizeof(bytes));
 }
 
 int knl_join(struct knl *k, int group)

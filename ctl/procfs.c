@@ -123,6 +123,41 @@ static bool initial_pids(void)
 	return !stat("/proc/self/ns/pid", &st) && st.st_ino == PROC_PID_INIT_INO;
 }
 
+static bool uid_of(int dir, u32 *uid)
+{
+	char *text = read_file(dir, "status"), *line = text ? strstr(text, "\nUid:") : NULL;
+	unsigned long v = line ? strtoul(line + 5, NULL, 10) : 0;
+
+	free(text);
+	*uid = (u32)v;
+	return line;
+}
+
+/*
+ * What /proc knows of process @pid of the initial namespace, with its uid, if
+ * it is at least so old. False: nothing.
+ */
+bool place_of(u32 pid, s64 least_age_ms, struct place *p)
+{
+	char path[32];
+	bool found;
+	int dir;
+
+	memset(p, 0, sizeof(*p));
+	snprintf(path, sizeof(path), "/proc/%u", pid);
+	dir = initial_pids() ? open(path, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
+	if (dir < 0)
+		return false;
+	found = age_ms(dir) + CLOCK_SLACK_MS >= least_age_ms;
+	if (found) {
+		p->cgroup = cgroup_path(dir);
+		p->exe = exe_path(dir);
+		p->has_uid = uid_of(dir, &p->uid);
+	}
+	close(dir);
+	return found;
+}
+
 void place_find(const struct rec *rec, bool multicast, struct place *p)
 {
 	u64 pid, state = rec_get(rec, SEEPAGE_A_STATE, SEEPAGE_STATE_OK);

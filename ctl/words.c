@@ -40,6 +40,10 @@ static const char *const gate_units[__SEEPAGE_GATE_MAX] = { SEEPAGE_GATES(GATE_U
 	[SEEPAGE_COUNTER_##id] = #name,
 static const char *const counter_names[__SEEPAGE_COUNTER_MAX] = { SEEPAGE_COUNTERS(COUNTER) };
 
+#define LIMIT(id, name)	\
+	[SEEPAGE_LIMIT_##id] = #name,
+static const char *const limit_names[__SEEPAGE_LIMIT_MAX] = { SEEPAGE_LIMITS(LIMIT) };
+
 #define CFG_NUMBER(id, n, d, lo, hi, h)						\
 	[SEEPAGE_CFG_##id] = { .name = #n, .help = h, .def = d, .min = lo, .max = hi },
 #define CFG_WORD(id, n, d, h)							\
@@ -60,6 +64,7 @@ struct one {
 static_assert(ENTRIES(SEEPAGE_STATES) == __SEEPAGE_STATE_MAX, "states");
 static_assert(ENTRIES(SEEPAGE_FACTORS) == SEEPAGE_FACTOR_MAX, "factors");
 static_assert(ENTRIES(SEEPAGE_GATES) == SEEPAGE_GATE_MAX, "gates");
+static_assert(ENTRIES(SEEPAGE_LIMITS) == __SEEPAGE_LIMIT_MAX, "limits");
 static_assert(ENTRIES(SEEPAGE_COUNTERS) == SEEPAGE_COUNTER_MAX, "counters");
 static_assert(ENTRIES(SEEPAGE_CONFIG_NUMBERS) + ENTRIES(SEEPAGE_CONFIG_WORDS) ==
 	      SEEPAGE_CFG_MAX, "configuration keys");
@@ -90,6 +95,7 @@ LOOKUP(state)
 LOOKUP(factor)
 LOOKUP(gate)
 LOOKUP(counter)
+LOOKUP(limit)
 LOOKUP_UNIT(factor)
 LOOKUP_UNIT(gate)
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Generic netlink: the family, requests and the two multicast groups.
+ * Generic netlink: the family, requests and the multicast groups.
  */
 #include <linux/capability.h>
 #include <linux/cred.h>
@@ -11,8 +11,6 @@
 #include <net/sock.h>
 #include <net/genetlink.h>
 #include "netlink.h"
-
-enum { GROUP_ALERT, GROUP_SAMPLE };
 
 /* ---- what each command takes; the core refuses the rest ---- */
 
@@ -294,11 +292,28 @@ static int reset(struct sk_buff *skb, struct genl_info *info)
  */
 static bool registered;
 
-static void multicast(int group, u8 cmd, const struct seep_alert *a, struct seep_view *v)
+/* Is anybody there to be told? */
+bool seep_netlink_heard(enum seep_group group)
+{
+	return registered && genl_has_listeners(&seep_family, &init_net, group);
+}
+
+/* @skb is consumed. 0, or -ESRCH: the last listener has just left; else counted. */
+int seep_netlink_tell(struct sk_buff *skb, enum seep_group group)
+{
+	int rc = seep_genl_multicast(&seep_family, skb, group, GFP_KERNEL);
+
+	if (rc && rc != -ESRCH)
+		seep_count(NOTIFY_FAILED);
+	return rc;
+}
+
+static void multicast(enum seep_group group, u8 cmd, const struct seep_alert *a,
+		      struct seep_view *v)
 {
 	struct sk_buff *skb = nlmsg_new(NLMSG_GOODSIZE, GFP_KERNEL);
 	void *head;
-	int rc = -ENOMEM;
+	int rc;
 
 	if (!skb)
 		goto failed;
@@ -314,24 +329,23 @@ static void multicast(int group, u8 cmd, const struct seep_alert *a, struct seep
 		goto failed;
 	}
 	genlmsg_end(skb, head);
-	rc = seep_genl_multicast(&seep_family, skb, group, GFP_KERNEL);
-	if (!rc || rc == -ESRCH)	/* -ESRCH: the last listener has just left */
-		return;
+	seep_netlink_tell(skb, group);
+	return;
 failed:
 	seep_count(NOTIFY_FAILED);
 }
 
 void seep_netlink_alert(const struct seep_alert *a)
 {
-	if (registered && genl_has_listeners(&seep_family, &init_net, GROUP_ALERT))
-		multicast(GROUP_ALERT, SEEPAGE_CMD_ALERT, a, NULL);
+	if (seep_netlink_heard(SEEP_GROUP_ALERT))
+		multicast(SEEP_GROUP_ALERT, SEEPAGE_CMD_ALERT, a, NULL);
 }
 
 void seep_netlink_sample(struct seep_rec *rec)
 {
 	struct seep_view *v;
 
-	if (!registered || !genl_has_listeners(&seep_family, &init_net, GROUP_SAMPLE))
+	if (!seep_netlink_heard(SEEP_GROUP_SAMPLE))
 		return;
 	v = kmalloc(sizeof(*v), GFP_KERNEL);
 	if (!v) {
@@ -339,7 +353,7 @@ void seep_netlink_sample(struct seep_rec *rec)
 		return;
 	}
 	seep_view_fill(v, rec);
-	multicast(GROUP_SAMPLE, SEEPAGE_CMD_SAMPLE, NULL, v);
+	multicast(SEEP_GROUP_SAMPLE, SEEPAGE_CMD_SAMPLE, NULL, v);
 	kfree(v);
 }
 
@@ -358,8 +372,9 @@ static const struct seep_genl_ops ops[] = {
 };
 
 static const struct genl_multicast_group groups[] = {
-	[GROUP_ALERT]	= { .name = SEEPAGE_MCGRP_ALERT, SEEP_GENL_MCGRP_CAP_SYS_ADMIN },
-	[GROUP_SAMPLE]	= { .name = SEEPAGE_MCGRP_SAMPLE, SEEP_GENL_MCGRP_CAP_SYS_ADMIN },
+	[SEEP_GROUP_ALERT]	= { .name = SEEPAGE_MCGRP_ALERT, SEEP_GENL_MCGRP_CAP_SYS_ADMIN },
+	[SEEP_GROUP_SAMPLE]	= { .name = SEEPAGE_MCGRP_SAMPLE, SEEP_GENL_MCGRP_CAP_SYS_ADMIN },
+	[SEEP_GROUP_SERIES]	= { .name = SEEPAGE_MCGRP_SERIES, SEEP_GENL_MCGRP_CAP_SYS_ADMIN },
 };
 
 struct genl_family seep_family = {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * What the netlink files share: netlink.c (the family, requests, multicast),
- * netlink_dump.c (dumps), netlink_put.c (attributes).
+ * netlink_dump.c (dumps), netlink_put.c (attributes), netlink_series.c (series).
  */
 #ifndef SEEP_NETLINK_H
 #define SEEP_NETLINK_H
@@ -10,6 +10,10 @@
 #include "seep.h"
 
 /* netlink.c */
+enum seep_group { SEEP_GROUP_ALERT, SEEP_GROUP_SAMPLE, SEEP_GROUP_SERIES };
+
+bool seep_netlink_heard(enum seep_group group);			/* table mutex */
+int seep_netlink_tell(struct sk_buff *skb, enum seep_group group); /* table mutex */
 extern struct genl_family seep_family;
 bool seep_netlink_may_read(struct sk_buff *skb);
 int seep_netlink_check_read(struct sk_buff *skb, struct netlink_ext_ack *extack);
@@ -32,6 +36,7 @@ int seep_put_alert(struct sk_buff *skb, const struct seep_alert *a, pid_t pid,
 		   struct user_namespace *ns);
 int seep_put_status(struct sk_buff *skb);
 int seep_put_config(struct sk_buff *skb);
+int seep_put_conf(struct sk_buff *skb, const struct seep_conf *c);
 int seep_put_history(struct sk_buff *skb, const struct seep_rec *rec);
 
 #endif /* SEEP_NETLINK_H */

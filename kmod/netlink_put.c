@@ -282,18 +282,25 @@ int seep_put_status(struct sk_buff *skb)
 	return put_counters(skb);
 }
 
-int seep_put_config(struct sk_buff *skb)
+int seep_put_conf(struct sk_buff *skb, const struct seep_conf *c)
 {
 	struct nlattr *nest = nla_nest_start(skb, SEEPAGE_A_CONFIG);
-	struct seep_conf c;
 	int key;
 
 	if (!nest)
 		return -EMSGSIZE;
-	seep_config_get(&c);
 	for (key = 1; key < __SEEPAGE_CFG_MAX; key++)
-		if (nla_put_u32(skb, key, c.v[key]))
+		if (nla_put_u32(skb, key, c->v[key]))
 			return -EMSGSIZE;
 	nla_nest_end(skb, nest);
 	return 0;
+}
+
+/* The one in force now. */
+int seep_put_config(struct sk_buff *skb)
+{
+	struct seep_conf c;
+
+	seep_config_get(&c);
+	return seep_put_conf(skb, &c);
 }

@@ -63,28 +63,38 @@ static u64 counter_bytes(struct mm_struct *mm, int member)
 	return (u64)get_mm_counter(mm, member) << PAGE_SHIFT;
 }
 
+/* A limit, of which so much is used: is it what the process would run into first? */
+static void confine(struct seep_sample *s, u64 limit, u64 used, u8 which)
+{
+	u64 room = limit > used ? limit - used : 0;
+
+	if (room < s->headroom) {
+		s->headroom = room;
+		s->limit = which;
+	}
+}
+
 /*
  * What this process can still take: what the machine has left, or what a limit
  * of its own leaves, whichever is less. Its own limits matter only while it
  * grows, and are read only then.
  */
-static noinline u64 headroom(const struct seep_rec *rec, const struct seep_sample *s)
+static noinline void read_headroom(const struct seep_rec *rec, struct seep_sample *s)
 {
-	u64 room = pass.room, limit;
 	struct task_struct *p;
+	u64 limit;
 
 	rcu_read_lock();
 	p = pid_task(rec->pid, PIDTYPE_TGID);
 	if (p) {
 		limit = READ_ONCE(p->signal->rlim[RLIMIT_AS].rlim_cur);
 		if (limit != RLIM_INFINITY)
-			room = min(room, limit > s->vsz ? limit - s->vsz : 0);
+			confine(s, limit, s->vsz, SEEPAGE_LIMIT_AS);
 		limit = READ_ONCE(p->signal->rlim[RLIMIT_DATA].rlim_cur);
 		if (limit != RLIM_INFINITY)
-			room = min(room, limit > s->anon ? limit - s->anon : 0);
+			confine(s, limit, s->anon, SEEPAGE_LIMIT_DATA);
 	}
 	rcu_read_unlock();
-	return room;
 }
 
 static __always_inline void read_figures(struct seep_rec *rec, struct seep_sample *s,
@@ -98,13 +108,16 @@ static __always_inline void read_figures(struct seep_rec *rec, struct seep_sampl
 	s->shmem = counter_bytes(mm, MM_SHMEMPAGES);
 	s->swap = counter_bytes(mm, MM_SWAPENTS);
 	s->vsz = (u64)READ_ONCE(mm->total_vm) << PAGE_SHIFT;
+	s->pgtables = mm_pgtables_bytes(mm);
+	s->maps = READ_ONCE(mm->map_count);
 	s->error = min_t(u64, (u64)seep_mm_counter_error(mm) << PAGE_SHIFT, U32_MAX);
 	s->page_shift = PAGE_SHIFT;
 	s->full = false;
 	read_faults(rec, s, rw);
 	s->headroom = pass.room;
+	s->limit = SEEPAGE_LIMIT_RAM;
 	if (s->anon + s->swap != rec->last.anon + rec->last.swap)
-		s->headroom = headroom(rec, s);
+		read_headroom(rec, s);
 }
 
 struct reading {
@@ -135,6 +148,11 @@ noinline void seep_sample_read(struct seep_rec *rec, struct seep_sample *s, u64 
 {
 	struct reading r = { .rec = rec, .s = s, .rw = rw };
 
+	s->cpu_ns = 0;			/* there is no source for these yet */
+	s->cold_ns = 0;
+	s->cold = 0;
+	s->peers = 0;
+	s->peers_growing = 0;
 	seep_account_fold_and(rec, read_on_the_spot, &r);
 }
 
@@ -193,8 +211,10 @@ static void keep(struct seep_rec *rec, const struct seep_sample *s, bool news)
 	rec->last.time_ns = s->time_ns;
 	rec->last.age_ns = s->age_ns;
 	rec->last.headroom = s->headroom;
+	rec->last.limit = s->limit;
+	rec->last.pgtables = s->pgtables;
+	rec->last.maps = s->maps;
 	rec->last.error = s->error;
-	rec->last.page_shift = s->page_shift;
 	rec->last.full = s->full;
 }
 
@@ -235,6 +255,8 @@ static void sample_one(struct seep_rec *rec, const struct seep_conf *c, bool ful
 	seep_count(SAMPLES);
 
 	seep_det_feed(&rec->det, s, c, v);
+	if (unlikely(seep_series_on))
+		seep_series_sample(rec, s, v);
 	trace_seepage_sample(rec, v);
 	if (v->state != prev)
 		seep_alert_state(rec, prev, v);
@@ -268,6 +290,7 @@ static void full_pass(const struct seep_conf *c)
 	seep_owner_adopt_all();
 	seep_account_fold(NULL);
 	pass.now_ns = ktime_get_ns();	/* not before anyone was adopted */
+	seep_series_begin(pass.now_ns, pass.room, true, c);
 	seep_for_each_rec(rec) {
 		sample_one(rec, c, true);
 		if (!(++n % SEEP_RESCHED_EVERY))
@@ -280,6 +303,7 @@ static void short_pass(const struct seep_conf *c)
 	struct seep_rec *rec, *n;
 
 	seep_account_fold(is_hot);
+	seep_series_begin(pass.now_ns, pass.room, false, c);
 	list_for_each_entry_safe(rec, n, &hot, hot) {
 		sample_one(rec, c, false);
 		cond_resched();
@@ -304,6 +328,7 @@ bool seep_sample_pass(bool full, const struct seep_conf *c)
 	} else {
 		short_pass(c);
 	}
+	seep_series_end();
 	return !list_empty(&hot);
 }
 

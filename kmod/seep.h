@@ -288,6 +288,14 @@ void seep_netlink_alert(const struct seep_alert *a);
 void seep_netlink_sample(struct seep_rec *rec);
 extern u64 seep_instance;
 
+/* netlink_series.c: process context, table mutex */
+extern bool seep_series_on;			/* somebody listens to this pass */
+void seep_series_begin(u64 now_ns, u64 room, bool full, const struct seep_conf *c);
+void seep_series_sample(struct seep_rec *rec, const struct seep_sample *s,
+			const struct seep_verdict *v);
+void seep_series_end(void);
+void seep_series_gone(struct list_head *graves);	/* linked by hot */
+
 /* debugfs.c: process context */
 #ifdef SEEP_DEBUGFS
 void seep_debugfs_init(void);

@@ -43,6 +43,7 @@ static void bury_the_dead(struct list_head *graves)
 		trace_seepage_exit(rec);
 		seep_alert_exited(rec);
 	}
+	seep_series_gone(graves);
 }
 
 /*

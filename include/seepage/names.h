@@ -78,6 +78,11 @@
 	X(CONFIDENCE, confidence, "points")
 
 /* X(ID, name) */
+#define SEEPAGE_LIMITS(X)							\
+	X(RAM, ram) X(AS, rlimit_as) X(DATA, rlimit_data)			\
+	X(CGROUP, cgroup) X(MAPS, max_map_count)
+
+/* X(ID, name) */
 #define SEEPAGE_COUNTERS(X)							\
 	X(BIRTHS, births) X(DEATHS, deaths) X(EXECS, execs) X(FORKS, forks)	\
 	X(EXITS, exits) X(SAMPLES, samples) X(TABLE_FULL, table_full)		\

@@ -25,11 +25,12 @@
 #include <stdint.h>
 #include <string.h>
 #define seep_noinline	__attribute__((noinline))
-typedef uint8_t u8;
-typedef uint16_t u16;
-typedef uint32_t u32;
-typedef uint64_t u64;
-typedef int64_t s64;
+#include <linux/types.h>
+typedef __u8 u8;
+typedef __u16 u16;
+typedef __u32 u32;
+typedef __u64 u64;
+typedef __s64 s64;
 #endif
 #include <linux/seepage.h>
 

@@ -206,6 +206,8 @@ static void on_group(struct conn *c, const struct nlattr *nest)
 		c->group[GROUP_ALERT] = id;
 	else if (!strcmp(name, SEEPAGE_MCGRP_SAMPLE))
 		c->group[GROUP_SAMPLE] = id;
+	else if (!strcmp(name, SEEPAGE_MCGRP_SERIES))
+		c->group[GROUP_SERIES] = id;
 	else
 		fail("unknown group '%s'", name);
 }

@@ -47,10 +47,10 @@ struct conn {
 	unsigned int pause_us;		/* between two reads */
 	uint16_t family;
 	uint32_t version, hdrsize;
-	uint32_t group[2];		/* GROUP_*; 0: the family has none */
+	uint32_t group[3];		/* GROUP_*; 0: the family has none */
 };
 
-enum { GROUP_ALERT, GROUP_SAMPLE };
+enum { GROUP_ALERT, GROUP_SAMPLE, GROUP_SERIES };
 
 int conn_try(struct conn *c, size_t recv_size);	/* 0 or -errno; size 0: large */
 void conn_open(struct conn *c);

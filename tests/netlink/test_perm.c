@@ -55,7 +55,7 @@ static void no_join(void)
 	struct sockaddr_nl at = { .nl_family = AF_NETLINK };
 	int group, fd, rc;
 
-	for (group = GROUP_ALERT; group <= GROUP_SAMPLE; group++) {
+	for (group = GROUP_ALERT; group <= GROUP_SERIES; group++) {
 		rc = conn_join(&c, group);
 		check(rc == -EPERM, "joining group %d: %s", group, rc ? strerror(-rc) : "done");
 		if (c.group[group] > 32)

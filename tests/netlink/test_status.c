@@ -16,6 +16,7 @@ static void family(void)
 	check(!c.hdrsize, "a user header of %u bytes", c.hdrsize);
 	check(c.group[GROUP_ALERT], "no group " SEEPAGE_MCGRP_ALERT);
 	check(c.group[GROUP_SAMPLE], "no group " SEEPAGE_MCGRP_SAMPLE);
+	check(c.group[GROUP_SERIES], "no group " SEEPAGE_MCGRP_SERIES);
 }
 
 /* Processes with memory of their own, by /proc. */

@@ -119,7 +119,7 @@ static void join_or_leave(void)
 	become(s->who, false);
 	rc = setsockopt(s->fd, SOL_NETLINK,
 			leave ? NETLINK_DROP_MEMBERSHIP : NETLINK_ADD_MEMBERSHIP,
-			&groups[below(2)], sizeof(groups[0]));
+			&groups[below(3)], sizeof(groups[0]));
 	if (rc)
 		rc = -errno;
 	become_root();

@@ -96,7 +96,10 @@ static void on_groups(const struct nlattr *list)
 			if (mnl_attr_get_type(a) == CTRL_ATTR_MCAST_GRP_ID)
 				id = mnl_attr_get_u32(a);
 		}
-		groups[!!strcmp(name, SEEPAGE_MCGRP_ALERT)] = id;
+		if (!strcmp(name, SEEPAGE_MCGRP_ALERT))
+			groups[0] = id;
+		else
+			groups[strcmp(name, SEEPAGE_MCGRP_SAMPLE) ? 2 : 1] = id;
 	}
 }
 
@@ -123,7 +126,7 @@ void family_find(void)
 		if (mnl_attr_get_type(a) == CTRL_ATTR_MCAST_GROUPS)
 			on_groups(a);
 	}
-	need(family && groups[0] && groups[1], "a group is missing");
+	need(family && groups[0] && groups[1] && groups[2], "a group is missing");
 	mnl_socket_close(nl);
 }
 

@@ -84,7 +84,7 @@ struct exchange {
 
 void family_find(void);
 extern uint16_t family;
-extern uint32_t groups[2];
+extern uint32_t groups[3];
 void sock_open(struct fuzz_sock *s, enum who who, unsigned int recv_size, int rcvbuf);
 void sock_close(struct fuzz_sock *s);
 bool sock_send(struct fuzz_sock *s, struct batch *b, struct exchange *x);

@@ -11,7 +11,7 @@
 #include "nlfuzz.h"
 
 uint16_t family;
-uint32_t groups[2];
+uint32_t groups[3];
 const char *datagram;
 
 void become(enum who who, bool opening)

@@ -44,6 +44,13 @@
  * ALERT       multicast group "alert":  an alert
  * SAMPLE      multicast group "sample": a process, each time it was sampled
  *                    and any figure of it changed
+ * SERIES      multicast group "series": what the detector was fed, for
+ *                    `seepage record`: PASS_SEQ GONE, processes that have
+ *                    ended; or, of a sampling pass, PASS_SEQ PASS_NS PASS_FULL
+ *                    ROOM_BYTES CONFIG{ key.. } SAMPLE_SIZE SAMPLES [PASS_END],
+ *                    as many messages as it takes, the last one with PASS_END.
+ *                    A gap in PASS_SEQ is a message that was lost. Only a pass
+ *                    that begins while somebody listens is told.
  *
  * a process:  PID COMM UID CGROUP_ID STATE POLICY CONFIDENCE SEVERITY RSS_BYTES
  *             ANON_BYTES FILE_BYTES SHMEM_BYTES SWAP_BYTES VSZ_BYTES BRK_BYTES
@@ -68,6 +75,7 @@
 #define SEEPAGE_GENL_VERSION	1
 #define SEEPAGE_MCGRP_ALERT	"alert"
 #define SEEPAGE_MCGRP_SAMPLE	"sample"
+#define SEEPAGE_MCGRP_SERIES	"series"
 
 #define SEEPAGE_COMM_LEN	16
 
@@ -81,6 +89,7 @@ enum seepage_cmd {
 	SEEPAGE_CMD_RESET,
 	SEEPAGE_CMD_ALERT,		/* notification only */
 	SEEPAGE_CMD_SAMPLE,		/* notification only */
+	SEEPAGE_CMD_SERIES,		/* notification only */
 
 	__SEEPAGE_CMD_MAX,
 	SEEPAGE_CMD_MAX = __SEEPAGE_CMD_MAX - 1
@@ -162,6 +171,16 @@ enum seepage_attr {
 	SEEPAGE_A_FILTER_COMM,		/* string, equal to comm */
 	SEEPAGE_A_SINCE_SEQ,		/* u64 */
 	SEEPAGE_A_RESET_WHAT,		/* u32, mask of SEEPAGE_RESET_* */
+
+	/* series */
+	SEEPAGE_A_PASS_SEQ,		/* u64, of the message; 1 is the first after load */
+	SEEPAGE_A_PASS_NS,		/* u64, CLOCK_MONOTONIC: begin of the pass, tells it */
+	SEEPAGE_A_PASS_FULL,		/* u8, 1: of all processes, 0: of those under suspicion */
+	SEEPAGE_A_PASS_END,		/* u8, 1: the last message of its pass */
+	SEEPAGE_A_ROOM_BYTES,		/* u64, available memory and free swap */
+	SEEPAGE_A_SAMPLE_SIZE,		/* u32, of each in SAMPLES; may grow at its end */
+	SEEPAGE_A_SAMPLES,		/* binary: struct seepage_raw_sample[] */
+	SEEPAGE_A_GONE,			/* binary: u64[], ids of struct seepage_raw_sample */
 
 	__SEEPAGE_A_MAX,
 	SEEPAGE_A_MAX = __SEEPAGE_A_MAX - 1
@@ -284,6 +303,39 @@ enum seepage_limit {
 
 	__SEEPAGE_LIMIT_MAX,
 	SEEPAGE_LIMIT_MAX = __SEEPAGE_LIMIT_MAX - 1
+};
+
+/*
+ * One process in one pass: all that the detector was fed, and what it said.
+ * What is not known, and what there is no source for yet, is 0.
+ */
+struct seepage_raw_sample {
+	__u64	id;			/* of the record: new for every fork and exec */
+	__u64	time_ns;		/* CLOCK_MONOTONIC; after PASS_NS if born in it */
+	__u64	age_ns;			/* since fork or exec */
+	__u64	anon, file, shmem;	/* bytes resident */
+	__u64	swap;			/* bytes */
+	__u64	vsz;			/* bytes of address space */
+	__u64	faults, faults_anon;	/* since it was first seen */
+	__u64	headroom;		/* bytes it can still take */
+	__u64	pgtables;		/* bytes of page tables */
+	__u64	cpu_ns;			/* CPU time of all threads */
+	__u64	cold_ns;		/* when cold was measured */
+	__u64	begun_ns;		/* with first: history since then, to 100 ms */
+	__u64	tte_s;			/* verdict: seconds to exhaustion, ~0: not known */
+	__u32	pid;			/* thread group, initial pid namespace */
+	__u32	begun_faults;		/* with first: faults by then, their low half */
+	__u32	error;			/* bytes the memory counters may be off */
+	__u32	maps;			/* mappings */
+	__u16	cold;			/* permille of growth that was not used again */
+	__u16	peers, peers_growing;	/* of its executable and cgroup */
+	__u8	limit;			/* enum seepage_limit, of headroom */
+	__u8	page_shift;
+	__u8	first;			/* 1: the history begins with this sample */
+	__u8	state;			/* verdict: enum seepage_state */
+	__u8	confidence;		/* verdict: 0 to 100 */
+	__u8	pad[5];
+	char	comm[SEEPAGE_COMM_LEN];
 };
 
 /* Names, units, defaults and bounds: include/seepage/names.h */

@@ -1,0 +1,461 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Writes what the detector in the kernel is fed to a file, for replay. All of
+ * it comes by multicast, pass by pass; what the socket had to drop shows as a
+ * gap in the numbers of the messages and is written down as lost.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+#include <linux/genetlink.h>
+#include <netlink/genl/genl.h>
+#include "series.h"
+
+#define BUFFER_BYTES	(32 << 20)	/* several passes over a full table */
+#define ANCESTORS	64
+
+static const char *file, *comm;
+static u64 duration_s, count_passes;
+static bool reset;
+
+static const struct opt opts[] = {
+	{ .name = "output", .letter = 'o', .kind = OPT_STRING, .dest = &file, .arg = "FILE",
+	  .help = "write to FILE, - is standard output (seepage.series)" },
+	{ .name = "reset", .kind = OPT_FLAG, .dest = &reset,
+	  .help = "forget all histories first: every series begins here" },
+	{ .name = "duration", .kind = OPT_NUMBER, .dest = &duration_s, .arg = "SECONDS",
+	  .min = 1, .max = INT32_MAX, .help = "end after this time" },
+	{ .name = "count-passes", .kind = OPT_NUMBER, .dest = &count_passes, .arg = "N",
+	  .min = 1, .max = UINT64_MAX, .help = "end after N full passes" },
+	{ .name = "comm", .kind = OPT_STRING, .dest = &comm, .arg = "NAME",
+	  .help = "only processes of this name" },
+	{ .name = NULL }
+};
+
+struct recorder {
+	struct ctx *ctx;
+	struct knl ask, events;
+	struct series_writer w;
+	FILE *out;
+	int signals;
+	u32 *pids;			/* only these, if any */
+	size_t n;
+	pid_t child;			/* the command, 0: none */
+	u64 seq;			/* of the last message, 0: none yet */
+	u64 pass_ns;			/* of the pass being told */
+	u64 deadline_ms;		/* monotonic; 0: none */
+	bool done;
+};
+
+static u64 now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (u64)t.tv_sec * 1000 + (u64)t.tv_nsec / 1000000;
+}
+
+/* ---- whose series are written ---- */
+
+static pid_t parent_of(pid_t pid)
+{
+	char path[32], text[512], *p;
+	ssize_t n;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return 0;
+	n = read(fd, text, sizeof(text) - 1);
+	close(fd);
+	text[n > 0 ? n : 0] = '\0';
+	p = strrchr(text, ')');		/* then a blank, the state, a blank */
+	return p && strlen(p) > 4 ? (pid_t)strtol(p + 4, NULL, 10) : 0;
+}
+
+/* We are the reaper of all that the command leaves behind: they stay our descendants. */
+static bool descends(pid_t pid)
+{
+	pid_t self = getpid();
+	int i;
+
+	for (i = 0; i < ANCESTORS && pid > 1; i++) {
+		pid = parent_of(pid);
+		if (pid == self)
+			return true;
+	}
+	return false;
+}
+
+static bool wanted(void *arg, const struct seepage_raw_sample *s)
+{
+	const struct recorder *r = arg;
+	size_t i;
+
+	if (comm && strncmp(comm, s->comm, sizeof(s->comm)))
+		return false;
+	if (r->child)
+		return descends((pid_t)s->pid);
+	for (i = 0; i < r->n; i++)
+		if (r->pids[i] == s->pid)
+			return true;
+	return !r->n;
+}
+
+static bool place(void *arg, const struct seepage_raw_sample *s, struct place *p)
+{
+	return place_of(s->pid, (s64)(s->age_ns / 1000000), p);
+}
+
+/* ---- what the kernel tells ---- */
+
+static void read_conf(const struct nlattr *nest, struct conf *c)
+{
+	struct nlattr *pos;
+	int rem;
+	u64 v;
+
+	memset(c, 0, sizeof(*c));
+	nla_for_each_nested(pos, nest, rem) {
+		if (nla_type(pos) < 1 || nla_type(pos) > SEEPAGE_CFG_MAX || !attr_u64(pos, &v))
+			continue;
+		c->set[nla_type(pos)] = true;
+		c->v[nla_type(pos)] = (u32)v;
+	}
+}
+
+static void read_gone(struct recorder *r, const struct nlattr *a)
+{
+	size_t n = (size_t)nla_len(a) / sizeof(u64), i;
+	u64 id;
+
+	for (i = 0; i < n; i++) {
+		memcpy(&id, (char *)nla_data(a) + i * sizeof(id), sizeof(id));
+		series_write_gone(&r->w, id);
+	}
+}
+
+/* A newer module may send more of each, and then sends that at the end. */
+static void read_samples(struct recorder *r, const struct nlattr *a, u64 size)
+{
+	struct seepage_raw_sample s;
+	const char *p = nla_data(a);
+	size_t left = (size_t)nla_len(a);
+
+	if (size < sizeof(s))
+		return;
+	for (; left >= size; left -= size, p += size) {
+		memcpy(&s, p, sizeof(s));
+		series_write_sample(&r->w, &s);
+	}
+}
+
+static int read_pass(struct recorder *r, const struct rec *rec, bool gap)
+{
+	u64 ns, room = rec_get(rec, SEEPAGE_A_ROOM_BYTES, 0);
+	bool full = rec_get(rec, SEEPAGE_A_PASS_FULL, 0);
+	struct conf c;
+
+	if (!rec_u64(rec, SEEPAGE_A_PASS_NS, &ns) || !rec->a[SEEPAGE_A_CONFIG] ||
+	    !rec->a[SEEPAGE_A_SAMPLES])
+		return 0;
+	if (ns != r->pass_ns) {
+		read_conf(rec->a[SEEPAGE_A_CONFIG], &c);
+		series_write_pass(&r->w, ns, full, room, &c, gap);
+		r->pass_ns = ns;
+	}
+	read_samples(r, rec->a[SEEPAGE_A_SAMPLES], rec_get(rec, SEEPAGE_A_SAMPLE_SIZE, 0));
+	if (!rec_get(rec, SEEPAGE_A_PASS_END, 0))
+		return 0;
+	if (series_write_pass_end(&r->w) < 0 || (count_passes && r->w.passes >= count_passes))
+		r->done = true;
+	return r->done ? -ECANCELED : 0;
+}
+
+static int on_series(struct recorder *r, struct nlmsghdr *nlh)
+{
+	struct rec rec;
+	bool gap;
+	u64 seq;
+
+	if (rec_parse(&rec, nlh) || !rec_u64(&rec, SEEPAGE_A_PASS_SEQ, &seq))
+		return 0;
+	gap = r->seq && seq != r->seq + 1;
+	if (gap)
+		series_write_lost(&r->w, seq - r->seq - 1);
+	r->seq = seq;
+	if (rec.a[SEEPAGE_A_GONE])
+		read_gone(r, rec.a[SEEPAGE_A_GONE]);
+	return read_pass(r, &rec, gap);
+}
+
+/* A family is gone: is it ours? */
+static bool is_unload(struct nlmsghdr *nlh)
+{
+	struct nlattr *a[CTRL_ATTR_MAX + 1];
+
+	return genlmsg_valid_hdr(nlh, 0) && genlmsg_hdr(nlh)->cmd == CTRL_CMD_DELFAMILY &&
+	       genlmsg_parse(nlh, 0, a, CTRL_ATTR_MAX, NULL) >= 0 && a[CTRL_ATTR_FAMILY_NAME] &&
+	       !nla_strcmp(a[CTRL_ATTR_FAMILY_NAME], SEEPAGE_GENL_NAME);
+}
+
+static int on_event(struct nlmsghdr *nlh, void *arg)
+{
+	struct recorder *r = arg;
+
+	if (nlh->nlmsg_type == GENL_ID_CTRL && is_unload(nlh)) {
+		note(NULL, "record: module unloaded: the recording ends");
+		r->done = true;
+		return -ECANCELED;
+	}
+	if (nlh->nlmsg_type == r->ask.family && genlmsg_valid_hdr(nlh, 0) &&
+	    genlmsg_hdr(nlh)->cmd == SEEPAGE_CMD_SERIES)
+		return on_series(r, nlh);
+	return 0;
+}
+
+/* ---- the command to be recorded ---- */
+
+/* In the child: only what is allowed between fork and exec */
+static void exec_command(const struct recorder *r, char **argv, int report)
+{
+	sigset_t none;
+	int err;
+
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	signal(SIGPIPE, SIG_DFL);
+	execvp(argv[0], argv);
+	err = errno;
+	while (write(report, &err, sizeof(err)) < 0 && errno == EINTR)
+		;
+	_exit(127);
+}
+
+/* 0, or 1: it could not be executed, told */
+static int start_command(struct recorder *r, char **argv)
+{
+	int report[2], err = 0;
+	ssize_t n;
+
+	prctl(PR_SET_CHILD_SUBREAPER, 1);
+	if (pipe2(report, O_CLOEXEC))
+		return fail(r->ctx, "%s", strerror(errno));
+	r->child = fork();
+	if (!r->child)
+		exec_command(r, argv, report[1]);
+	err = errno;
+	close(report[1]);
+	if (r->child < 0) {
+		close(report[0]);
+		r->child = 0;
+		return fail(r->ctx, "%s: %s", argv[0], strerror(err));
+	}
+	do {
+		n = read(report[0], &err, sizeof(err));
+	} while (n < 0 && errno == EINTR);
+	close(report[0]);
+	if (n != sizeof(err))
+		return 0;
+	waitpid(r->child, NULL, 0);
+	r->child = 0;
+	return fail(r->ctx, "%s: %s", argv[0], strerror(err));
+}
+
+/* Has the command ended? What it left behind is reaped too. */
+static bool command_ended(struct recorder *r)
+{
+	bool ended = false;
+	pid_t pid;
+
+	while ((pid = waitpid(-1, NULL, WNOHANG)) > 0)
+		ended |= pid == r->child;
+	return ended;
+}
+
+static void on_signal(struct recorder *r)
+{
+	struct signalfd_siginfo s;
+
+	if (read(r->signals, &s, sizeof(s)) != sizeof(s))
+		return;
+	if (s.ssi_signo != SIGCHLD || command_ended(r))
+		r->done = true;
+}
+
+/* ---- recording ---- */
+
+static int patience(const struct recorder *r)
+{
+	u64 now = now_ms();
+
+	if (!r->deadline_ms)
+		return -1;
+	return now >= r->deadline_ms ? 0 : (int)(r->deadline_ms - now);
+}
+
+static int record(struct recorder *r)
+{
+	struct pollfd p[] = {
+		{ .fd = knl_fd(&r->events), .events = POLLIN },
+		{ .fd = r->signals, .events = POLLIN },
+		{ .fd = r->out == stdout ? STDOUT_FILENO : -1 },	/* a reader that leaves */
+	};
+	int err = 0, n;
+
+	while (!r->done) {
+		n = poll(p, ARRAY_SIZE(p), patience(r));
+		if (n < 0 && errno != EINTR)
+			return -errno;
+		if (n > 0 && p[1].revents)
+			on_signal(r);
+		if ((n > 0 && p[2].revents && out_gone()) ||
+		    (r->deadline_ms && now_ms() >= r->deadline_ms))
+			r->done = true;
+		err = knl_events(&r->events, on_event, r);	/* also what came at the end */
+		/* an overrun shows in the numbers of the messages */
+		if (err < 0 && err != -ENOBUFS && err != -ECANCELED)
+			return err;
+	}
+	return 0;
+}
+
+/* Listens; 0, or < 0 with r->ask.err set */
+static int listen_series(struct recorder *r)
+{
+	int err = knl_open(&r->events);
+
+	if (err >= 0)
+		err = knl_listen(&r->events);
+	if (err >= 0) {
+		knl_buffer(&r->events, BUFFER_BYTES);
+		err = knl_join(&r->events, r->ask.group_series);
+	}
+	r->ask.err = r->events.err;
+	return err;
+}
+
+static int reset_history(struct recorder *r)
+{
+	struct nl_msg *msg = knl_msg(&r->ask, SEEPAGE_CMD_RESET, 0);
+
+	nla_put_u32(msg, SEEPAGE_A_RESET_WHAT, SEEPAGE_RESET_HISTORY);
+	return knl_call(&r->ask, msg, NULL, NULL);
+}
+
+static int finish(struct recorder *r, int status)
+{
+	const struct series_writer *w = &r->w;
+	int err = series_write_close(&r->w);
+	struct json_object *o;
+
+	if (r->out != stdout && fclose(r->out) && !err)
+		err = -errno;
+	if (err < 0 && err != -EPIPE)
+		return fail(r->ctx, "%s: %s", file, strerror(-err));
+	if (!r->ctx->json || r->out == stdout) {
+		note(NULL, "record: %llu full passes, %llu series, %llu samples, %llu messages lost, in %s",
+		     w->passes, w->series, w->samples, w->lost, file);
+		return status;
+	}
+	o = json_object_new_object();
+	json_object_object_add(o, "file", json_text(file, strlen(file)));
+	json_object_object_add(o, "passes", json_object_new_uint64(w->passes));
+	json_object_object_add(o, "series", json_object_new_uint64(w->series));
+	json_object_object_add(o, "samples", json_object_new_uint64(w->samples));
+	json_object_object_add(o, "lost", json_object_new_uint64(w->lost));
+	out_json(r->ctx, o);
+	return status;
+}
+
+/* The module is there and may be listened to: from here on there is a file. */
+static int record_to_file(struct recorder *r, char **command)
+{
+	int status = 0, err;
+
+	r->out = strcmp(file, "-") ? fopen(file, "we") : stdout;
+	if (!r->out)
+		return fail(r->ctx, "%s: %s", file, strerror(errno));
+	r->w.wanted = wanted;
+	r->w.place = place;
+	r->w.arg = r;
+	r->w.whole = reset;
+	series_write_begin(&r->w, r->out);
+	if (*command)
+		status = start_command(r, command);
+	if (duration_s)
+		r->deadline_ms = now_ms() + duration_s * 1000;
+	err = status ? 0 : record(r);
+	if (err < 0) {
+		r->ask.err = -err;
+		status = knl_fail(r->ctx, &r->ask, NEEDS_ADMIN);
+	}
+	if (r->child && waitpid(r->child, NULL, WNOHANG) == 0)
+		kill(r->child, SIGTERM);
+	return finish(r, status);
+}
+
+static int block_signals(void)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGCHLD);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+static int run(struct ctx *ctx, int argc, char **argv)
+{
+	struct recorder r = { .ctx = ctx };
+	int pids = ctx->rest >= 0 ? argc - ctx->rest : argc, i, status = 0;
+
+	argv[argc] = NULL;
+	if (ctx->rest == 0)
+		return usage(ctx, "COMMAND is missing after --");
+	if (ctx->rest > 0 && pids)
+		return usage(ctx, "'%s': allowed PIDs or a COMMAND, not both", argv[0]);
+	if (!file)
+		file = "seepage.series";
+	r.pids = must(calloc((size_t)argc + 1, sizeof(*r.pids)));
+	for (i = 0; i < pids && !status; i++)
+		status = parse_pid(ctx, argv[i], &r.pids[r.n++]);
+	if (status || query_open(ctx, &r.ask)) {
+		free(r.pids);
+		return status ? status : 1;
+	}
+	r.signals = block_signals();
+	if (!r.ask.group_series)
+		status = fail(ctx, "the module that is loaded tells no series");
+	else if (listen_series(&r) < 0 || (reset && reset_history(&r) < 0))
+		status = knl_fail(ctx, &r.ask, NEEDS_ADMIN);
+	else
+		status = record_to_file(&r, argv + pids);
+	knl_close(&r.events);
+	knl_close(&r.ask);
+	if (r.signals >= 0)
+		close(r.signals);
+	free(r.pids);
+	return status;
+}
+
+const struct command cmd_record = {
+	.name = "record", .args = "[PID... | -- COMMAND [WORD...]]",
+	.help = "write what the detector is fed to a file, for replay",
+	.more = "Of all processes, of PIDs, or of a COMMAND that is executed and all that descends\n"
+		"from it, for as long as it runs. Ends on SIGINT and SIGTERM with a whole file, and\n"
+		"ends the COMMAND with it. Series that began before are not compared by replay.",
+	.opts = opts, .max = -1, .run = run,
+};

@@ -1,0 +1,571 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Series as text, the reading side: docs/series.md line by line. Who writes
+ * such files may be a script or an enemy: whatever does not fit is refused with
+ * the number of its line, the word and what is allowed.
+ */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include "series.h"
+
+#define TIME_MAX	(1ULL << 62)	/* ns, of the monotonic clock */
+
+/* For the callbacks as well. Returns -1. */
+int series_bad(struct series_reader *r, const char *fmt, ...)
+{
+	va_list ap;
+	int n = snprintf(r->err, sizeof(r->err), "line %lu: ", r->line);
+
+	va_start(ap, fmt);
+	vsnprintf(r->err + n, sizeof(r->err) - (size_t)n, fmt, ap);
+	va_end(ap);
+	return -1;
+}
+
+/* The next word of a line, NULL at its end. An empty one is told by whoever reads it. */
+static char *next_word(char **p)
+{
+	char *word = *p, *end;
+
+	if (!word)
+		return NULL;
+	end = strchr(word, ' ');
+	if (end)
+		*end++ = '\0';
+	*p = end;
+	return word;
+}
+
+static bool number(const char *word, u64 max, u64 *v)
+{
+	return parse_u64(word, v) && *v <= max;
+}
+
+/* Bytes of a name that were written as %XX; false: it is no name */
+static bool decode(const char *s, char *out, size_t size)
+{
+	static const char hex[] = "0123456789ABCDEF";
+	size_t n = 0;
+
+	for (; *s; s++) {
+		const char *hi, *lo;
+
+		if (n + 1 >= size || *s <= ' ' || *s >= 0x7f)
+			return false;
+		if (*s != '%') {
+			out[n++] = *s;
+			continue;
+		}
+		hi = s[1] ? strchr(hex, s[1]) : NULL;
+		lo = hi && s[2] ? strchr(hex, s[2]) : NULL;
+		if (!lo || (hi == hex && lo == hex))
+			return false;
+		out[n++] = (char)((hi - hex) << 4 | (lo - hex));
+		s += 2;
+	}
+	out[n] = '\0';
+	return true;
+}
+
+/* ---- feeding ---- */
+
+static u64 bytes(const struct series *s, int field)
+{
+	return s->v[field] << s->page_shift;
+}
+
+static void fill_sample(const struct series_reader *r, struct series *s)
+{
+	s->sample.anon = bytes(s, FIELD_ANON);
+	s->sample.file = bytes(s, FIELD_FILE);
+	s->sample.shmem = bytes(s, FIELD_SHMEM);
+	s->sample.swap = bytes(s, FIELD_SWAP);
+	s->sample.vsz = bytes(s, FIELD_VSZ);
+	s->sample.pgtables = bytes(s, FIELD_PGTABLES);
+	s->sample.faults = s->v[FIELD_FAULTS];
+	s->sample.faults_anon = s->v[FIELD_FAULTS_ANON];
+	s->sample.maps = (u32)s->v[FIELD_MAPS];
+	s->sample.cpu_ns = s->v[FIELD_CPU];
+	s->sample.error = (u32)s->v[FIELD_ERROR];
+	s->sample.limit = (u8)s->v[FIELD_LIMIT];
+	s->sample.cold = (u16)s->v[FIELD_COLD];
+	s->sample.cold_ns = s->v[FIELD_COLD_NS];
+	s->sample.peers = (u16)s->v[FIELD_PEERS];
+	s->sample.peers_growing = (u16)s->v[FIELD_PEERS_GROWING];
+	s->sample.page_shift = s->page_shift;
+	s->sample.full = r->full;
+}
+
+static int feed(struct series_reader *r, struct series *s, u64 time_ns, u64 headroom)
+{
+	if (time_ns < s->fed_ns)
+		return series_bad(r, "series %llu: time %llu: before its last sample, %llu", s->id,
+				  time_ns, s->fed_ns);
+	if (time_ns < s->begun_ns)
+		return series_bad(r, "series %llu: time %llu: before its begun_ns, %llu", s->id,
+				  time_ns, s->begun_ns);
+	fill_sample(r, s);
+	s->sample.time_ns = time_ns;
+	s->sample.age_ns = time_ns - (s->born_ns < time_ns ? s->born_ns : time_ns);
+	s->sample.headroom = headroom;
+	s->fed_pass = r->pass;
+	s->fed_ns = time_ns;
+	return r->fed(r, s);
+}
+
+/* A full pass feeds those that had no line as well. */
+static int end_pass(struct series_reader *r)
+{
+	unsigned long line = r->line;
+	size_t i;
+
+	if (!r->in_pass)
+		return 0;
+	r->in_pass = false;
+	r->line = r->pass_line;
+	for (i = 0; r->full && i < r->live_n; i++)
+		if (r->live[i]->fed_pass != r->pass &&
+		    feed(r, r->live[i], r->pass_ns, r->room) < 0)
+			return -1;
+	r->line = line;
+	return 0;
+}
+
+/* ---- one sample ---- */
+
+struct sample_line {
+	u64 t, h;			/* h: SEEP_UNKNOWN, the room of the pass */
+};
+
+static int read_value(struct series_reader *r, struct series *s, const struct series_field *f,
+		      const char *word)
+{
+	u64 *v = &s->v[f - series_fields], n;
+	bool minus = word[1] == '-';
+
+	if (!f->difference) {
+		if (!number(word + 1, f->max, &n))
+			return series_bad(r, "'%.80s': allowed %c and 0..%llu", word, f->letter,
+					  f->max);
+		*v = n;
+		return 0;
+	}
+	if ((word[1] != '+' && !minus) || !number(word + 2, f->max, &n))
+		return series_bad(r, "'%.80s': allowed %c, + or - and a number up to %llu", word,
+				  f->letter, f->max);
+	if (minus ? n > *v : n > f->max - *v)
+		return series_bad(r, "'%.80s': makes %s: %llu before, allowed 0..%llu", word,
+				  minus ? "less than 0" : "too much", *v, f->max);
+	*v = minus ? *v - n : *v + n;
+	return 0;
+}
+
+static int read_verdict(struct series_reader *r, struct series *s, const char *word)
+{
+	u64 max = *word == 'S' ? SEEPAGE_STATE_MAX : 100, n;
+
+	if (*word == 'T') {
+		if (strcmp(word, "T-") == 0)
+			n = SEEP_UNKNOWN;
+		else if (!number(word + 1, SEEP_UNKNOWN - 1, &n))
+			return series_bad(r, "'%.80s': allowed T and a number, or T-", word);
+		s->tte_s = n;
+		return 0;
+	}
+	if (!number(word + 1, max, &n))
+		return series_bad(r, "'%.80s': allowed %c and 0..%llu", word, *word, max);
+	if (*word == 'S') {
+		s->state = (u8)n;
+		s->judged = true;
+	} else {
+		s->confidence = (u8)n;
+	}
+	return 0;
+}
+
+static int read_field(struct series_reader *r, struct series *s, struct sample_line *l,
+		      const char *word)
+{
+	u64 *dest = NULL;
+	int i;
+
+	for (i = 0; i < FIELDS; i++)
+		if (series_fields[i].letter == *word)
+			return read_value(r, s, &series_fields[i], word);
+	switch (*word) {
+	case 'S':
+	case 'C':
+	case 'T':
+		return read_verdict(r, s, word);
+	case 't':
+		dest = &l->t;
+		break;
+	case 'b':
+		dest = &s->born_ns;
+		break;
+	case 'h':
+		dest = &l->h;
+		break;
+	default:
+		return series_bad(r, "'%.80s': allowed a value with one of the letters "
+				  "afswvgnmxuetbhlckpqSCT before it", word);
+	}
+	if (!number(word + 1, TIME_MAX, dest))
+		return series_bad(r, "'%.80s': allowed %c and 0..%llu", word, *word,
+				  (u64)TIME_MAX);
+	return 0;
+}
+
+static int read_sample(struct series_reader *r, const char *number_word, char *rest)
+{
+	struct sample_line l = { .t = 0, .h = SEEP_UNKNOWN };
+	struct series *s;
+	char *word;
+	u64 id;
+
+	if (!number(number_word, UINT64_MAX, &id))
+		return series_bad(r, "'%.80s': allowed the number of a series", number_word);
+	s = series_map_get(&r->map, id);
+	if (!s)
+		return series_bad(r, "series %llu: it has not begun (proc), or is gone", id);
+	if (!r->in_pass)
+		return series_bad(r, "series %llu: a sample, but no pass before it", id);
+	if (s->fed_pass == r->pass)
+		return series_bad(r, "series %llu: a second sample in the same pass", id);
+	while ((word = next_word(&rest)))
+		if (read_field(r, s, &l, word) < 0)
+			return -1;
+	return feed(r, s, r->pass_ns + l.t, l.h == SEEP_UNKNOWN ? r->room : l.h);
+}
+
+/* ---- the other lines ---- */
+
+/* @word: KEY=VALUE; returns the value, NULL: it is none, told */
+static char *value_of(struct series_reader *r, char *word)
+{
+	char *eq = strchr(word, '=');
+
+	if (!eq || eq == word) {
+		series_bad(r, "'%.80s': allowed KEY=VALUE", word);
+		return NULL;
+	}
+	*eq = '\0';
+	return eq + 1;
+}
+
+static int read_conf(struct series_reader *r, char *rest)
+{
+	char err[CONF_ERR_MAX], *word, *value;
+	struct conf c = { 0 }, running;
+	unsigned int key;
+
+	if (end_pass(r) < 0)
+		return -1;
+	while ((word = next_word(&rest))) {
+		value = value_of(r, word);
+		if (!value)
+			return -1;
+		if (!conf_add(&c, word, value, err, sizeof(err)))
+			return series_bad(r, "%s", err);
+	}
+	for (key = 1; key <= SEEPAGE_CFG_MAX; key++) {
+		running.set[key] = true;
+		running.v[key] = r->conf.v[key];
+	}
+	if (!conf_consistent(&c, &running, err, sizeof(err)))
+		return series_bad(r, "%s", err);
+	for (key = 1; key <= SEEPAGE_CFG_MAX; key++)
+		if (c.set[key])
+			r->conf.v[key] = c.v[key];
+	r->conf_changes++;
+	return 0;
+}
+
+static int read_pass(struct series_reader *r, char *rest)
+{
+	const char *delta = next_word(&rest), *kind = next_word(&rest), *room = next_word(&rest);
+	u64 ns;
+
+	if (end_pass(r) < 0)
+		return -1;
+	if (!room || rest)
+		return series_bad(r, "allowed pass NANOSECONDS full|short BYTES");
+	if (!number(delta, TIME_MAX - r->pass_ns, &ns))
+		return series_bad(r, "'%.80s': allowed ns since the pass before, 0..%llu", delta,
+				  TIME_MAX - r->pass_ns);
+	if (strcmp(kind, "full") && strcmp(kind, "short"))
+		return series_bad(r, "'%.80s': allowed full or short", kind);
+	if (!number(room, TIME_MAX, &r->room))
+		return series_bad(r, "'%.80s': allowed bytes, 0..%llu", room, (u64)TIME_MAX);
+	r->pass_ns += ns;
+	r->full = *kind == 'f';
+	r->pass++;
+	r->in_pass = true;
+	r->pass_line = r->line;
+	return 0;
+}
+
+static void free_series(struct series *s)
+{
+	place_free(&s->place);
+	free(s);
+}
+
+/* Those that come after it move up: their order is that of the file. */
+static void remove_series(struct series_reader *r, struct series *s, bool ended)
+{
+	size_t i;
+
+	series_map_del(&r->map, s->id);
+	r->live_n--;
+	for (i = s->at; i < r->live_n; i++) {
+		r->live[i] = r->live[i + 1];
+		r->live[i]->at = i;
+	}
+	r->gone(r, s, ended);
+	free_series(s);
+}
+
+static int read_gone(struct series_reader *r, char *rest)
+{
+	const char *word = next_word(&rest), *why = next_word(&rest);
+	struct series *s;
+	u64 id;
+
+	if (!word || !number(word, UINT64_MAX, &id) || rest)
+		return series_bad(r, "allowed gone NUMBER [why=reset]");
+	if (why && strcmp(why, "why=reset"))
+		return series_bad(r, "'%.80s': allowed why=reset", why);
+	s = series_map_get(&r->map, id);
+	if (!s)
+		return series_bad(r, "series %llu: it has not begun (proc), or is gone", id);
+	remove_series(r, s, !why);
+	return 0;
+}
+
+static int read_lost(struct series_reader *r, char *rest)
+{
+	const char *word = next_word(&rest);
+	size_t i;
+	u64 n;
+
+	if (!word || rest || !number(word, UINT64_MAX, &n))
+		return series_bad(r, "allowed lost NUMBER");
+	for (i = 0; i < r->live_n; i++)
+		r->live[i]->lost = true;
+	return 0;
+}
+
+/* ---- proc ---- */
+
+enum { P_PID, P_COMM, P_BORN, P_BEGUN, P_FAULTS, P_SHIFT, P_EXE, P_UID, P_CGROUP, P_KIND,
+	P_HISTORY, P_KEYS };
+
+static const struct {
+	const char *name, *allowed;
+	u64 min, max;			/* of numbers; max 0: it is none */
+} proc_keys[P_KEYS] = {
+	[P_PID]		= { "pid", NULL, 0, UINT32_MAX },
+	[P_COMM]	= { "comm", "a name of up to 63 bytes, odd ones as %XX", 0, 0 },
+	[P_BORN]	= { "born_ns", NULL, 0, TIME_MAX },
+	[P_BEGUN]	= { "begun_ns", NULL, 0, TIME_MAX },
+	[P_FAULTS]	= { "begun_faults", NULL, 0, UINT32_MAX },
+	[P_SHIFT]	= { "page_shift", NULL, 12, 16 },
+	[P_EXE]		= { "exe", "a name of up to 4095 bytes, odd ones as %XX", 0, 0 },
+	[P_UID]		= { "uid", NULL, 0, UINT32_MAX },
+	[P_CGROUP]	= { "cgroup", "a name of up to 4095 bytes, odd ones as %XX", 0, 0 },
+	[P_KIND]	= { "kind", "process or group", 0, 0 },
+	[P_HISTORY]	= { "history", "before", 0, 0 },
+};
+
+/* A word that is no number; false: not allowed */
+static bool proc_word(struct series *s, int key, const char *value)
+{
+	char path[4096], **dest = key == P_EXE ? &s->place.exe : &s->place.cgroup;
+
+	switch (key) {
+	case P_COMM:
+		return decode(value, s->comm, sizeof(s->comm));
+	case P_KIND:
+		s->group = !strcmp(value, "group");
+		return s->group || !strcmp(value, "process");
+	case P_HISTORY:
+		s->before = true;
+		return !strcmp(value, "before");
+	default:
+		if (!decode(value, path, sizeof(path)))
+			return false;
+		*dest = must(strdup(path));
+		return true;
+	}
+}
+
+static void proc_number(struct series *s, int key, u64 v)
+{
+	switch (key) {
+	case P_PID:
+		s->pid = (u32)v;
+		break;
+	case P_BORN:
+		s->born_ns = v;
+		break;
+	case P_BEGUN:
+		s->begun_ns = v;
+		break;
+	case P_FAULTS:
+		s->begun_faults = (u32)v;
+		break;
+	case P_SHIFT:
+		s->page_shift = (u8)v;
+		break;
+	default:
+		s->place.has_uid = true;
+		s->place.uid = (u32)v;
+	}
+}
+
+static int proc_word_of(struct series_reader *r, struct series *s, char *word, u32 *seen)
+{
+	char *value = value_of(r, word), names[TEXT_MAX] = "";
+	u64 v;
+	int i;
+
+	if (!value)
+		return -1;
+	for (i = 0; i < P_KEYS && strcmp(proc_keys[i].name, word); i++)
+		snprintf(names + strlen(names), sizeof(names) - strlen(names), " %s",
+			 proc_keys[i].name);
+	if (i == P_KEYS)
+		return series_bad(r, "unknown key '%.80s': allowed%s", word, names);
+	if (*seen & 1U << i)
+		return series_bad(r, "%s: given twice", word);
+	*seen |= 1U << i;
+	if (proc_keys[i].max) {
+		if (!number(value, proc_keys[i].max, &v) || v < proc_keys[i].min)
+			return series_bad(r, "%s: '%.80s': allowed %llu..%llu", word, value,
+					  proc_keys[i].min, proc_keys[i].max);
+		proc_number(s, i, v);
+	} else if (!proc_word(s, i, value)) {
+		return series_bad(r, "%s: '%.80s': allowed %s", word, value, proc_keys[i].allowed);
+	}
+	return 0;
+}
+
+static int read_words(struct series_reader *r, struct series *s, char *rest)
+{
+	const char *id = next_word(&rest);
+	char *word;
+	u32 seen = 0;
+
+	if (!id || !number(id, UINT64_MAX, &s->id))
+		return series_bad(r, "'%.80s': allowed proc NUMBER KEY=VALUE...", id ? id : "");
+	if (series_map_get(&r->map, s->id))
+		return series_bad(r, "series %llu: the number is in use: gone comes first", s->id);
+	while ((word = next_word(&rest)))
+		if (proc_word_of(r, s, word, &seen) < 0)
+			return -1;
+	if (!(seen & 1U << P_BORN) || !(seen & 1U << P_BEGUN))
+		return series_bad(r, "series %llu: %s is missing", s->id,
+				  seen & 1U << P_BORN ? "begun_ns" : "born_ns");
+	return 0;
+}
+
+static int read_proc(struct series_reader *r, char *rest)
+{
+	struct series *s = must(calloc(1, sizeof(*s)));
+
+	s->page_shift = 12;
+	s->tte_s = SEEP_UNKNOWN;
+	if (read_words(r, s, rest) < 0) {
+		free_series(s);
+		return -1;
+	}
+	if (r->live_n == r->live_room) {
+		r->live_room = r->live_room ? 2 * r->live_room : 64;
+		r->live = must(realloc(r->live, r->live_room * sizeof(*r->live)));
+	}
+	s->at = r->live_n;
+	r->live[r->live_n++] = s;
+	series_map_put(&r->map, s->id, s);
+	return r->begin(r, s);
+}
+
+/* ---- the file ---- */
+
+static int read_line(struct series_reader *r, char *text)
+{
+	static const struct {
+		const char *word;
+		int (*read)(struct series_reader *r, char *rest);
+	} kinds[] = {
+		{ "pass", read_pass }, { "gone", read_gone }, { "proc", read_proc },
+		{ "conf", read_conf }, { "lost", read_lost },
+	};
+	char *rest = text;
+	const char *word = next_word(&rest);
+	size_t i;
+
+	if (*word >= '0' && *word <= '9')
+		return read_sample(r, word, rest);
+	for (i = 0; i < ARRAY_SIZE(kinds); i++)
+		if (!strcmp(kinds[i].word, word))
+			return kinds[i].read(r, rest);
+	return series_bad(r, "'%.80s': allowed conf, proc, pass, gone, lost or the number of a series",
+			  word);
+}
+
+static int read_lines(struct series_reader *r, FILE *f)
+{
+	char *text = NULL;
+	size_t room = 0;
+	ssize_t len;
+	int err = 0;
+
+	errno = 0;
+	while (!err && (len = getline(&text, &room, f)) > 0) {
+		r->line++;
+		if (text[len - 1] != '\n')
+			err = series_bad(r, "its end is missing: the file was cut off");
+		else if (memchr(text, '\0', (size_t)len))
+			err = series_bad(r, "a byte 0: not a file of series");
+		else
+			text[len - 1] = '\0';
+		if (err)
+			break;
+		if (r->line == 1 && strcmp(text, SERIES_MAGIC))
+			err = series_bad(r, "'%.80s': allowed '" SERIES_MAGIC "'", text);
+		else if (r->line > 1 && *text && *text != '#')
+			err = read_line(r, text);
+		errno = 0;
+	}
+	if (!err && ferror(f))
+		err = series_bad(r, "cannot read on: %s", strerror(errno ? errno : EIO));
+	if (!err && !r->line)
+		err = series_bad(r, "the file is empty: allowed '" SERIES_MAGIC "'");
+	free(text);
+	return err;
+}
+
+/*
+ * Reads all of @f. The callbacks, and arg, are the caller's. Returns 0; < 0: r->err
+ * says why, if not a callback ended it without a word.
+ */
+int series_read(struct series_reader *r, FILE *f)
+{
+	unsigned int key;
+	int err;
+
+	for (key = 1; key <= SEEPAGE_CFG_MAX; key++)
+		r->conf.v[key] = cfg_keys[key].def;
+	r->conf_changes = 1;
+	err = read_lines(r, f);
+	if (!err)
+		err = end_pass(r);
+	while (r->live_n)
+		remove_series(r, r->live[r->live_n - 1], false);
+	free(r->live);
+	free(r->map.slot);
+	return err;
+}
