@@ -81,6 +81,10 @@ fuzz:
 bench:
 	+@tests/bench/run
 
+## corpus: the recorded series of tests/corpus, taken apart; build/corpus/
+corpus:
+	@tests/corpus/unpack
+
 ## check: style and static checks
 check:
 	@tests/lab/setup build check
@@ -129,4 +133,4 @@ clean:
 help:
 	@sed -n 's/^## /  /p' $(MAKEFILE_LIST)
 
-.PHONY: fuzz bench storm matrix debug-kernels stress all kmod ctl progs demo test check fresh-test install dkms-install uninstall clean help
+.PHONY: corpus fuzz bench storm matrix debug-kernels stress all kmod ctl progs demo test check fresh-test install dkms-install uninstall clean help

@@ -7,7 +7,7 @@ import java.net.*;
 import java.util.*;
 
 public class Service {
-	static final int KEEP = 4000;
+	static final int KEEP = 3000;
 
 	static long number(String name) {
 		String s = System.getenv(name);

@@ -24,7 +24,7 @@ sub connected {
 }
 
 # Sizes as they are in stores: most small, some large.
-sub size { int(100 * 80**(rand)**1.5) }
+sub size { int(400 * 80**(rand)**1.5) }
 my $pool = join "", map { chr(97 + int rand 26) } 1 .. 65536;
 sub text { my $n = shift; substr $pool, int rand(65536 - $n), $n }
 # Some keys are asked for more often than others.
@@ -88,7 +88,7 @@ my %talk = (
 		for (1 .. $batch) {
 			my ($k, $x) = (key(), rand);
 			my $body = $x < .4 ? '{"key": "' . $k . '", "items": [' .
-				join(", ", map { '{"id": ' . int(rand 1e6) . ', "text": "' . text(int rand 300) . '"}' } 1 .. 1 + int rand 30) .
+				join(", ", map { '{"id": ' . int(rand 1e6) . ', "text": "' . text(int rand 3000) . '"}' } 1 .. 1 + int rand 30) .
 				"]}" : "";
 			my $path = $body ? "/items" : $ENV{files} ? "/file" . int(rand $ENV{files}) . ".html" : "/items/$k";
 			print $s ($body && !$ENV{files} ? "POST $path" : "GET $path") . " HTTP/1.1\r\nHost: a\r\n" .
@@ -104,7 +104,8 @@ my %talk = (
 				$close = 1 if $line =~ /^connection: close/i;
 			}
 			while ($chunked) {
-				$length = hex(<$s> // return 0);
+				$line = <$s> // return 0;
+				$length = hex $line =~ s/\s+//r;
 				read $s, my $value, $length + 2;
 				last unless $length;
 			}
@@ -126,8 +127,7 @@ my %talk = (
 
 while (1) {
 	my $s = connected();
-	$s->autoflush(0);
-	# Lines that are printed together go out together.
+	$s->autoflush(1);
 	if ($talk{$protocol}->($s)) {
 		$done += $batch;
 	} else {

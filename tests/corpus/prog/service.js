@@ -5,7 +5,7 @@
 'use strict';
 const http = require('http');
 const cache = new Map();
-const KEEP = 2000;
+const KEEP = 300;
 const leak = Number(process.env.LEAK || 0);
 const onset = Date.now() + Number(process.env.onset || 0) * 1000;
 const kept = [];

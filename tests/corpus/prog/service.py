@@ -10,7 +10,7 @@ import socketserver
 from http.server import BaseHTTPRequestHandler
 
 cache = collections.OrderedDict()
-KEEP = 2000
+KEEP = 300
 
 
 class Handler(BaseHTTPRequestHandler):
