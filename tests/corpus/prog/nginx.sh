@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # nginx in the foreground with one worker, serving $files pages that it packs.
 set -euo pipefail
+: "${port:?}" "${files:?}"
 mkdir -p www logs
 perl -e 'srand $ENV{seed}; for my $i (0 .. $ENV{files} - 1) {
 	open my $f, ">", "www/file$i.html" or die;

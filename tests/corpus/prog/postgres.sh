@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # PostgreSQL in the foreground, from the cluster that tests/corpus/record made.
 set -euo pipefail
+: "${port:?}" "${bin:?}"
 cp -a "$bin/pgdata" data
 chmod 711 /tmp/corpus
 chown postgres: . data
