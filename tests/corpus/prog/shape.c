@@ -6,7 +6,7 @@
  * and sleeps in between. Sizes are MB, times seconds, rates MB an hour.
  *
  *  base    size via            taken at the start and kept
- *  grow    rate every via      never given back; from onset until until or cap;
+ *  grow    rate every via      never given back; since onset, up to until or cap;
  *          poisson=1: random arrivals; noise: of a step, percent; day: the rate
  *          follows a day, percent; curve=log or fill: of tau and cap
  *  cache   cap fill every via  filled in fill seconds, then the oldest goes
@@ -35,6 +35,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -400,7 +401,8 @@ static void grow(struct part *p, double t)
 	double step = curve(p, t - p->onset) - curve(p, p->begun - p->onset);
 
 	if (t < p->onset) {
-		p->due = p->begun = p->onset;
+		p->begun = p->onset;
+		p->due = p->onset;
 		return;
 	}
 	if (t >= p->until || (!*p->curve && p->cap && p->held >= p->cap * MB)) {
@@ -548,11 +550,12 @@ static void *fragmenter(void *arg)
 		while (!a->turn)
 			pthread_cond_wait(&a->go, &a->lock);
 		for (int i = 0; i < a->rounds; i++) {
-			uint64_t x = a->dice = a->dice * 6364136223846793005ULL + 1442695040888963407ULL;
+			uint64_t x = a->dice * 6364136223846793005ULL + 1442695040888963407ULL;
 			size_t slot = (x >> 33) % a->slots;
 			/* 64 bytes to 64 KB, as many of each power */
 			size_t size = (64 + ((x >> 20) & 63)) << ((x >> 28) % 11);
 
+			a->dice = x;
 			free(a->live[slot]);
 			a->live[slot] = malloc(size);
 			if (!a->live[slot])
@@ -725,13 +728,20 @@ static const struct kind kinds[] = {
 
 /* ---- words ---- */
 
-#define NUMBERS(X) X(rate) X(every) X(onset) X(until) X(cap) X(noise) X(poisson) X(day) X(tau) \
-	X(fill) X(amp) X(period) X(rise) X(hold) X(jitter) X(size) X(mean) X(n) X(life) X(share) \
-	X(keep) X(block)
+#define NUMBER(name)	{ #name, offsetof(struct part, name) }
+static const struct {
+	const char *name;
+	size_t at;
+} numbers[] = {
+	NUMBER(rate), NUMBER(every), NUMBER(onset), NUMBER(until), NUMBER(cap), NUMBER(noise),
+	NUMBER(poisson), NUMBER(day), NUMBER(tau), NUMBER(fill), NUMBER(amp), NUMBER(period),
+	NUMBER(rise), NUMBER(hold), NUMBER(jitter), NUMBER(size), NUMBER(mean), NUMBER(n),
+	NUMBER(life), NUMBER(share), NUMBER(keep), NUMBER(block),
+};
 
 static void bad(const char *word)
 {
-	fprintf(stderr, "shape: '%s'? See tests/corpus/prog/shape.c\n", word);
+	fprintf(stderr, "shape: '%s'? The head of its source is the manual\n", word);
 	exit(2);
 }
 
@@ -756,15 +766,18 @@ static void set(struct part *p, char *key)
 		return;
 	}
 	if (!strcmp(key, "file")) {
-		p->file = big_file = value;
+		p->file = value;
+		big_file = value;
 		return;
 	}
 	number = strtod(value, &end);
 	if (*end || end == value)
 		bad(value);
-#define X(name) if (!strcmp(key, #name)) { p->name = number; return; }
-	NUMBERS(X)
-#undef X
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
+		if (!strcmp(numbers[i].name, key)) {
+			*(double *)((char *)p + numbers[i].at) = number;
+			return;
+		}
 	bad(key);
 }
 
