@@ -86,6 +86,10 @@ accuracy:
 	@tests/lab/setup build
 	+@CASES="$(CASES)" HALF="$(HALF)" tests/accuracy/run
 
+## corpus: the recorded series of tests/corpus, taken apart; build/corpus/
+corpus:
+	@tests/corpus/unpack
+
 ## check: style and static checks
 check:
 	@tests/lab/setup build check
@@ -134,4 +138,4 @@ clean:
 help:
 	@sed -n 's/^## /  /p' $(MAKEFILE_LIST)
 
-.PHONY: fuzz bench accuracy storm matrix debug-kernels stress all kmod ctl progs demo test check fresh-test install dkms-install uninstall clean help
+.PHONY: corpus fuzz bench accuracy storm matrix debug-kernels stress all kmod ctl progs demo test check fresh-test install dkms-install uninstall clean help
