@@ -24,6 +24,7 @@ grep -q 'no-such-program: No such file' out.err || die "no program: $(cat out.er
 
 python3 work.py leak 3000 &
 leak=$!
+sleep 5
 assert_eq "$(status piped.series seepage record -o - --duration 20 $leak)" 0 "record to a pipe"
 assert_eq "$(grep -c '^proc ' piped.series)" 1 "series of one process"
 replayed piped
