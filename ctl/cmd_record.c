@@ -456,8 +456,9 @@ static int run(struct ctx *ctx, int argc, char **argv)
 const struct command cmd_record = {
 	.name = "record", .args = "[PID... | -- COMMAND [WORD...]]",
 	.help = "write what the detector is fed to a file, for replay",
-	.more = "Of all processes, of PIDs, or of a COMMAND that is executed and all that descends\n"
-		"from it, for as long as it runs. Ends on SIGINT and SIGTERM with a whole file,\n"
-		"and ends the COMMAND with it. Series that began before are not compared by replay.",
+	.more = "Of all processes, of PIDs, or of a COMMAND that is executed and all that\n"
+		"descends from it, for as long as it runs. Ends on SIGINT and SIGTERM with a\n"
+		"whole file, and ends the COMMAND with it. replay does not compare series that\n"
+		"began before.",
 	.opts = opts, .max = -1, .run = run,
 };

@@ -13,8 +13,11 @@
 load sample_interval_ms=1000 suspect_interval_ms=1000
 assert_eq "$(status out seepage record -o command.series -- \
 	bash -c 'sleep 7 & (setsid sleep 9 &); sleep 8; exit 3')" 0 "record of a command"
-assert_eq "$(sed -nE 's/^proc [0-9]+ pid=[0-9]+ comm=([^ ]+) .*/\1/p' command.series | sort | uniq -c |
-	tr -s ' \n' ' ')" " 1 bash 3 sleep " "series of a command"
+# Helpers of the shell may have been seen between fork and exec.
+sed -nE 's/^proc [0-9]+ pid=[0-9]+ comm=([^ ]+) .*/\1/p' command.series | sort | uniq -c >names
+grep -qx ' *3 sleep' names || die "series of a command: $(cat names)"
+! grep -vE ' (bash|setsid|sleep)$' names || die "series of others: $(cat names)"
+! grep -qE "^proc [0-9]+ pid=(1|$$) " command.series || die "the series of this shell"
 replayed command
 assert_eq "$(field .compared command.summary)" "$(field .samples command.summary)" "samples compared"
 assert_eq "$(status out seepage record -o none.series -- ./no-such-program)" 1 "record of no program"
@@ -34,26 +37,27 @@ assert_eq "$(field .passes out)" 3 "passes"
 
 # ---- one that cannot keep up, without the right to a large buffer ----
 
-seepage set sample_interval_ms 100 suspect_interval_ms 100 max_cpu_permille 1000
+seepage set max_cpu_permille 1000
 crowd 400
 setpriv --reuid 65534 --regid 65534 --clear-groups --inh-caps=+sys_admin --ambient-caps=+sys_admin \
 	seepage record --reset -o - >slow.series 2>slow.err &
 recorder=$!
 wait_for 20 grep -q '^pass ' slow.series
-sleep 5
+sleep 10
 kill -STOP $recorder
-sleep 20
+sleep 60
 kill -CONT $recorder
-sleep 5
+sleep 10
 disperse "$parent"
 sleep 2
 kill -TERM $recorder
 wait $recorder || die "record ended with status $?: $(cat slow.err)"
 grep -q '^lost [1-9]' slow.series || die "nothing was lost: $(cat slow.err)"
 replayed slow
-((400 * 10 < $(field .compared slow.summary))) || die "compared: $(cat slow.summary)"
-((400 * 10 < $(field '.samples - .compared' slow.summary))) || die "not compared: $(cat slow.summary)"
+((400 * 4 < $(field .compared slow.summary))) || die "compared: $(field .compared slow.summary)"
+((400 * 4 < $(field '.samples - .compared' slow.summary))) ||
+	die "compared after a loss: $(field '[.samples, .compared] | @csv' slow.summary)"
 # All that died are gone, although some of the messages were lost.
-tail -n 200 slow.series | grep -c '^gone' >/dev/null || die "the dead were not noticed"
+(($(grep -c '^gone' slow.series) >= 400)) || die "the dead were not noticed"
 kill $leak
 cat slow.err

@@ -493,7 +493,8 @@ static void bad_files(void **state)
 static void feeding(void **state)
 {
 	static const char text[] = PROC "proc 2 born_ns=0 begun_ns=0\n"
-		"pass 1000 full 1\n1 a+1\npass 1 short 1\n2\npass 1 full 1\ngone 1\npass 1 full 1\n";
+		"pass 1000 full 1\n1 a+1\npass 1 short 1\n2\n"
+		"pass 1 full 1\ngone 1\npass 1 full 1\n";
 	struct count c = { 0 };
 
 	(void)state;
