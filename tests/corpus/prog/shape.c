@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A process of a known shape for the corpus: shape seed=N [no|PART:KEY=VALUE,...]...
+ * A process of a known shape for the corpus: shape seed=N PART[:KEY=VALUE,...]...
  *
  * Every PART is one behaviour, takes real memory VIA one of the ways there are
  * and sleeps in between. Sizes are MB, times seconds, rates MB an hour.
