@@ -92,6 +92,9 @@ const struct attr_desc attr_table[__SEEPAGE_A_MAX] = {
 	A(SERIES, "series", "SERIES", SERIES, NONE),
 	A(LIMIT_BYTES, "limit_bytes", "", REQUEST, NONE),
 	A(CGROUP_USED_BYTES, "cgroup_used_bytes", "", REQUEST, NONE),
+
+	A(POOL_BYTES, "pool_bytes", "pool", UINT, BYTES),
+	A(MEMBERS, "members", "MEMBERS", UINT, NONE),
 };
 
 /* A number of whatever size it was sent in; attributes may be unaligned. */

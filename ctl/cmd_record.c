@@ -163,6 +163,7 @@ static void read_samples(struct recorder *r, const struct nlattr *a, u64 size)
 static int read_pass(struct recorder *r, const struct rec *rec, bool gap)
 {
 	u64 ns, room = rec_get(rec, SEEPAGE_A_ROOM_BYTES, 0);
+	u64 pool = rec_get(rec, SEEPAGE_A_POOL_BYTES, 0);
 	bool full = rec_get(rec, SEEPAGE_A_PASS_FULL, 0);
 	struct conf c;
 
@@ -171,7 +172,7 @@ static int read_pass(struct recorder *r, const struct rec *rec, bool gap)
 		return 0;
 	if (ns != r->pass_ns) {
 		read_conf(rec->a[SEEPAGE_A_CONFIG], &c);
-		series_write_pass(&r->w, ns, full, room, &c, gap);
+		series_write_pass(&r->w, ns, full, room, pool, &c, gap);
 		r->pass_ns = ns;
 	}
 	read_samples(r, rec->a[SEEPAGE_A_SAMPLES], rec_get(rec, SEEPAGE_A_SAMPLE_SIZE, 0));

@@ -19,6 +19,8 @@ void sentence_alert(const struct rec *rec, char *buf, size_t size)
 	attr_text(SEEPAGE_A_PID, rec->a[SEEPAGE_A_PID], false, text, sizeof(text));
 	rec_comm(rec, comm, sizeof(comm));
 	sentence_append(buf, size, "pid %s (%s)", text, comm);
+	if (rec_u64(rec, SEEPAGE_A_MEMBERS, &v))
+		sentence_append(buf, size, ", all %llu processes of its name and cgroup", v);
 	attr_text(SEEPAGE_A_RSS_BYTES, rec->a[SEEPAGE_A_RSS_BYTES], false, text, sizeof(text));
 	sentence_append(buf, size, ", RSS %s", text);
 	if (rec->a[SEEPAGE_A_GROWTH_BYTES_PER_HOUR]) {

@@ -70,7 +70,7 @@ struct series_writer {
 };
 
 void series_write_begin(struct series_writer *w, FILE *out);
-void series_write_pass(struct series_writer *w, u64 ns, bool full, u64 room_bytes,
+void series_write_pass(struct series_writer *w, u64 ns, bool full, u64 room_bytes, u64 pool_bytes,
 		       const struct conf *c, bool gap);
 void series_write_sample(struct series_writer *w, const struct seepage_raw_sample *s);
 int series_write_pass_end(struct series_writer *w);
@@ -114,7 +114,7 @@ struct series_reader {
 	void *arg;
 
 	struct seep_conf conf;		/* in force */
-	u64 pass_ns, room;
+	u64 pass_ns, room, pool;
 	u64 pass;			/* number, 0: none yet */
 	u64 conf_changes;
 	unsigned long line;

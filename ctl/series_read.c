@@ -95,6 +95,7 @@ static void fill_sample(const struct series_reader *r, struct series *s)
 	s->sample.peers = (u16)s->v[FIELD_PEERS];
 	s->sample.peers_growing = (u16)s->v[FIELD_PEERS_GROWING];
 	s->sample.page_shift = s->page_shift;
+	s->sample.pool = r->pool;
 	s->sample.full = r->full;
 }
 
@@ -286,12 +287,13 @@ static int read_conf(struct series_reader *r, char *rest)
 static int read_pass(struct series_reader *r, char *rest)
 {
 	const char *delta = next_word(&rest), *kind = next_word(&rest), *room = next_word(&rest);
+	const char *pool = next_word(&rest);
 	u64 ns;
 
 	if (end_pass(r) < 0)
 		return -1;
 	if (!room || rest)
-		return series_bad(r, "allowed pass NANOSECONDS full|short BYTES");
+		return series_bad(r, "allowed pass NANOSECONDS full|short BYTES [BYTES]");
 	if (!number(delta, TIME_MAX - r->pass_ns, &ns))
 		return series_bad(r, "'%.80s': allowed ns since the pass before, 0..%llu", delta,
 				  TIME_MAX - r->pass_ns);
@@ -299,6 +301,9 @@ static int read_pass(struct series_reader *r, char *rest)
 		return series_bad(r, "'%.80s': allowed full or short", kind);
 	if (!number(room, TIME_MAX, &r->room))
 		return series_bad(r, "'%.80s': allowed bytes, 0..%llu", room, (u64)TIME_MAX);
+	r->pool = 0;
+	if (pool && !number(pool, TIME_MAX, &r->pool))
+		return series_bad(r, "'%.80s': allowed bytes, 0..%llu", pool, (u64)TIME_MAX);
 	r->pass_ns += ns;
 	r->full = *kind == 'f';
 	r->pass++;

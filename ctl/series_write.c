@@ -92,7 +92,7 @@ static void add_conf(struct series_writer *w, const struct conf *c)
  * Begins a pass; one that was not ended is written as far as it came.
  * @gap: some of it may have been lost already
  */
-void series_write_pass(struct series_writer *w, u64 ns, bool full, u64 room_bytes,
+void series_write_pass(struct series_writer *w, u64 ns, bool full, u64 room_bytes, u64 pool_bytes,
 		       const struct conf *c, bool gap)
 {
 	if (w->in_pass) {
@@ -100,7 +100,8 @@ void series_write_pass(struct series_writer *w, u64 ns, bool full, u64 room_byte
 		series_write_pass_end(w);
 	}
 	add_conf(w, c);
-	add(w, "pass %llu %s %llu\n", ns - w->pass_ns, full ? "full" : "short", room_bytes);
+	add(w, "pass %llu %s %llu %llu\n", ns - w->pass_ns, full ? "full" : "short", room_bytes,
+	    pool_bytes);
 	w->pass_ns = ns;
 	w->room_bytes = room_bytes;
 	w->pass++;

@@ -135,6 +135,8 @@ static int put_verdict(struct sk_buff *skb, const struct seep_view *v)
 	    put_u8(skb, SEEPAGE_A_SEVERITY, v->severity) ||
 	    put_factors(skb, &v->verdict))
 		return -EMSGSIZE;
+	if (v->members && put_u32(skb, SEEPAGE_A_MEMBERS, v->members))
+		return -EMSGSIZE;
 	if (v->has_growth &&
 	    put_64(skb, SEEPAGE_A_GROWTH_BYTES_PER_HOUR, v->growth, SEEPAGE_A_PAD))
 		return -EMSGSIZE;

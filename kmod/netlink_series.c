@@ -23,7 +23,7 @@ static struct {
 	void *head;
 	struct nlattr *array;		/* SAMPLES or GONE, the last of it */
 
-	u64 now_ns, room;		/* of the pass */
+	u64 now_ns, room, pool;		/* of the pass */
 	bool full;
 	const struct seep_conf *conf;
 } msg;
@@ -40,6 +40,7 @@ static int put_pass(struct sk_buff *skb)
 	if (nla_put_u64_64bit(skb, SEEPAGE_A_PASS_NS, msg.now_ns, SEEPAGE_A_PAD) ||
 	    nla_put_u8(skb, SEEPAGE_A_PASS_FULL, msg.full) ||
 	    nla_put_u64_64bit(skb, SEEPAGE_A_ROOM_BYTES, msg.room, SEEPAGE_A_PAD) ||
+	    nla_put_u64_64bit(skb, SEEPAGE_A_POOL_BYTES, msg.pool, SEEPAGE_A_PAD) ||
 	    nla_put_u32(skb, SEEPAGE_A_SAMPLE_SIZE, sizeof(struct seepage_raw_sample)))
 		return -EMSGSIZE;
 	return seep_put_conf(skb, msg.conf);
@@ -102,14 +103,16 @@ static void *add(int array, size_t len)
  * seep_series_begin() - a pass begins
  * @now_ns: its time
  * @room: what every process can still take at most
+ * @pool: shared memory of the whole system, bytes
  * @full: of all records
  * @c: configuration it uses, valid until seep_series_end()
  */
-void seep_series_begin(u64 now_ns, u64 room, bool full, const struct seep_conf *c)
+void seep_series_begin(u64 now_ns, u64 room, u64 pool, bool full, const struct seep_conf *c)
 {
 	seep_series_on = seep_netlink_heard(SEEP_GROUP_SERIES);
 	msg.now_ns = now_ns;
 	msg.room = room;
+	msg.pool = pool;
 	msg.full = full;
 	msg.conf = c;
 }

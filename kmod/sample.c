@@ -19,7 +19,9 @@
 static struct {				/* of the pass; seep_table_mutex */
 	u64 now_ns;			/* one clock reading serves all */
 	u64 room;			/* bytes of memory and swap still to be had */
+	u64 pool;			/* bytes of shared memory, of all */
 	u64 full;			/* full passes so far */
+	u64 samples;			/* taken in this pass */
 	/* of the record at hand; on the stack the compiler would clear them each time */
 	struct seep_sample sample;
 	u64 rw[2];
@@ -122,6 +124,7 @@ static __always_inline void read_figures(struct seep_rec *rec, struct seep_sampl
 	s->full = false;
 	read_faults(rec, s, rw);
 	s->headroom = pass.room;
+	s->pool = pass.pool;
 	s->limit = SEEPAGE_LIMIT_RAM;
 	s->cold = rec->last.cold;	/* seep_evidence_cold() writes them there */
 	s->cold_ns = rec->last.cold_ns;
@@ -279,7 +282,7 @@ static void sample_one(struct seep_rec *rec, const struct seep_conf *c, bool ful
 		check_owner(rec);
 	s->full = full;
 	keep(rec, s, news);
-	seep_count(SAMPLES);
+	pass.samples++;
 
 	seep_det_feed(&rec->det, s, c, v);
 	if (unlikely(seep_series_on))
@@ -299,6 +302,7 @@ static void read_room(void)
 	long pages = max(si_mem_available(), 0L) + max(get_nr_swap_pages(), 0L);
 
 	pass.room = (u64)pages << PAGE_SHIFT;
+	pass.pool = (u64)global_node_page_state(NR_SHMEM) << PAGE_SHIFT;
 }
 
 static void full_pass(const struct seep_conf *c)
@@ -309,7 +313,7 @@ static void full_pass(const struct seep_conf *c)
 	seep_owner_adopt_all();
 	seep_account_fold(NULL);
 	pass.now_ns = ktime_get_ns();	/* not before anyone was adopted */
-	seep_series_begin(pass.now_ns, pass.room, true, c);
+	seep_series_begin(pass.now_ns, pass.room, pass.pool, true, c);
 	seep_for_each_rec(rec) {
 		sample_one(rec, c, true);
 		if (!(++n % SEEP_RESCHED_EVERY))
@@ -323,7 +327,7 @@ static void short_pass(const struct seep_conf *c)
 	struct seep_rec *rec, *n;
 
 	seep_account_fold(is_hot);
-	seep_series_begin(pass.now_ns, pass.room, false, c);
+	seep_series_begin(pass.now_ns, pass.room, pass.pool, false, c);
 	list_for_each_entry_safe(rec, n, &hot, hot) {
 		sample_one(rec, c, false);
 		cond_resched();
@@ -341,6 +345,7 @@ static void short_pass(const struct seep_conf *c)
 bool seep_sample_pass(bool full, const struct seep_conf *c)
 {
 	pass.now_ns = ktime_get_ns();
+	pass.samples = 0;
 	read_room();
 	if (full) {
 		pass.full++;
@@ -349,6 +354,7 @@ bool seep_sample_pass(bool full, const struct seep_conf *c)
 		short_pass(c);
 	}
 	seep_series_end();
+	seep_count_add(SAMPLES, pass.samples);
 	return !list_empty(&hot);
 }
 

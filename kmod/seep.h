@@ -351,7 +351,7 @@ extern u64 seep_instance;
 
 /* netlink_series.c: process context, table mutex */
 extern bool seep_series_on;			/* somebody listens to this pass */
-void seep_series_begin(u64 now_ns, u64 room, bool full, const struct seep_conf *c);
+void seep_series_begin(u64 now_ns, u64 room, u64 pool, bool full, const struct seep_conf *c);
 void seep_series_sample(struct seep_rec *rec, const struct seep_sample *s,
 			const struct seep_verdict *v);
 void seep_series_group(const struct seep_group *g, const struct seep_verdict *v);

@@ -208,20 +208,31 @@ static void note_climb(struct seep_det *d, u32 v, u32 now, u32 need)
 	d->high_t = now;
 }
 
+static void push_vsz(struct seep_det *d)
+{
+	u32 closed = d->epochs >> SEEP_VSZ_SHIFT;
+
+	if (d->vsz_min != d->vsz_v || !seep_ladder_joins_still(&d->vsz, closed))
+		seep_ladder_join(&d->vsz, d->vsz_rung, d->clock + SEEP_VSZ_SHIFT,
+				 SEEP_VSZ_LEVELS, closed, d->vsz_min, SEEP_LEAST_VSZ);
+	d->vsz_v = d->vsz_min;
+	d->vsz_min = ~0U;
+}
+
 static void push_slow(struct seep_det *d, const struct seep_sample *s, u32 now)
 {
-	if (d->slow_min != d->slow_v ||
-	    !seep_ladder_still(&d->mem, d->clock, &d->epochs, now))
+	if (d->slow_min == d->slow_v &&
+	    seep_ladder_still(&d->mem, d->clock, &d->epochs, now)) {
+		d->slow_rose = false;
+	} else {
 		seep_ladder_push(&d->mem, d->mem_rung, d->clock, SEEP_SLOW_LEVELS, &d->epochs,
 				 d->slow_min, now, seep_least_rise(s));
-	d->slow_rose = d->slow_min > d->slow_v;
-	d->slow_v = d->slow_min;
+		d->slow_rose = d->slow_min > d->slow_v;
+		d->slow_v = d->slow_min;
+	}
 	d->slow_min = ~0U;
-	if (d->epochs & ((1U << SEEP_VSZ_SHIFT) - 1))
-		return;
-	seep_ladder_join(&d->vsz, d->vsz_rung, d->clock + SEEP_VSZ_SHIFT, SEEP_VSZ_LEVELS,
-			 d->epochs >> SEEP_VSZ_SHIFT, d->vsz_min, SEEP_LEAST_VSZ);
-	d->vsz_min = ~0U;
+	if (!(d->epochs & ((1U << SEEP_VSZ_SHIFT) - 1)))
+		push_vsz(d);
 }
 
 /* What is held and the address space, both in granules, where one has changed. */
@@ -297,8 +308,7 @@ void seep_verdict_init(struct seep_verdict *v)
 static bool at_rest(const struct seep_det *d, const struct seep_sample *s,
 		    const struct seep_conf *c)
 {
-	return c->v[SEEPAGE_CFG_POLICY] == SEEPAGE_POLICY_LADDER &&
-	       d->policy == SEEPAGE_POLICY_LADDER && d->state == SEEPAGE_STATE_OK &&
+	return d->state == SEEPAGE_STATE_OK &&
 	       !(d->mem.runs | d->fast.runs | d->vsz.runs) &&
 	       !(d->slow_rose && seep_ladder_early(d, s, c));
 }
@@ -476,7 +486,7 @@ void seep_det_feed(struct seep_det *d, const struct seep_sample *s,
 	if (classic || d->samples == 1 || (new_slot && seep_classic_learns(d, s, c)))
 		seep_classic_feed(d, s, c, new_slot);
 	note_ladder(d, s, now);
-	if (at_rest(d, s, c)) {
+	if (!classic && !other_policy && at_rest(d, s, c)) {
 		seep_verdict_init(v);
 		d->confidence = 0;
 		return;

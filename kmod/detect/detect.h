@@ -150,7 +150,7 @@ struct seep_det {
 	bool slow_rose;		/* above the one before */
 	bool restarted;		/* the first floor is not that of a new process */
 	u32 slow_min;		/* least since then */
-	u32 vsz_min;		/* the same of unheld, since its last push */
+	u32 vsz_min, vsz_v;	/* the same of unheld: since its last push, pushed then */
 	u32 last_vsz;		/* granules at the last sample */
 	u32 held_top;		/* the most ever held; at most the address space */
 
@@ -266,6 +266,17 @@ void seep_ladder_push(struct seep_rungs *s, struct seep_rung *r, struct seep_clo
 		      u32 nlev, u32 *epochs, u32 v, u32 t, u32 least);
 void seep_ladder_join(struct seep_rungs *s, struct seep_rung *r, const struct seep_clock *clk,
 		      u32 nlev, u32 closed, u32 v, u32 least);
+
+/* The same for a series that joins: there is nothing to do at all. */
+static inline bool seep_ladder_joins_still(struct seep_rungs *s, u32 closed)
+{
+	u32 closes = closed & -closed;
+
+	if (s->same / (SEEP_MINIMA + 1) < closes || closes >= 1U << (SEEP_VSZ_LEVELS - 1))
+		return false;
+	s->same++;
+	return true;
+}
 
 /* Minima that a level knows, and how long an epoch of it is on average, ds. */
 static inline u32 seep_known(u32 epochs, u32 level)

@@ -101,7 +101,7 @@ class Reader:
         self.full = None
 
     def do_pass(self, words):
-        if len(words) != 3 or words[1] not in ("full", "short"):
+        if len(words) not in (3, 4) or words[1] not in ("full", "short"):
             raise BadSeries("a pass has a time, full or short, and room")
         step = int(words[0])
         if step < 0 or int(words[2]) < 0:

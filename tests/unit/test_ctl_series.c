@@ -138,14 +138,14 @@ static void write_all(struct series_writer *w, FILE *f)
 			}
 			be_born(&procs[i], below(2) ? ++id : procs[i].s.id, now);
 		}
-		series_write_pass(w, now, full, room, &running, false);
+		series_write_pass(w, now, full, room, 7 * PAGE, &running, false);
 		for (i = 0; i < NPROC; i++)
 			if (full || !below(3))
 				be_sampled(w, &procs[i], now, room, full);
 		assert_int_equal(series_write_pass_end(w), 0);
 	}
 	/* this one does not come to its end: it must not be in the file */
-	series_write_pass(w, now + 1000000000, true, room, &running, false);
+	series_write_pass(w, now + 1000000000, true, room, 7 * PAGE, &running, false);
 	procs[0].s.anon += PAGE;
 	series_write_sample(w, &procs[0].s);
 	assert_int_equal(series_write_close(w), 0);
@@ -303,7 +303,7 @@ static void filters(void **state)
 	(void)state;
 	series_write_begin(&w, f);
 	for (t = 1; t <= 3; t++) {
-		series_write_pass(&w, t * 1000, true, 1, &running, false);
+		series_write_pass(&w, t * 1000, true, 1, 7 * PAGE, &running, false);
 		s = raw(1, t * 1000, t == 1);
 		series_write_sample(&w, &s);
 		s = raw(2, t * 1000, t == 2);		/* not whole before */
@@ -338,7 +338,7 @@ static void losses(void **state)
 	for (t = 1; t <= 4; t++) {
 		if (t == 2)
 			series_write_lost(&w, 3);
-		series_write_pass(&w, t * 1000, true, 1, &running, t == 2);
+		series_write_pass(&w, t * 1000, true, 1, 7 * PAGE, &running, t == 2);
 		if (t != 2) {			/* that message was lost */
 			s = raw(1, t * 1000, t == 1);
 			series_write_sample(&w, &s);
@@ -370,7 +370,7 @@ static void history_before(void **state)
 
 	(void)state;
 	series_write_begin(&w, f);
-	series_write_pass(&w, 1000, true, 1, &running, false);
+	series_write_pass(&w, 1000, true, 1, 7 * PAGE, &running, false);
 	series_write_sample(&w, &s);
 	series_write_pass_end(&w);
 	series_write_close(&w);
@@ -387,7 +387,7 @@ static void full_disk(void **state)
 	(void)state;
 	assert_non_null(f);
 	series_write_begin(&w, f);
-	series_write_pass(&w, 1000, true, 1, &running, false);
+	series_write_pass(&w, 1000, true, 1, 7 * PAGE, &running, false);
 	assert_true(series_write_pass_end(&w) < 0);
 	assert_true(series_write_close(&w) == -ENOSPC);
 	fclose(f);
@@ -468,10 +468,11 @@ static const struct {
 	{ MAGIC "proc 1 born_ns=0 begun_ns=9\npass 1 full 1\n", "before its begun_ns" },
 	{ MAGIC "pass\n", "allowed pass NANOSECONDS full|short BYTES" },
 	{ MAGIC "pass 1 full\n", "allowed pass NANOSECONDS" },
-	{ MAGIC "pass 1 full 1 1\n", "allowed pass NANOSECONDS" },
+	{ MAGIC "pass 1 full 1 1 1\n", "allowed pass NANOSECONDS" },
 	{ MAGIC "pass 1 half 1\n", "'half': allowed full or short" },
 	{ MAGIC "pass -1 full 1\n", "'-1': allowed ns since the pass before" },
 	{ MAGIC "pass 4611686018427387904 full 1\npass 1 full 1\n", "line 3: '1': allowed ns" },
+	{ MAGIC "pass 1 full 1 y\n", "'y': allowed bytes" },
 	{ MAGIC "pass 1 full x\n", "'x': allowed bytes" },
 };
 

@@ -46,7 +46,7 @@
  *                             one of the first two at least, CGROUP_USED_BYTES
  *                             with every LIMIT_BYTES above 0. It holds until it
  *                             is told anew, for memory of the cgroup an hour at
- *                             most; RESET of histories and exec forget it.
+ *                             most; a history's reset and exec forget it.
  *                             -ESRCH: there is no such process, or no record
  *                    reply:   ack only
  * ALERT       multicast group "alert":  an alert
@@ -55,8 +55,8 @@
  * SERIES      multicast group "series": what the detector was fed, for
  *                    `seepage record`: PASS_SEQ GONE, processes that have
  *                    ended; or, of a sampling pass, PASS_SEQ PASS_NS PASS_FULL
- *                    ROOM_BYTES CONFIG{ key.. } SAMPLE_SIZE SAMPLES [PASS_END],
- *                    as many messages as it takes, the last one with PASS_END.
+ *                    ROOM_BYTES POOL_BYTES CONFIG{ key.. } SAMPLE_SIZE SAMPLES
+ *                    [PASS_END], as many messages as it takes, the last one with PASS_END.
  *                    A gap in PASS_SEQ is a message that was lost. Only a pass
  *                    that begins while somebody listens is told.
  *
@@ -66,7 +66,7 @@
  *             FAULTS_ANON FAULTS_FILE FAULT_RATE AGE_SECONDS
  *             FACTORS{ FACTOR{ .. }.. } [GATES{ GATE{ .. }.. }]
  *             [HISTORY{ LEVEL{ .. }.. }] [COLD_PERMILLE] [COLD_AGE_SECONDS]
- *             [LIMIT] [SERIES]
+ *             [LIMIT] [SERIES] [MEMBERS]
  *             Memory figures and fault counts are current; the verdict is that
  *             of the last sample. UID and CGROUP_ID are left out for a process
  *             that ended before they were known, PID where the reader's pid
@@ -199,6 +199,10 @@ enum seepage_attr {
 	SEEPAGE_A_SERIES,		/* u8, enum seepage_series, what the verdict is about */
 	SEEPAGE_A_LIMIT_BYTES,		/* u64, that its cgroup may use, 0: no limit known */
 	SEEPAGE_A_CGROUP_USED_BYTES,	/* u64, that cannot be reclaimed from it */
+
+	/* of a sampling pass, and of a group's alert */
+	SEEPAGE_A_POOL_BYTES,		/* u64, shared memory of the whole system */
+	SEEPAGE_A_MEMBERS,		/* u32, processes of the group; figures are sums */
 
 	__SEEPAGE_A_MAX,
 	SEEPAGE_A_MAX = __SEEPAGE_A_MAX - 1
