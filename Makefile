@@ -81,6 +81,15 @@ fuzz:
 bench:
 	+@tests/bench/run
 
+## accuracy: what the detector finds and misses, beside its peers; CASES="A B", HALF=
+accuracy:
+	@tests/lab/setup build
+	+@CASES="$(CASES)" HALF="$(HALF)" tests/accuracy/run
+
+## corpus: the recorded series of tests/corpus, taken apart; build/corpus/
+corpus:
+	@tests/corpus/unpack
+
 ## check: style and static checks
 check:
 	@tests/lab/setup build check
@@ -129,4 +138,4 @@ clean:
 help:
 	@sed -n 's/^## /  /p' $(MAKEFILE_LIST)
 
-.PHONY: fuzz bench storm matrix debug-kernels stress all kmod ctl progs demo test check fresh-test install dkms-install uninstall clean help
+.PHONY: corpus fuzz bench accuracy storm matrix debug-kernels stress all kmod ctl progs demo test check fresh-test install dkms-install uninstall clean help

@@ -363,10 +363,13 @@ static int finish(struct recorder *r, int status)
 		err = -errno;
 	if (err < 0 && err != -EPIPE)
 		return fail(r->ctx, "%s: %s", file, strerror(-err));
-	if (!r->ctx->json || r->out == stdout) {
-		note(NULL, "record: %llu full passes, %llu series, %llu samples, %llu messages lost, in %s",
-		     w->passes, w->series, w->samples, w->lost, file);
+	if (status)
 		return status;
+	if (!r->ctx->json || r->out == stdout) {
+		note(NULL, "record: %llu full passes, %llu series, %llu samples, "
+		     "%llu messages lost, in %s", w->passes, w->series, w->samples, w->lost,
+		     file);
+		return 0;
 	}
 	o = json_object_new_object();
 	json_object_object_add(o, "file", json_text(file, strlen(file)));
@@ -374,8 +377,7 @@ static int finish(struct recorder *r, int status)
 	json_object_object_add(o, "series", json_object_new_uint64(w->series));
 	json_object_object_add(o, "samples", json_object_new_uint64(w->samples));
 	json_object_object_add(o, "lost", json_object_new_uint64(w->lost));
-	out_json(r->ctx, o);
-	return status;
+	return out_json(r->ctx, o);
 }
 
 /* The module is there and may be listened to: from here on there is a file. */
@@ -455,7 +457,7 @@ const struct command cmd_record = {
 	.name = "record", .args = "[PID... | -- COMMAND [WORD...]]",
 	.help = "write what the detector is fed to a file, for replay",
 	.more = "Of all processes, of PIDs, or of a COMMAND that is executed and all that descends\n"
-		"from it, for as long as it runs. Ends on SIGINT and SIGTERM with a whole file, and\n"
-		"ends the COMMAND with it. Series that began before are not compared by replay.",
+		"from it, for as long as it runs. Ends on SIGINT and SIGTERM with a whole file,\n"
+		"and ends the COMMAND with it. Series that began before are not compared by replay.",
 	.opts = opts, .max = -1, .run = run,
 };

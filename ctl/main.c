@@ -78,9 +78,10 @@ static int help_one(const struct command *cmd)
 	for (o = cmd->opts; o && o->name; o++) {
 		char left[64];
 
-		snprintf(left, sizeof(left), "%s%c%s--%s %s", o->letter ? "-" : "",
-			 o->letter ? o->letter : ' ', o->letter ? ", " : "", o->name,
-			 o->arg ? o->arg : "");
+		if (o->letter)
+			snprintf(left, sizeof(left), "-%c, --%s %s", o->letter, o->name, o->arg);
+		else
+			snprintf(left, sizeof(left), "--%s %s", o->name, o->arg ? o->arg : "");
 		out_printf("  %-26s %s\n", left, o->help);
 	}
 	if (cmd->more)

@@ -313,17 +313,11 @@ static void free_series(struct series *s)
 	free(s);
 }
 
-/* Those that come after it move up: their order is that of the file. */
 static void remove_series(struct series_reader *r, struct series *s, bool ended)
 {
-	size_t i;
-
 	series_map_del(&r->map, s->id);
-	r->live_n--;
-	for (i = s->at; i < r->live_n; i++) {
-		r->live[i] = r->live[i + 1];
-		r->live[i]->at = i;
-	}
+	r->live[s->at] = r->live[--r->live_n];
+	r->live[s->at]->at = s->at;
 	r->gone(r, s, ended);
 	free_series(s);
 }
@@ -512,8 +506,8 @@ static int read_line(struct series_reader *r, char *text)
 	for (i = 0; i < ARRAY_SIZE(kinds); i++)
 		if (!strcmp(kinds[i].word, word))
 			return kinds[i].read(r, rest);
-	return series_bad(r, "'%.80s': allowed conf, proc, pass, gone, lost or the number of a series",
-			  word);
+	return series_bad(r, "'%.80s': allowed conf, proc, pass, gone, lost or the number of a "
+			  "series", word);
 }
 
 static int read_lines(struct series_reader *r, FILE *f)
@@ -542,7 +536,7 @@ static int read_lines(struct series_reader *r, FILE *f)
 	}
 	if (!err && ferror(f))
 		err = series_bad(r, "cannot read on: %s", strerror(errno ? errno : EIO));
-	if (!err && !r->line)
+	if (!err && !r->line++)
 		err = series_bad(r, "the file is empty: allowed '" SERIES_MAGIC "'");
 	free(text);
 	return err;
@@ -555,6 +549,7 @@ static int read_lines(struct series_reader *r, FILE *f)
 int series_read(struct series_reader *r, FILE *f)
 {
 	unsigned int key;
+	size_t i;
 	int err;
 
 	for (key = 1; key <= SEEPAGE_CFG_MAX; key++)
@@ -563,8 +558,10 @@ int series_read(struct series_reader *r, FILE *f)
 	err = read_lines(r, f);
 	if (!err)
 		err = end_pass(r);
-	while (r->live_n)
-		remove_series(r, r->live[r->live_n - 1], false);
+	for (i = 0; i < r->live_n; i++) {
+		r->gone(r, r->live[i], false);
+		free_series(r->live[i]);
+	}
 	free(r->live);
 	free(r->map.slot);
 	return err;

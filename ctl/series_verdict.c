@@ -67,8 +67,11 @@ void series_tell(struct series_told *t, const struct series *s, const struct see
 		 const struct seep_verdict *v, const struct seep_conf *c, u8 prev_state)
 {
 	struct nl_msg *msg = must(nlmsg_alloc());
+	struct seep_verdict now;
 	s64 growth;
 
+	/* the growth that is shown is that of the history as it is by now */
+	seep_det_explain(d, &s->sample, c, &now);
 	must(genlmsg_put(msg, 0, 0, GENL_ID_CTRL + 1, 0, 0, SEEPAGE_CMD_ALERT,
 			 SEEPAGE_GENL_VERSION));
 	nla_put_u64(msg, SEEPAGE_A_TIME_NS, s->sample.time_ns);
@@ -81,7 +84,7 @@ void series_tell(struct series_told *t, const struct series *s, const struct see
 	nla_put_u8(msg, SEEPAGE_A_POLICY, v->policy);
 	nla_put_u8(msg, SEEPAGE_A_CONFIDENCE, v->confidence);
 	nla_put_u8(msg, SEEPAGE_A_SEVERITY, seep_severity(v, seep_rss(&s->sample)));
-	if (seep_det_growth(d, v, &growth))
+	if (seep_det_growth(d, &now, &growth))
 		nla_put_s64(msg, SEEPAGE_A_GROWTH_BYTES_PER_HOUR, growth);
 	if (v->tte_s != SEEP_UNKNOWN)
 		nla_put_u64(msg, SEEPAGE_A_TTE_SECONDS, v->tte_s);

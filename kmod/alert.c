@@ -23,10 +23,12 @@ static u64 first_seq = 1, next_seq = 1;
 static u64 minute_ns;			/* begin of the running minute */
 static u32 in_minute;
 
-static bool is_alert(u8 state)
-{
-	return state >= SEEPAGE_STATE_SUSPECTED && state <= SEEPAGE_STATE_RUNAWAY;
-}
+/* Whom an alert is about: a process, or a group and one of its processes. */
+struct subject {
+	struct seep_rec *rec;
+	struct seep_group *group;	/* or NULL */
+	struct seep_told *told;
+};
 
 static bool within_minute_limit(u64 now)
 {
@@ -37,13 +39,13 @@ static bool within_minute_limit(u64 now)
 	return in_minute < seep_config_value(SEEPAGE_CFG_ALERTS_PER_MINUTE);
 }
 
-static bool within_process_limit(const struct seep_rec *rec, u8 state, u64 now)
+static bool within_own_limit(const struct seep_told *told, u8 state, u64 now)
 {
 	u64 interval = (u64)seep_config_value(SEEPAGE_CFG_ALERT_INTERVAL_S) * NSEC_PER_SEC;
 
-	if (!rec->alerted_ns || now - rec->alerted_ns >= interval)
+	if (!told->alerted_ns || now - told->alerted_ns >= interval)
 		return true;
-	return state > rec->worst;	/* worse, or over: news even so soon */
+	return state > told->worst;	/* worse, or over: news even so soon */
 }
 
 static struct seep_alert *ring_slot(u64 seq)
@@ -51,7 +53,8 @@ static struct seep_alert *ring_slot(u64 seq)
 	return &ring[seq % RING_SIZE];
 }
 
-static void push(struct seep_rec *rec, u8 prev, u8 state, const struct seep_verdict *verdict)
+static void push(const struct subject *who, u8 prev, u8 state,
+		 const struct seep_verdict *verdict)
 {
 	struct seep_alert *a = ring_slot(next_seq);
 
@@ -59,11 +62,14 @@ static void push(struct seep_rec *rec, u8 prev, u8 state, const struct seep_verd
 		first_seq++;
 		seep_count(ALERTS_OVERWRITTEN);
 	}
-	seep_view_fill(&a->view, rec);
+	if (who->group)
+		seep_view_fill_group(&a->view, who->group, who->rec);
+	else
+		seep_view_fill(&a->view, who->rec);
 	if (verdict)
 		a->view.verdict = *verdict;
 	/* an end matters as much as what ended */
-	a->view.verdict.state = state == SEEPAGE_STATE_EXITED ? rec->alerted : state;
+	a->view.verdict.state = state == SEEPAGE_STATE_EXITED ? who->told->alerted : state;
 	seep_view_weigh(&a->view);
 	a->view.verdict.state = state;
 	a->seq = next_seq++;
@@ -71,31 +77,70 @@ static void push(struct seep_rec *rec, u8 prev, u8 state, const struct seep_verd
 	a->prev_state = prev;
 	in_minute++;
 	seep_count(ALERTS);
-	trace_seepage_alert(rec, a->seq, prev, state);
+	trace_seepage_alert(who->rec, a->seq, prev, state);
 	seep_netlink_alert(a);
 }
 
-static void tell(struct seep_rec *rec, u8 prev, u8 state, const struct seep_verdict *verdict)
+static void tell(const struct subject *who, u8 prev, u8 state,
+		 const struct seep_verdict *verdict)
 {
+	struct seep_told *told = who->told;
 	u64 now = ktime_get_ns();
 
-	if (!within_process_limit(rec, state, now) || !within_minute_limit(now)) {
-		if (!rec->pending) {
+	if (!within_own_limit(told, state, now) || !within_minute_limit(now)) {
+		if (!told->pending) {
 			seep_count(ALERTS_SUPPRESSED);
-			trace_seepage_alert(rec, 0, prev, state);
+			trace_seepage_alert(who->rec, 0, prev, state);
 		}
-		rec->pending = state;
+		told->pending = state;
 		return;
 	}
-	rec->pending = SEEPAGE_STATE_OK;
-	push(rec, prev, state, verdict);
+	told->pending = SEEPAGE_STATE_OK;
+	push(who, prev, state, verdict);
 	if (state == SEEPAGE_STATE_RECOVERED) {
-		rec->alerted = SEEPAGE_STATE_OK;
+		told->alerted = SEEPAGE_STATE_OK;
 		return;
 	}
-	rec->alerted = state;
-	rec->worst = state;
-	rec->alerted_ns = now;
+	told->alerted = state;
+	told->worst = state;
+	told->alerted_ns = now;
+}
+
+static void state_changed(const struct subject *who, u8 prev, const struct seep_verdict *verdict)
+{
+	struct seep_told *told = who->told;
+	u8 state = verdict->state;
+
+	if (seep_alert_is(state)) {
+		if (state > told->alerted || !seep_alert_is(prev))
+			tell(who, prev, state, verdict);
+		return;
+	}
+	told->pending = SEEPAGE_STATE_OK;	/* too late to tell */
+	if (state == SEEPAGE_STATE_RECOVERED && seep_alert_is(told->alerted))
+		tell(who, prev, state, verdict);
+}
+
+static void retry(const struct subject *who, u8 state, const struct seep_verdict *verdict)
+{
+	if (state == who->told->pending)
+		tell(who, who->told->alerted, state, verdict);
+	else
+		who->told->pending = SEEPAGE_STATE_OK;
+}
+
+static struct subject process(struct seep_rec *rec)
+{
+	return (struct subject) { .rec = rec, .told = &rec->told };
+}
+
+/* It is told of by the name of its oldest process. */
+static struct subject group(struct seep_group *g)
+{
+	return (struct subject) {
+		.rec = list_first_entry_or_null(&g->members, struct seep_rec, kin),
+		.group = g, .told = &g->told
+	};
 }
 
 /**
@@ -106,34 +151,49 @@ static void tell(struct seep_rec *rec, u8 prev, u8 state, const struct seep_verd
  */
 void seep_alert_state(struct seep_rec *rec, u8 prev, const struct seep_verdict *verdict)
 {
-	u8 state = verdict->state;
+	struct subject who = process(rec);
 
-	if (is_alert(state)) {
-		if (state > rec->alerted || !is_alert(prev))
-			tell(rec, prev, state, verdict);
-		return;
-	}
-	rec->pending = SEEPAGE_STATE_OK;	/* too late to tell */
-	if (state == SEEPAGE_STATE_RECOVERED && is_alert(rec->alerted))
-		tell(rec, prev, state, verdict);
+	state_changed(&who, prev, verdict);
 }
 
 /* A limit held something back: is it still so, and may it be told now? */
 void seep_alert_retry(struct seep_rec *rec)
 {
-	u8 state = rec->det.state;
+	struct subject who = process(rec);
 
-	if (state == rec->pending)
-		tell(rec, rec->alerted, state, NULL);
-	else
-		rec->pending = SEEPAGE_STATE_OK;
+	retry(&who, rec->det.state, NULL);
 }
 
 /* Of every process that was told of it is told that it ended. */
 void seep_alert_exited(struct seep_rec *rec)
 {
-	if (is_alert(rec->alerted))
-		push(rec, rec->det.state, SEEPAGE_STATE_EXITED, NULL);
+	struct subject who = process(rec);
+
+	if (seep_alert_is(rec->told.alerted))
+		push(&who, rec->det.state, SEEPAGE_STATE_EXITED, NULL);
+}
+
+void seep_alert_group_state(struct seep_group *g, u8 prev, const struct seep_verdict *verdict)
+{
+	struct subject who = group(g);
+
+	state_changed(&who, prev, verdict);
+}
+
+void seep_alert_group_retry(struct seep_group *g, const struct seep_verdict *verdict)
+{
+	struct subject who = group(g);
+
+	retry(&who, verdict->state, verdict);
+}
+
+/* @last: the record of its last process */
+void seep_alert_group_exited(struct seep_group *g, struct seep_rec *last)
+{
+	struct subject who = { .rec = last, .group = g, .told = &g->told };
+
+	if (g->history && seep_alert_is(g->told.alerted))
+		push(&who, g->history->det.state, SEEPAGE_STATE_EXITED, NULL);
 }
 
 /**

@@ -30,7 +30,8 @@ static int status_show(struct seq_file *m, void *unused)
 		   seep_config_word(SEEPAGE_CFG_POLICY, seep_config_value(SEEPAGE_CFG_POLICY)));
 	seq_printf(m, "%-20s %u\n", "processes", seep_tab_count_alive());
 	seq_printf(m, "%-20s %zu\n", "rec_bytes", sizeof(struct seep_rec));
-	seq_printf(m, "%-20s %llu\n", "memory_bytes", seep_tab_bytes() + seep_alert_bytes());
+	seq_printf(m, "%-20s %llu\n", "memory_bytes", seep_tab_bytes() + seep_group_bytes() +
+		   seep_alert_bytes());
 	seq_printf(m, "%-20s %llu\n", "seq_first", first);
 	seq_printf(m, "%-20s %llu\n", "seq_last", last);
 	seq_printf(m, "%-20s %llu\n", "ticks", st.ticks);

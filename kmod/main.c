@@ -86,6 +86,7 @@ life:
 	seep_hook_life_stop();
 tick:
 	seep_tick_stop();
+	seep_group_exit();
 alert:
 	seep_alert_exit();
 tab:
@@ -104,6 +105,7 @@ static void __exit seepage_exit(void)
 	seep_hook_stop();
 	seep_hook_life_stop();
 	seep_tick_stop();
+	seep_group_exit();
 	seep_alert_exit();
 	seep_tab_exit();
 	seep_pool_exit();

@@ -293,13 +293,13 @@ static int reset(struct sk_buff *skb, struct genl_info *info)
 static bool registered;
 
 /* Is anybody there to be told? */
-bool seep_netlink_heard(enum seep_group group)
+bool seep_netlink_heard(enum seep_mcgrp group)
 {
 	return registered && genl_has_listeners(&seep_family, &init_net, group);
 }
 
 /* @skb is consumed. 0, or -ESRCH: the last listener has just left; else counted. */
-int seep_netlink_tell(struct sk_buff *skb, enum seep_group group)
+int seep_netlink_tell(struct sk_buff *skb, enum seep_mcgrp group)
 {
 	int rc = seep_genl_multicast(&seep_family, skb, group, GFP_KERNEL);
 
@@ -308,7 +308,7 @@ int seep_netlink_tell(struct sk_buff *skb, enum seep_group group)
 	return rc;
 }
 
-static void multicast(enum seep_group group, u8 cmd, const struct seep_alert *a,
+static void multicast(enum seep_mcgrp group, u8 cmd, const struct seep_alert *a,
 		      struct seep_view *v)
 {
 	struct sk_buff *skb = nlmsg_new(NLMSG_GOODSIZE, GFP_KERNEL);

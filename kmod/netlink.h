@@ -11,10 +11,10 @@
 #include "seep.h"
 
 /* netlink.c */
-enum seep_group { SEEP_GROUP_ALERT, SEEP_GROUP_SAMPLE, SEEP_GROUP_SERIES };
+enum seep_mcgrp { SEEP_GROUP_ALERT, SEEP_GROUP_SAMPLE, SEEP_GROUP_SERIES };
 
-bool seep_netlink_heard(enum seep_group group);			/* table mutex */
-int seep_netlink_tell(struct sk_buff *skb, enum seep_group group); /* table mutex */
+bool seep_netlink_heard(enum seep_mcgrp group);			/* table mutex */
+int seep_netlink_tell(struct sk_buff *skb, enum seep_mcgrp group); /* table mutex */
 extern struct genl_family seep_family;
 bool seep_netlink_may_read(struct sk_buff *skb);
 int seep_netlink_check_read(struct sk_buff *skb, struct netlink_ext_ack *extack);

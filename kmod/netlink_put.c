@@ -291,7 +291,8 @@ int seep_put_status(struct sk_buff *skb)
 	    nla_put_u8(skb, SEEPAGE_A_POLICY, seep_config_value(SEEPAGE_CFG_POLICY)) ||
 	    nla_put_u32(skb, SEEPAGE_A_PROCESSES, seep_tab_count_alive()) ||
 	    nla_put_u32(skb, SEEPAGE_A_REC_BYTES, sizeof(struct seep_rec)) ||
-	    put_u64(skb, SEEPAGE_A_MEMORY_BYTES, seep_tab_bytes() + seep_alert_bytes()) ||
+	    put_u64(skb, SEEPAGE_A_MEMORY_BYTES, seep_tab_bytes() + seep_group_bytes() +
+		   seep_alert_bytes()) ||
 	    put_u64(skb, SEEPAGE_A_SEQ_FIRST, first) ||
 	    put_u64(skb, SEEPAGE_A_SEQ_LAST, last) ||
 	    nla_put_string(skb, SEEPAGE_A_PMC, SEEP_PMC_STATUS) ||

@@ -114,26 +114,18 @@ void seep_series_begin(u64 now_ns, u64 room, bool full, const struct seep_conf *
 	msg.conf = c;
 }
 
-/**
- * seep_series_sample() - the detector was fed
- * @rec: of this process
- * @s: with this
- * @v: and said this
- */
-void seep_series_sample(struct seep_rec *rec, const struct seep_sample *s,
-			const struct seep_verdict *v)
+static void put_sample(u64 id, u32 pid, u8 kind, const char *comm, const struct seep_det *d,
+		       const struct seep_sample *s, const struct seep_verdict *v)
 {
 	/* the first point of the window is where the history began; it stays so far */
-	const struct seep_point *begun = &rec->det.window[0];
-	bool first = rec->det.samples == 1;
-	struct seepage_raw_sample *raw;
+	const struct seep_point *begun = &d->window[0];
+	bool first = d->samples == 1;
+	struct seepage_raw_sample *raw = add(SEEPAGE_A_SAMPLES, sizeof(*raw));
 
-	raw = add(SEEPAGE_A_SAMPLES, sizeof(*raw));
 	if (!raw)
 		return;
-	seep_view_identify(rec);
 	*raw = (struct seepage_raw_sample) {
-		.id = rec->id, .pid = pid_nr(rec->pid),
+		.id = id, .pid = pid, .kind = kind,
 		.time_ns = s->time_ns, .age_ns = s->age_ns,
 		.anon = s->anon, .file = s->file, .shmem = s->shmem, .swap = s->swap,
 		.vsz = s->vsz, .pgtables = s->pgtables, .maps = s->maps,
@@ -147,7 +139,40 @@ void seep_series_sample(struct seep_rec *rec, const struct seep_sample *s,
 		.begun_faults = first ? begun->faults : 0,
 		.state = v->state, .confidence = v->confidence, .tte_s = v->tte_s,
 	};
-	memcpy(raw->comm, rec->comm, sizeof(raw->comm));
+	memcpy(raw->comm, comm, sizeof(raw->comm));
+}
+
+/**
+ * seep_series_sample() - the detector was fed
+ * @rec: of this process
+ * @s: with this
+ * @v: and said this
+ */
+void seep_series_sample(struct seep_rec *rec, const struct seep_sample *s,
+			const struct seep_verdict *v)
+{
+	seep_view_identify(rec);
+	put_sample(rec->id, pid_nr(rec->pid), SEEPAGE_KIND_PROCESS, rec->comm, &rec->det, s, v);
+}
+
+/* The same of a group, which has no process id. */
+void seep_series_group(const struct seep_group *g, const struct seep_verdict *v)
+{
+	put_sample(g->id, 0, SEEPAGE_KIND_GROUP, g->comm, &g->history->det, &g->history->last, v);
+}
+
+/* A group without processes: its number comes again only with its first record. */
+void seep_series_group_gone(const struct seep_group *g)
+{
+	u64 *id;
+
+	seep_series_on = seep_netlink_heard(SEEP_GROUP_SERIES);
+	id = seep_series_on ? add(SEEPAGE_A_GONE, sizeof(*id)) : NULL;
+	if (id)
+		*id = g->id;
+	if (msg.skb)
+		send_msg(false);
+	seep_series_on = false;
 }
 
 /* The pass is over, also when there was nobody to sample. */

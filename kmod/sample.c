@@ -115,7 +115,7 @@ static __always_inline void read_figures(struct seep_rec *rec, struct seep_sampl
 	s->shmem = counter_bytes(mm, MM_SHMEMPAGES);
 	s->swap = counter_bytes(mm, MM_SWAPENTS);
 	s->vsz = (u64)READ_ONCE(mm->total_vm) << PAGE_SHIFT;
-	s->pgtables = mm_pgtables_bytes(mm);
+	s->pgtables = mm_pgtables_bytes(mm) & PAGE_MASK;
 	s->maps = READ_ONCE(mm->map_count);
 	s->error = min_t(u64, (u64)seep_mm_counter_error(mm) << PAGE_SHIFT, U32_MAX);
 	s->page_shift = PAGE_SHIFT;
@@ -185,6 +185,8 @@ static void first_look(struct seep_rec *rec)
 		rec->last.shmem = s.shmem;
 		rec->last.swap = s.swap;
 	}
+	seep_view_identify(rec);
+	seep_group_join(rec);
 	rec->ready = true;
 }
 
@@ -218,7 +220,7 @@ static void keep(struct seep_rec *rec, const struct seep_sample *s, bool news)
 	rec->last.time_ns = s->time_ns;
 	rec->last.age_ns = s->age_ns;
 	rec->last.headroom = s->headroom;
-	rec->last.limit = s->limit;
+	rec->last.limit = SEEPAGE_LIMIT_RAM;	/* of who does not grow */
 	rec->last.pgtables = s->pgtables;
 	rec->last.maps = s->maps;
 	rec->last.error = s->error;
@@ -239,6 +241,24 @@ static void check_owner(struct seep_rec *rec)
 	rec->users = users;
 	if (seep_owner_lost(rec))
 		trace_seepage_owner(rec);
+}
+
+/* Not ok, now or before: tell, and look more often or no more. */
+static noinline void follow_up(struct seep_rec *rec, u8 prev, const struct seep_verdict *v,
+			       bool full)
+{
+	if (v->state != prev)
+		seep_alert_state(rec, prev, v);
+	else if (rec->told.pending)
+		seep_alert_retry(rec);
+	if (suspicious(v->state) && list_empty(&rec->hot))
+		list_add_tail(&rec->hot, &hot);
+	else if (!suspicious(v->state) && !list_empty(&rec->hot))
+		list_del_init(&rec->hot);
+	if (full && rec->group) {
+		rec->group->sum.growing += suspicious(v->state);
+		rec->group->sum.alerting += seep_alert_is(v->state);
+	}
 }
 
 static void sample_one(struct seep_rec *rec, const struct seep_conf *c, bool full)
@@ -265,14 +285,11 @@ static void sample_one(struct seep_rec *rec, const struct seep_conf *c, bool ful
 	if (unlikely(seep_series_on))
 		seep_series_sample(rec, s, v);
 	trace_seepage_sample(rec, v);
-	if (v->state != prev)
-		seep_alert_state(rec, prev, v);
-	else if (rec->pending)
-		seep_alert_retry(rec);
-	if (suspicious(v->state) && list_empty(&rec->hot))
-		list_add_tail(&rec->hot, &hot);
-	else if (!suspicious(v->state) && !list_empty(&rec->hot))
-		list_del_init(&rec->hot);
+	if (unlikely(v->state | prev))
+		follow_up(rec, prev, v, full);
+	/* what all of them hold is judged when the pass is through */
+	if (full && rec->group)
+		rec->group->sum.held += rec->det.last_v;
 	if (news)
 		seep_netlink_sample(rec);
 }
@@ -298,6 +315,7 @@ static void full_pass(const struct seep_conf *c)
 		if (!(++n % SEEP_RESCHED_EVERY))
 			cond_resched();
 	}
+	seep_group_pass(pass.now_ns, pass.room, c);
 }
 
 static void short_pass(const struct seep_conf *c)
@@ -341,9 +359,7 @@ static void forget(struct seep_rec *rec)
 	seep_det_init(&rec->det, ktime_get_ns());
 	/* the window counts from now on; its RSS comes with the next sample */
 	rec->det.window[0].faults = (u32)rec->last.faults;
-	rec->alerted = SEEPAGE_STATE_OK;
-	rec->alerted_ns = 0;
-	rec->pending = SEEPAGE_STATE_OK;
+	memset(&rec->told, 0, sizeof(rec->told));
 	seep_evidence_forget(rec);
 	list_del_init(&rec->hot);
 }
@@ -362,6 +378,7 @@ void seep_sample_reset(struct seep_rec *only)
 		forget(only);
 		return;
 	}
+	seep_group_forget();
 	seep_for_each_rec(rec) {
 		forget(rec);
 		cond_resched();

@@ -32,6 +32,14 @@ enum {
 	SEEP_F_NR	= 4
 };
 
+/* What was told of a process or a group; seep_table_mutex. */
+struct seep_told {
+	u8 alerted;			/* the alert it was told of, until it recovers */
+	u8 worst;			/* the same, but kept after */
+	u8 pending;			/* state to tell once the limits allow, or 0 */
+	u64 alerted_ns;			/* monotonic, last alert; 0: never */
+};
+
 /*
  * The record of one mm. Identity is written before the record is published and
  * does not change, but for pid, comm and born_ns (seep_table_mutex).
@@ -57,17 +65,37 @@ struct seep_rec {
 
 	/* from here on: seep_table_mutex, but for the first look of a new one */
 	bool ready;			/* det is initialised */
-	u8 alerted;			/* the alert it was told of, until it recovers */
-	u8 worst;			/* the same, but kept after */
-	u8 pending;			/* state to tell once the limits allow, or 0 */
 	int users;			/* mm_users when the owner was last looked for */
-	u64 alerted_ns;			/* monotonic, last alert; 0: never */
+	struct seep_told told;
+	struct seep_group *group;	/* or NULL */
+	struct list_head kin;		/* of the group */
 	struct list_head hot;		/* under suspicion: sampled faster; or buried */
 	u64 faults_rw[2];		/* reads, writes at the last sample */
 	u64 cgroup_full;		/* bytes it holds when its cgroup is full */
 	u64 cgroup_ns;			/* monotonic, when that was told; 0: not known */
 	struct seep_sample last;
 	struct seep_det det;
+};
+
+/* Processes of one name in one cgroup; see group.c. */
+struct seep_group {
+	struct {			/* of the members, in the running full pass */
+		u64 held;		/* granules */
+		u32 growing, alerting;	/* how many */
+	} sum;
+	struct hlist_node hash;
+	struct list_head all;
+	char comm[TASK_COMM_LEN];
+	u64 cgroup_id;
+	u64 id;				/* of its first record, with the top bit */
+	u64 born_ns;			/* monotonic, of its first process */
+	struct list_head members;	/* by joining: the oldest first */
+	u32 n;				/* of them */
+	struct seep_told told;
+	struct seep_group_history {	/* of one that had two members at once; or NULL */
+		struct seep_sample last;
+		struct seep_det det;
+	} *history;
 };
 
 /* A process as it is shown, and an alert as it is kept. */
@@ -81,6 +109,7 @@ struct seep_view {
 	u64 age_s;
 	s64 growth;			/* bytes per hour */
 	u32 fault_rate;
+	u32 members;			/* of a group: all figures are sums; else 0 */
 	u8 severity;
 	u8 limit;			/* enum seepage_limit, of verdict.tte_s */
 	u8 series;			/* enum seepage_series, with has_series */
@@ -264,6 +293,14 @@ bool seep_sample_pass(bool full, const struct seep_conf *c);
 void seep_sample_read(struct seep_rec *rec, struct seep_sample *s, u64 rw[2]);
 void seep_sample_reset(struct seep_rec *only);	/* forget what was learned */
 
+/* group.c: process context, table mutex, may sleep */
+void seep_group_join(struct seep_rec *rec);
+void seep_group_leave(struct seep_rec *rec);
+void seep_group_pass(u64 now_ns, u64 room, const struct seep_conf *c);
+void seep_group_forget(void);
+u64 seep_group_bytes(void);			/* any context */
+void seep_group_exit(void);
+
 /* tick.c: process context */
 struct seep_tick_stats {
 	u64 ticks, cost_ns, cost_max_ns;
@@ -282,6 +319,8 @@ void seep_tick_reset_stats(void);
 /* view.c: table mutex */
 void seep_view_identify(struct seep_rec *rec);
 void seep_view_fill(struct seep_view *v, struct seep_rec *rec);
+void seep_view_fill_group(struct seep_view *v, const struct seep_group *g,
+			  struct seep_rec *rec);
 void seep_view_weigh(struct seep_view *v);	/* any context */
 
 /* alert.c: table mutex, may sleep */
@@ -290,6 +329,14 @@ void seep_alert_exit(void);
 void seep_alert_state(struct seep_rec *rec, u8 prev, const struct seep_verdict *verdict);
 void seep_alert_exited(struct seep_rec *rec);
 void seep_alert_retry(struct seep_rec *rec);
+void seep_alert_group_state(struct seep_group *g, u8 prev, const struct seep_verdict *verdict);
+void seep_alert_group_retry(struct seep_group *g, const struct seep_verdict *verdict);
+void seep_alert_group_exited(struct seep_group *g, struct seep_rec *last);
+static inline bool seep_alert_is(u8 state)
+{
+	return state >= SEEPAGE_STATE_SUSPECTED && state <= SEEPAGE_STATE_RUNAWAY;
+}
+
 const struct seep_alert *seep_alert_next(u64 seq);	/* the first with >= seq */
 void seep_alert_range(u64 *first, u64 *last);	/* takes the table mutex itself */
 void seep_alert_reset(void);
@@ -307,6 +354,8 @@ extern bool seep_series_on;			/* somebody listens to this pass */
 void seep_series_begin(u64 now_ns, u64 room, bool full, const struct seep_conf *c);
 void seep_series_sample(struct seep_rec *rec, const struct seep_sample *s,
 			const struct seep_verdict *v);
+void seep_series_group(const struct seep_group *g, const struct seep_verdict *v);
+void seep_series_group_gone(const struct seep_group *g);
 void seep_series_end(void);
 void seep_series_gone(struct list_head *graves);	/* linked by hot */
 

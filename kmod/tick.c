@@ -42,6 +42,7 @@ static void bury_the_dead(struct list_head *graves)
 	list_for_each_entry(rec, graves, hot) {
 		trace_seepage_exit(rec);
 		seep_alert_exited(rec);
+		seep_group_leave(rec);
 	}
 	seep_series_gone(graves);
 }

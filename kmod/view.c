@@ -133,3 +133,33 @@ void seep_view_fill(struct seep_view *v, struct seep_rec *rec)
 	fill_evidence(v, rec, now.time_ns);
 	seep_view_weigh(v);
 }
+
+/**
+ * seep_view_fill_group() - everything that is shown of a group
+ * @v: all of it is written; figures are sums, what there is no sum of is 0
+ * @g: with a history
+ * @rec: one of its processes, live or buried: it lends its names and numbers
+ *
+ * Context: process, seep_table_mutex.
+ */
+void seep_view_fill_group(struct seep_view *v, const struct seep_group *g,
+			  struct seep_rec *rec)
+{
+	const struct seep_sample *s = &g->history->last;
+	struct seep_conf c;
+
+	memset(v, 0, sizeof(*v));
+	seep_view_identify(rec);
+	v->pid = pid_nr(rec->pid);
+	v->who = rec->who;
+	memcpy(v->comm, rec->comm, sizeof(v->comm));
+	v->members = max(g->n, 1U);
+	v->anon = s->anon;
+	v->vsz = s->vsz;
+	v->age_s = div_u64(s->age_ns, NSEC_PER_SEC);
+	seep_config_get(&c);
+	seep_det_explain(&g->history->det, s, &c, &v->verdict);
+	v->verdict.series = SEEPAGE_SERIES_GROUP;
+	v->has_growth = seep_det_growth(&g->history->det, &v->verdict, &v->growth);
+	seep_view_weigh(v);
+}

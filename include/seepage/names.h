@@ -83,7 +83,7 @@
 
 /* X(ID, name): what a verdict is about */
 #define SEEPAGE_SERIES(X)							\
-	X(MEMORY, memory) X(VSZ, vsz)
+	X(MEMORY, memory) X(VSZ, vsz) X(GROUP, group)
 
 /* X(ID, name): what a process would run into first */
 #define SEEPAGE_LIMITS(X)							\
@@ -101,6 +101,7 @@
 	X(ALERTS_OVERWRITTEN, alerts_overwritten)				\
 	X(NOTIFY_FAILED, notify_failed) X(TICKS_STRETCHED, ticks_stretched)	\
 	X(HOOK_EVENTS_FAILED, hook_events_failed)				\
-	X(INVARIANTS_BROKEN, invariants_broken)
+	X(INVARIANTS_BROKEN, invariants_broken)					\
+	X(GROUPS_FULL, groups_full)
 
 #endif /* SEEPAGE_NAMES_H */

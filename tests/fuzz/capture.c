@@ -112,7 +112,9 @@ void options_reset(const struct command *cmd)
 	for (o = cmd->opts; o && o->name; o++) {
 		if (o->kind == OPT_FLAG)
 			*(bool *)o->dest = false;
-		else if (o->kind == OPT_NUMBER)
+		else if (o->kind == OPT_WORDS)
+			((struct words *)o->dest)->n = 0;
+		else if (o->kind == OPT_NUMBER || o->kind == OPT_SIZE)
 			*(u64 *)o->dest = 0;
 		else
 			*(const char **)o->dest = NULL;

@@ -311,7 +311,8 @@ static void command(void)
 		uint16_t flags;
 	} k[] = {
 		{ SEEPAGE_CMD_UNSPEC, 0 }, { SEEPAGE_CMD_ALERT, 0 }, { SEEPAGE_CMD_SAMPLE, 0 },
-		{ SEEPAGE_CMD_SAMPLE, NLM_F_DUMP }, { SEEPAGE_CMD_SERIES, 0 }, { __SEEPAGE_CMD_MAX, 0 }, { 255, 0 },
+		{ SEEPAGE_CMD_SAMPLE, NLM_F_DUMP }, { SEEPAGE_CMD_SERIES, 0 },
+		{ __SEEPAGE_CMD_MAX, 0 }, { 255, 0 },
 		{ SEEPAGE_CMD_GET_ALERTS, 0 },			/* dump only */
 		{ SEEPAGE_CMD_GET_STATUS, NLM_F_DUMP },		/* do only */
 		{ SEEPAGE_CMD_SET_CONFIG, NLM_F_DUMP },

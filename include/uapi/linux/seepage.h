@@ -320,6 +320,7 @@ enum seepage_level_attr {
 enum seepage_series {
 	SEEPAGE_SERIES_MEMORY,		/* anon + swap + shmem + page tables */
 	SEEPAGE_SERIES_VSZ,		/* address space without these */
+	SEEPAGE_SERIES_GROUP,		/* memory of all processes of its name and cgroup */
 
 	__SEEPAGE_SERIES_MAX,
 	SEEPAGE_SERIES_MAX = __SEEPAGE_SERIES_MAX - 1
@@ -336,6 +337,9 @@ enum seepage_limit {
 	__SEEPAGE_LIMIT_MAX,
 	SEEPAGE_LIMIT_MAX = __SEEPAGE_LIMIT_MAX - 1
 };
+
+#define SEEPAGE_KIND_PROCESS	0
+#define SEEPAGE_KIND_GROUP	1	/* all processes of a name and cgroup */
 
 /*
  * One process in one pass: all that the detector was fed, and what it said.
@@ -366,7 +370,8 @@ struct seepage_raw_sample {
 	__u8	first;			/* 1: the history begins with this sample */
 	__u8	state;			/* verdict: enum seepage_state */
 	__u8	confidence;		/* verdict: 0 to 100 */
-	__u8	pad[5];
+	__u8	kind;			/* SEEPAGE_KIND_* */
+	__u8	pad[4];
 	char	comm[SEEPAGE_COMM_LEN];
 };
 
@@ -415,6 +420,7 @@ enum seepage_counter {
 	SEEPAGE_COUNTER_TICKS_STRETCHED,	/* interval lengthened for its cost */
 	SEEPAGE_COUNTER_HOOK_EVENTS_FAILED,	/* CPUs without a software event */
 	SEEPAGE_COUNTER_INVARIANTS_BROKEN,	/* the module switched itself off */
+	SEEPAGE_COUNTER_GROUPS_FULL,		/* a group, or its history, not made: too many */
 
 	__SEEPAGE_COUNTER_MAX,
 	SEEPAGE_COUNTER_MAX = __SEEPAGE_COUNTER_MAX - 1

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Groups: processes of one program in one cgroup, taken together. A leak that is
+ * spread over many processes, each too small to be judged, shows in what all of
+ * them hold.
+ *
+ * The program is its name when the process was first looked at: modules cannot
+ * read a process's executable on all kernels. What a group of one holds is that
+ * process's own matter; from two on a group has a history like a process, fed
+ * with the sum at every full pass.
+ *
+ * All of this is under seep_table_mutex, in process context.
+ */
+#include <linux/hash.h>
+#include <linux/jhash.h>
+#include <linux/kernel.h>
+#include <linux/mm.h>
+#include <linux/pid.h>
+#include <linux/slab.h>
+#include "seep.h"
+
+#define HASH_BITS	8
+#define MAX_GROUPS	1024
+#define MAX_HISTORIES	128
+
+#define GROUP_ID	(1ULL << 63)
+
+static struct hlist_head bucket[1 << HASH_BITS];
+static LIST_HEAD(all_groups);
+static u32 groups, histories;
+
+static struct hlist_head *bucket_of(const char *comm, u64 cgroup_id)
+{
+	u32 h = jhash(comm, TASK_COMM_LEN, (u32)cgroup_id);
+
+	return &bucket[hash_32(h, HASH_BITS)];
+}
+
+static struct seep_group *find(const char *comm, u64 cgroup_id)
+{
+	struct seep_group *g;
+
+	hlist_for_each_entry(g, bucket_of(comm, cgroup_id), hash)
+		if (g->cgroup_id == cgroup_id && !memcmp(g->comm, comm, sizeof(g->comm)))
+			return g;
+	return NULL;
+}
+
+static struct seep_group *make(const struct seep_rec *rec, const char *comm)
+{
+	struct seep_group *g;
+
+	if (groups >= MAX_GROUPS) {
+		seep_count(GROUPS_FULL);
+		return NULL;
+	}
+	g = kzalloc(sizeof(*g), GFP_KERNEL | __GFP_NOWARN);
+	if (!g) {
+		seep_count(ALLOC_FAILED);
+		return NULL;
+	}
+	memcpy(g->comm, comm, sizeof(g->comm));
+	g->cgroup_id = rec->who.cgroup_id;
+	g->id = rec->id | GROUP_ID;
+	g->born_ns = rec->born_ns;
+	INIT_LIST_HEAD(&g->members);
+	hlist_add_head(&g->hash, bucket_of(comm, g->cgroup_id));
+	list_add_tail(&g->all, &all_groups);
+	groups++;
+	return g;
+}
+
+/**
+ * seep_group_join() - a process that is looked at for the first time
+ * @rec: its record; identified
+ */
+void seep_group_join(struct seep_rec *rec)
+{
+	char comm[TASK_COMM_LEN] = "";	/* without what may lie behind its end */
+	struct seep_group *g;
+
+	strscpy(comm, rec->comm, sizeof(comm));
+	g = find(comm, rec->who.cgroup_id);
+	if (!g)
+		g = make(rec, comm);
+	if (!g)
+		return;
+	rec->group = g;
+	list_add_tail(&rec->kin, &g->members);
+	g->n++;
+}
+
+static void forget_history(struct seep_group *g)
+{
+	if (!g->history)
+		return;
+	kfree(g->history);
+	g->history = NULL;
+	histories--;
+}
+
+static void dissolve(struct seep_group *g)
+{
+	hlist_del(&g->hash);
+	list_del(&g->all);
+	forget_history(g);
+	kfree(g);
+	groups--;
+}
+
+/**
+ * seep_group_leave() - a process has ended
+ * @rec: its record, buried; the last one says what there is to say for all
+ */
+void seep_group_leave(struct seep_rec *rec)
+{
+	struct seep_group *g = rec->group;
+
+	if (!g)
+		return;
+	rec->group = NULL;
+	list_del_init(&rec->kin);
+	if (--g->n)
+		return;
+	seep_alert_group_exited(g, rec);
+	if (g->history)
+		seep_series_group_gone(g);
+	dissolve(g);
+}
+
+/* The sum of what its members held when they were last sampled, as a sample. */
+static void sum_up(const struct seep_group *g, struct seep_sample *s, u64 now_ns, u64 room)
+{
+	const struct seep_rec *first = list_first_entry(&g->members, struct seep_rec, kin);
+
+	memset(s, 0, sizeof(*s));
+	s->time_ns = now_ns;
+	s->age_ns = now_ns - min(g->born_ns, now_ns);
+	s->anon = g->sum.held << SEEP_GRANULE_SHIFT;
+	s->vsz = s->anon;
+	s->headroom = room;
+	/* each counter errs by itself: the sum by the root of their number */
+	s->error = min_t(u64, (u64)first->last.error * int_sqrt(g->n), U32_MAX);
+	s->page_shift = PAGE_SHIFT;
+	s->peers = min_t(u32, g->n, U16_MAX);
+	s->peers_growing = min_t(u32, g->sum.growing, U16_MAX);
+	s->full = true;
+}
+
+static void begin_history(struct seep_group *g, u64 now_ns)
+{
+	if (histories >= MAX_HISTORIES) {
+		seep_count(GROUPS_FULL);
+		return;
+	}
+	g->history = kzalloc(sizeof(*g->history), GFP_KERNEL | __GFP_NOWARN);
+	if (!g->history) {
+		seep_count(ALLOC_FAILED);
+		return;
+	}
+	histories++;
+	seep_det_init(&g->history->det, now_ns);
+}
+
+/* A group whose member is accused already has nothing to add. */
+static void judge(struct seep_group *g, const struct seep_conf *c)
+{
+	struct seep_group_history *h = g->history;
+	struct seep_verdict v;
+	u8 prev = h->det.state;
+
+	seep_det_feed(&h->det, &h->last, c, &v);
+	v.series = SEEPAGE_SERIES_GROUP;
+	if (unlikely(seep_series_on))
+		seep_series_group(g, &v);
+	if (g->sum.alerting)
+		return;
+	if (v.state != prev || (seep_alert_is(v.state) && !g->told.alerted))
+		seep_alert_group_state(g, prev, &v);
+	else if (g->told.pending)
+		seep_alert_group_retry(g, &v);
+}
+
+void seep_group_forget(void)
+{
+	struct seep_group *g;
+
+	list_for_each_entry(g, &all_groups, all) {
+		forget_history(g);
+		memset(&g->told, 0, sizeof(g->told));
+	}
+}
+
+/* Memory that groups take. Takes no lock: for display. */
+u64 seep_group_bytes(void)
+{
+	return (u64)READ_ONCE(groups) * sizeof(struct seep_group) +
+	       (u64)READ_ONCE(histories) * sizeof(struct seep_group_history);
+}
+
+/* When the worker has stopped: nobody is told any more. Before the records go. */
+void seep_group_exit(void)
+{
+	struct seep_group *g, *n;
+
+	list_for_each_entry_safe(g, n, &all_groups, all)
+		dissolve(g);
+}
+
+/**
+ * seep_group_pass() - all members have been sampled: judge the groups
+ * @now_ns: time of the pass
+ * @room: bytes of memory and swap still to be had
+ * @c: configuration in force
+ */
+void seep_group_pass(u64 now_ns, u64 room, const struct seep_conf *c)
+{
+	struct seep_group *g;
+	u32 n = 0;
+
+	list_for_each_entry(g, &all_groups, all) {
+		if (!g->history && g->n > 1)
+			begin_history(g, now_ns);
+		if (g->history) {
+			sum_up(g, &g->history->last, now_ns, room);
+			judge(g, c);
+		}
+		memset(&g->sum, 0, sizeof(g->sum));
+		if (!(++n % SEEP_RESCHED_EVERY))
+			cond_resched();
+	}
+}

@@ -1,0 +1,47 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# A leak that is spread over many small processes is told of once, by the name
+# of the first of them; many that come and go, and many that stay, are not.
+# vm: --warp --mem 2048
+# timeout: 9000
+. "$(dirname "$0")/lib.sh"
+brood=$top/build/tests/brood
+pids=()
+# As another program: a group goes by its name.
+start() {
+	cp "$brood" "$scratch/$1"
+	"$scratch/$1" "${@:2}" &
+	pids+=($!)
+}
+alerts_of() { seepage -j alerts | jq -rs "[.[] | select(.comm == \"$1\") | .state] | join(\" \")"; }
+scratch=$(mktemp -d)
+
+load
+start comers 8 4 100000 60	# 15 of them, each for a minute
+start stayers 8 1 20		# 20 that stay
+sleep 300
+start leavers 4 10 100000	# 24 MB a minute, 4 MB in each
+leavers=${pids[2]}
+end=$((SECONDS + 3600))
+until [[ $(alerts_of leavers) == *suspected* ]]; do
+	((SECONDS < end)) || die "no alert of the leaking group: $(seepage -j alerts) $(seepage ps | head -5)"
+	sleep 10
+done
+echo "suspected after $((3600 - (end - SECONDS))) s"
+alert=$(seepage -j alerts | jq -cs '[.[] | select(.comm == "leavers")][0]')
+echo "$alert"
+assert_eq "$(field .pid <<<"$alert")" "$leavers" "the first process of the group"
+(($(field .anon_bytes <<<"$alert") > 100000000)) || die "anon_bytes is not that of the group: $alert"
+assert_eq "$(seepage -j ps | jq '[.[] | select(.comm == "leavers" and .state != "ok")] | length')" 0 \
+	"members that are not ok by themselves"
+kill -KILL "${pids[2]}"
+wait "${pids[2]}" 2>/dev/null || true
+end=$((SECONDS + 120))
+until [[ $(alerts_of leavers) == *exited ]]; do
+	((SECONDS < end)) || die "the end of the group was not told: $(alerts_of leavers)"
+	sleep 5
+done
+assert_eq "$(alerts_of comers)$(alerts_of stayers)" "" "alerts of the harmless ones"
+kill -KILL "${pids[0]}" "${pids[1]}"
+wait 2>/dev/null || true
+unload

@@ -1,0 +1,59 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# What record can be told: a command with all that descends from it, some
+# processes, a name, a pipe, an end; and what it admits when it cannot keep up.
+# All of it is replayed.
+# vm: --warp --smp 1 --mem 1536
+# timeout: 900
+. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/replay-lib.sh"
+
+# ---- a command and what descends from it ----
+
+load sample_interval_ms=1000 suspect_interval_ms=1000
+assert_eq "$(status out seepage record -o command.series -- \
+	bash -c 'sleep 7 & (setsid sleep 9 &); sleep 8; exit 3')" 0 "record of a command"
+assert_eq "$(sed -nE 's/^proc [0-9]+ pid=[0-9]+ comm=([^ ]+) .*/\1/p' command.series | sort | uniq -c |
+	tr -s ' \n' ' ')" " 1 bash 3 sleep " "series of a command"
+replayed command
+assert_eq "$(field .compared command.summary)" "$(field .samples command.summary)" "samples compared"
+assert_eq "$(status out seepage record -o none.series -- ./no-such-program)" 1 "record of no program"
+grep -q 'no-such-program: No such file' out.err || die "no program: $(cat out.err)"
+
+# ---- of some, to a pipe, for a time ----
+
+python3 work.py leak 3000 &
+leak=$!
+sleep 5
+assert_eq "$(status piped.series seepage record -o - --duration 20 $leak)" 0 "record to a pipe"
+assert_eq "$(grep -c '^proc ' piped.series)" 1 "series of one process"
+replayed piped
+assert_eq "$(field .compared piped.summary)" 0 "samples compared of one that was known before"
+assert_eq "$(status out seepage -j record -o passes.series --count-passes 3 --comm python3)" 0 passes
+assert_eq "$(field .passes out)" 3 "passes"
+
+# ---- one that cannot keep up, without the right to a large buffer ----
+
+seepage set sample_interval_ms 100 suspect_interval_ms 100 max_cpu_permille 1000
+crowd 400
+setpriv --reuid 65534 --regid 65534 --clear-groups --inh-caps=+sys_admin --ambient-caps=+sys_admin \
+	seepage record --reset -o - >slow.series 2>slow.err &
+recorder=$!
+wait_for 20 grep -q '^pass ' slow.series
+sleep 5
+kill -STOP $recorder
+sleep 20
+kill -CONT $recorder
+sleep 5
+disperse "$parent"
+sleep 2
+kill -TERM $recorder
+wait $recorder || die "record ended with status $?: $(cat slow.err)"
+grep -q '^lost [1-9]' slow.series || die "nothing was lost: $(cat slow.err)"
+replayed slow
+((400 * 10 < $(field .compared slow.summary))) || die "compared: $(cat slow.summary)"
+((400 * 10 < $(field '.samples - .compared' slow.summary))) || die "not compared: $(cat slow.summary)"
+# All that died are gone, although some of the messages were lost.
+tail -n 200 slow.series | grep -c '^gone' >/dev/null || die "the dead were not noticed"
+kill $leak
+cat slow.err
