@@ -10,6 +10,7 @@
  *
  * All of this is under seep_table_mutex.
  */
+#include <linux/bits.h>
 #include <linux/ktime.h>
 #include "seep.h"
 
@@ -18,7 +19,7 @@
  * may grow while nobody looks: what was told longer ago is not believed.
  */
 #define CGROUP_HOLDS_NS		(3600ULL * NSEC_PER_SEC)
-#define MOST_BYTES		(1ULL << 62)
+#define MOST_BYTES		BIT_ULL(62)
 
 /**
  * seep_evidence_cold() - how much of what grew was not used again

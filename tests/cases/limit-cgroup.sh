@@ -19,7 +19,7 @@ echo +memory >cg/cgroup.subtree_control
 mkdir -p cg/small/inner
 echo 500M >cg/small/memory.max
 
-load
+load suspect_interval_ms=1000
 seepage -j watch >watched &
 watch=$!
 bash -c 'echo $$ >cg/small/inner/cgroup.procs; exec "$0" leak 1024' "$warm" &
@@ -29,7 +29,8 @@ outside=$!
 
 wait_for 600 is $inside .limit cgroup
 wait_for 600 is $outside .limit ram
-read -r left outer < <(echo $(show $inside .tte_seconds) $(show $outside .tte_seconds))
+left=$(show $inside .tte_seconds)
+outer=$(show $outside .tte_seconds)
 # 500 MB at 1 MB a second, less what it has by now and what the interpreter took
 ((left > 60 && left < 500)) || die "$left s to the limit of the cgroup"
 ((outer > left + 300)) || die "$outer s to exhaustion outside, $left s in the cgroup"

@@ -79,7 +79,7 @@ static const char text[] =
 "7f0000200000-7f0000300000 rw-s 00000000 fd:00 78         /var/lib/data.mdb\n"
 "Rss:                1024 kB\n"
 "Referenced:            0 kB\n"
-"7f0000400000-7f0000500000 ---p 00000000 00:00 0 \n"
+"7f0000400000-7f0000500000 ---p 00000000 00:00 0\n"
 "Rss:                   0 kB\n"
 "Referenced:            0 kB\n"
 "7ffff0000000-7ffff0001000 r-xp 00000000 00:00 0          [vdso]\n"
@@ -109,7 +109,7 @@ static void smaps(void **state)
 	cold_free(&l);
 }
 
-/* What is no smaps says nothing, and more referenced than there is is all. */
+/* What is no smaps says nothing; more cannot be referenced than there is. */
 static void odd_text(void **state)
 {
 	struct cold_look l;
