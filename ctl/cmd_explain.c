@@ -137,7 +137,9 @@ static void print_factors(const struct rec *rec)
 		out_printf("  %-12s%-12s%s\n", points,
 			   factor_name(f[i].id) ? factor_name(f[i].id) : "?", text);
 	}
-	if (sum > confidence)
+	if (sum > 100 && confidence == 100)
+		out_printf("  %llu points, of which 100 count: there is no more confidence\n", sum);
+	else if (sum > confidence)
 		out_printf("  %llu points, of which %llu %s back\n", sum, confidence,
 			   rec->past ? "counted while a gate held" : "count while a gate holds");
 	else if (sum < confidence)

@@ -224,9 +224,9 @@ static int connect_module(struct watch *w)
 		w->ask.err = EPROTO;
 		return -EPROTO;
 	}
-	if (!w->started)
+	if (!w->started) {
 		begin(w, &rec);
-	else if (follow_reloaded(&w->follow, rec_get(&rec, SEEPAGE_A_INSTANCE, 0))) {
+	} else if (follow_reloaded(&w->follow, rec_get(&rec, SEEPAGE_A_INSTANCE, 0))) {
 		note(NULL, "watch: module reloaded");
 		prober_forget(w->prober);
 	}

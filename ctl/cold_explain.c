@@ -122,7 +122,8 @@ int cold_report_make(struct ctx *ctx, struct knl *k, u32 pid, u64 window_s,
 	if (err) {
 		cold_report_free(r);
 		if (err == -E2BIG)
-			return fail(ctx, "pid %u: it has more than %d mappings", pid, COLD_MAPS_MAX);
+			return fail(ctx, "pid %u: it has more than %d mappings", pid,
+				    COLD_MAPS_MAX);
 		return fail(ctx, "pid %u: cannot look at what it uses: %s", pid, strerror(-err));
 	}
 	for (i = 0; i < r->look.n; i++) {
@@ -184,14 +185,15 @@ void cold_report_print(const struct cold_report *r)
 		   fmt_bytes(unused, sizeof(unused), r->unused));
 	print_table(r);
 	if (!r->alone)
-		out_line("A watch looks at the same: these two looks and its own disturb each other.");
+		out_line("A watch looks at the same: its looks and these disturb each other.");
 	if (r->permille < 0)
-		out_line("The module has not seen it grow by 4 MB: what that says of its growth is not known.");
+		out_line("The module has not seen it grow by 4 MB: of its growth that says "
+			 "nothing.");
 	else
 		out_printf("Of the %s it grew by, %d.%d %% may be unused%s.\n",
 			   fmt_bytes(grown, sizeof(grown), (u64)r->grown), r->permille / 10,
 			   r->permille % 10, r->handed ? "; the module was told" :
-			   r->known ? "; the module has the word of a watch, which looked for longer" :
+			   r->known ? "; the module knows it from a watch, which looked longer" :
 			   "; the module did not take it");
 	out_line("");
 }

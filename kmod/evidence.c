@@ -5,11 +5,12 @@
  * then; in between the room shrinks by what the process itself gains.
  *
  * Whether it uses its memory is kept in the last sample, from which every new
- * one takes it: the detector is fed it like a figure of the kernel's own, and a
- * recorded series has it.
+ * one of a process that is not ok takes it: the detector is fed it like a figure
+ * of the kernel's own, and a recorded series has it.
  *
  * All of this is under seep_table_mutex.
  */
+#include <linux/bits.h>
 #include <linux/ktime.h>
 #include "seep.h"
 
@@ -18,7 +19,7 @@
  * may grow while nobody looks: what was told longer ago is not believed.
  */
 #define CGROUP_HOLDS_NS		(3600ULL * NSEC_PER_SEC)
-#define MOST_BYTES		(1ULL << 62)
+#define MOST_BYTES		BIT_ULL(62)
 
 /**
  * seep_evidence_cold() - how much of what grew was not used again

@@ -30,11 +30,6 @@ static struct {				/* of the pass; seep_table_mutex */
 
 static LIST_HEAD(hot);			/* seep_table_mutex */
 
-static bool is_hot(const struct seep_rec *rec)
-{
-	return !list_empty(&rec->hot);
-}
-
 /* ---- reading one record ---- */
 
 /* Of the faults since the last sample, those that were anonymous. */
@@ -82,15 +77,20 @@ static void confine(struct seep_sample *s, u64 limit, u64 used, u8 which)
 }
 
 /*
- * What this process can still take: what the machine has left, or what a limit
- * of its own leaves, whichever is less. Its own limits matter only while it
- * grows or is under suspicion, and are read only then.
+ * What matters only while a process grows or is not ok. What it can still take:
+ * what the machine has left, or what a limit of its own leaves, whichever is
+ * less. And of one that is not ok, what was found out of it; s->cold and
+ * s->cold_ns are 0 before this, and again when the record is done.
  */
-static noinline void read_headroom(const struct seep_rec *rec, struct seep_sample *s)
+static noinline void read_surroundings(const struct seep_rec *rec, struct seep_sample *s)
 {
 	struct task_struct *p;
 	u64 limit;
 
+	if (rec->det.state) {
+		s->cold = rec->last.cold;
+		s->cold_ns = rec->last.cold_ns;
+	}
 	if (seep_evidence_room(rec, s, &limit))
 		confine(s, limit, 0, SEEPAGE_LIMIT_CGROUP);
 	rcu_read_lock();
@@ -126,10 +126,8 @@ static __always_inline void read_figures(struct seep_rec *rec, struct seep_sampl
 	s->headroom = pass.room;
 	s->pool = pass.pool;
 	s->limit = SEEPAGE_LIMIT_RAM;
-	s->cold = rec->last.cold;	/* seep_evidence_cold() writes them there */
-	s->cold_ns = rec->last.cold_ns;
-	if (s->anon + s->swap != rec->last.anon + rec->last.swap || is_hot(rec))
-		read_headroom(rec, s);
+	if (s->anon + s->swap != rec->last.anon + rec->last.swap || rec->det.state)
+		read_surroundings(rec, s);
 }
 
 struct reading {
@@ -161,6 +159,8 @@ noinline void seep_sample_read(struct seep_rec *rec, struct seep_sample *s, u64 
 	struct reading r = { .rec = rec, .s = s, .rw = rw };
 
 	s->cpu_ns = 0;			/* there is no source for these yet */
+	s->cold_ns = 0;
+	s->cold = 0;
 	s->peers = 0;
 	s->peers_growing = 0;
 	seep_account_fold_and(rec, read_on_the_spot, &r);
@@ -216,8 +216,13 @@ static __always_inline bool read_news(struct seep_rec *rec, struct seep_sample *
 static void keep(struct seep_rec *rec, const struct seep_sample *s, bool news)
 {
 	if (news) {
+		u64 cold_ns = rec->last.cold_ns;
+		u16 cold = rec->last.cold;
+
 		memcpy(rec->faults_rw, pass.rw, sizeof(rec->faults_rw));
 		rec->last = *s;
+		rec->last.cold_ns = cold_ns;	/* evidence.c's, not of this sample */
+		rec->last.cold = cold;
 		return;
 	}
 	rec->last.time_ns = s->time_ns;
@@ -228,6 +233,13 @@ static void keep(struct seep_rec *rec, const struct seep_sample *s, bool news)
 	rec->last.maps = s->maps;
 	rec->last.error = s->error;
 	rec->last.full = s->full;
+}
+
+/* What read_surroundings() may have left in the sample is not the next one's. */
+static void forget_evidence(void)
+{
+	pass.sample.cold = 0;
+	pass.sample.cold_ns = 0;
 }
 
 /*
@@ -262,6 +274,7 @@ static noinline void follow_up(struct seep_rec *rec, u8 prev, const struct seep_
 		rec->group->sum.growing += suspicious(v->state);
 		rec->group->sum.alerting += seep_alert_is(v->state);
 	}
+	forget_evidence();
 }
 
 static void sample_one(struct seep_rec *rec, const struct seep_conf *c, bool full)
@@ -276,8 +289,10 @@ static void sample_one(struct seep_rec *rec, const struct seep_conf *c, bool ful
 	s->time_ns = max(pass.now_ns, rec->seen_ns);	/* born during this pass */
 	news = read_news(rec, s, pass.rw);
 	smp_rmb();	/* the figures before mm_users: they are not those of its end */
-	if (seep_rec_gone(rec))
+	if (seep_rec_gone(rec)) {
+		forget_evidence();
 		return;
+	}
 	if (full)
 		check_owner(rec);
 	s->full = full;
@@ -293,8 +308,10 @@ static void sample_one(struct seep_rec *rec, const struct seep_conf *c, bool ful
 	/* what all of them hold is judged when the pass is through */
 	if (full && rec->group)
 		rec->group->sum.held += rec->det.last_v;
-	if (news)
+	if (news) {
+		forget_evidence();
 		seep_netlink_sample(rec);
+	}
 }
 
 static void read_room(void)
@@ -320,6 +337,11 @@ static void full_pass(const struct seep_conf *c)
 			cond_resched();
 	}
 	seep_group_pass(pass.now_ns, pass.room, c);
+}
+
+static bool is_hot(const struct seep_rec *rec)
+{
+	return !list_empty(&rec->hot);
 }
 
 static void short_pass(const struct seep_conf *c)

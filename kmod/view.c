@@ -160,6 +160,9 @@ void seep_view_fill_group(struct seep_view *v, const struct seep_group *g,
 	seep_config_get(&c);
 	seep_det_explain(&g->history->det, s, &c, &v->verdict);
 	v->verdict.series = SEEPAGE_SERIES_GROUP;
+	v->has_series = true;
+	v->series = SEEPAGE_SERIES_GROUP;
+	v->limit = s->limit;
 	v->has_growth = seep_det_growth(&g->history->det, &v->verdict, &v->growth);
 	seep_view_weigh(v);
 }

@@ -27,6 +27,9 @@ static const struct command {
 	{ "SET_CONFIG", SEEPAGE_CMD_SET_CONFIG, 0, { SEEPAGE_A_CONFIG } },
 	{ "GET_ALERTS", SEEPAGE_CMD_GET_ALERTS, NLM_F_DUMP, { SEEPAGE_A_SINCE_SEQ } },
 	{ "RESET", SEEPAGE_CMD_RESET, 0, { SEEPAGE_A_RESET_WHAT, SEEPAGE_A_PID } },
+	{ "SET_EVIDENCE", SEEPAGE_CMD_SET_EVIDENCE, 0,
+	  { SEEPAGE_A_PID, SEEPAGE_A_COLD_PERMILLE, SEEPAGE_A_LIMIT_BYTES,
+	    SEEPAGE_A_CGROUP_USED_BYTES } },
 };
 
 static bool takes(const struct command *k, int attr)
@@ -56,6 +59,9 @@ static void put_good(struct nlmsghdr *nlh, int attr)
 	case SEEPAGE_A_FILTER_STATES:
 	case SEEPAGE_A_FILTER_UID:
 		mnl_attr_put_u32(nlh, attr, 1);
+		break;
+	case SEEPAGE_A_COLD_PERMILLE:
+		mnl_attr_put_u32(nlh, attr, 1000);
 		break;
 	case SEEPAGE_A_RESET_WHAT:
 		mnl_attr_put_u32(nlh, attr, SEEPAGE_RESET_HISTORY);
@@ -159,7 +165,9 @@ static void wrong_length(void)
 			    k->takes[i] == SEEPAGE_A_FILTER_COMM)
 				continue;
 			right = k->takes[i] == SEEPAGE_A_FILTER_MIN_CONFIDENCE ? 1 :
-				k->takes[i] == SEEPAGE_A_SINCE_SEQ ? 8 : 4;
+				k->takes[i] == SEEPAGE_A_SINCE_SEQ ||
+				k->takes[i] == SEEPAGE_A_LIMIT_BYTES ||
+				k->takes[i] == SEEPAGE_A_CGROUP_USED_BYTES ? 8 : 4;
 			for (j = 0; j < ARRAY_SIZE(len); j++) {
 				if (len[j] == right)
 					continue;
@@ -198,7 +206,7 @@ static void one(const char *what, uint8_t cmd, uint16_t flags, int attr, size_t 
 static void out_of_range(void)
 {
 	uint8_t confidence[] = { 101, 255 };
-	uint32_t zero = 0;
+	uint32_t zero = 0, cold[] = { 1001, 0x10000, 0x80000000, ~0U };
 	unsigned int i;
 
 	conn_open(&c);
@@ -207,6 +215,10 @@ static void out_of_range(void)
 		    SEEPAGE_A_FILTER_MIN_CONFIDENCE, 1, &confidence[i]);
 	one("PID 0", SEEPAGE_CMD_GET_PROC, 0, SEEPAGE_A_PID, 4, &zero);
 	one("RESET of PID 0", SEEPAGE_CMD_RESET, 0, SEEPAGE_A_PID, 4, &zero);
+	one("evidence of PID 0", SEEPAGE_CMD_SET_EVIDENCE, 0, SEEPAGE_A_PID, 4, &zero);
+	for (i = 0; i < ARRAY_SIZE(cold); i++)
+		one("more than all of it cold", SEEPAGE_CMD_SET_EVIDENCE, 0,
+		    SEEPAGE_A_COLD_PERMILLE, 4, &cold[i]);
 }
 
 /* A bit that is no state. */
@@ -245,6 +257,49 @@ static void missing(void)
 		"RESET without RESET_WHAT");
 }
 
+/* Evidence of a process, with these attributes */
+static struct nlmsghdr *evidence(uint32_t pid, int attr, int other)
+{
+	struct nlmsghdr *nlh = request(&c, buf, SEEPAGE_CMD_SET_EVIDENCE, 0);
+
+	if (pid)
+		mnl_attr_put_u32(nlh, SEEPAGE_A_PID, pid);
+	if (attr)
+		put_good(nlh, attr);
+	if (other)
+		put_good(nlh, other);
+	return nlh;
+}
+
+/* What belongs together, and of whom nothing can be told. */
+static void bad_evidence(void)
+{
+	struct nlmsghdr *nlh;
+	struct answer a;
+
+	conn_open(&c);
+	refused(&c, evidence(0, SEEPAGE_A_COLD_PERMILLE, 0), -EINVAL, "PID", NULL,
+		"SET_EVIDENCE without PID");
+	refused(&c, evidence(getpid(), 0, 0), -EINVAL, "COLD_PERMILLE or LIMIT_BYTES", NULL,
+		"SET_EVIDENCE without evidence");
+	refused(&c, evidence(getpid(), SEEPAGE_A_LIMIT_BYTES, 0), -EINVAL, "CGROUP_USED_BYTES",
+		NULL, "a limit without what is used");
+	nlh = evidence(getpid(), SEEPAGE_A_COLD_PERMILLE, 0);
+	put_good(nlh, SEEPAGE_A_CGROUP_USED_BYTES);
+	refused(&c, nlh, -EINVAL, "LIMIT_BYTES", NULL, "what is used without a limit");
+	refused(&c, evidence(0x7ffffff0, SEEPAGE_A_COLD_PERMILLE, 0), -ESRCH, "process", NULL,
+		"evidence of nobody");
+	refused(&c, evidence(2, SEEPAGE_A_COLD_PERMILLE, 0), -ESRCH, "kernel thread", NULL,
+		"evidence of a kernel thread");
+	check(!ask(&c, evidence(getpid(), SEEPAGE_A_COLD_PERMILLE, 0), &a, NULL, NULL),
+	      "cold alone: %s %s", strerror(-a.rc), a.text);
+	check(!ask(&c, evidence(getpid(), SEEPAGE_A_LIMIT_BYTES, SEEPAGE_A_CGROUP_USED_BYTES), &a,
+		   NULL, NULL), "a limit alone: %s %s", strerror(-a.rc), a.text);
+	nlh = evidence(getpid(), 0, 0);
+	mnl_attr_put_u64(nlh, SEEPAGE_A_LIMIT_BYTES, 0);
+	check(!ask(&c, nlh, &a, NULL, NULL), "no limit any more: %s %s", strerror(-a.rc), a.text);
+}
+
 /*
  * A command that is not there is refused by the kernel's core, which has no
  * text for it.
@@ -262,6 +317,7 @@ static void command(void)
 		{ SEEPAGE_CMD_GET_STATUS, NLM_F_DUMP },		/* do only */
 		{ SEEPAGE_CMD_SET_CONFIG, NLM_F_DUMP },
 		{ SEEPAGE_CMD_RESET, NLM_F_DUMP },
+		{ SEEPAGE_CMD_SET_EVIDENCE, NLM_F_DUMP },
 	};
 	struct answer a;
 	unsigned int i;
@@ -334,6 +390,7 @@ const struct test tests_bad[] = {
 	{ "bad-states", bad_states },
 	{ "bad-string", bad_string },
 	{ "bad-missing", missing },
+	{ "bad-evidence", bad_evidence },
 	{ "bad-command", command },
 	{ "bad-truncated", truncated },
 	{ "bad-garbage", garbage },

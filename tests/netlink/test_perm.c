@@ -39,6 +39,15 @@ static struct nlmsghdr *resetting(uint32_t what)
 	return nlh;
 }
 
+static struct nlmsghdr *telling(void)
+{
+	struct nlmsghdr *nlh = request(&c, buf, SEEPAGE_CMD_SET_EVIDENCE, 0);
+
+	mnl_attr_put_u32(nlh, SEEPAGE_A_PID, getpid());
+	mnl_attr_put_u32(nlh, SEEPAGE_A_COLD_PERMILLE, 1000);
+	return nlh;
+}
+
 static void no_write(void)
 {
 	uint32_t what;
@@ -46,6 +55,7 @@ static void no_write(void)
 	refused(&c, setting(), -EPERM, "CAP_SYS_ADMIN", NULL, "SET_CONFIG");
 	for (what = 1; what <= SEEPAGE_RESET_ALL; what++)
 		refused(&c, resetting(what), -EPERM, "CAP_SYS_ADMIN", NULL, "RESET");
+	refused(&c, telling(), -EPERM, "CAP_SYS_ADMIN", NULL, "SET_EVIDENCE");
 	/* not even one's own history */
 	refused(&c, resetting(SEEPAGE_RESET_HISTORY), -EPERM, "CAP_SYS_ADMIN", NULL, "RESET");
 }

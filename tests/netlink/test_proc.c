@@ -228,6 +228,57 @@ static void vforked(void)
 	need(pid > 0 && child, "vfork: %s", strerror(errno));
 }
 
+static int tell_cold(pid_t pid, uint32_t permille)
+{
+	static char buf[REQ_SIZE] __attribute__((aligned(8)));
+	struct nlmsghdr *nlh = request(&c, buf, SEEPAGE_CMD_SET_EVIDENCE, 0);
+	struct answer a;
+
+	mnl_attr_put_u32(nlh, SEEPAGE_A_PID, pid);
+	mnl_attr_put_u32(nlh, SEEPAGE_A_COLD_PERMILLE, permille);
+	return ask(&c, nlh, &a, NULL, NULL);
+}
+
+static bool knows_cold(pid_t pid)
+{
+	got(pid, "evidence");
+	check(has(&m.p, SEEPAGE_A_COLD_PERMILLE) == has(&m.p, SEEPAGE_A_COLD_AGE_SECONDS),
+	      "one of COLD_PERMILLE and COLD_AGE_SECONDS without the other");
+	return has(&m.p, SEEPAGE_A_COLD_PERMILLE);
+}
+
+/* What is told of a process is shown, over samples, until its history is reset. */
+static void evidence(void)
+{
+	struct kid k, other;
+
+	conn_open(&c);
+	fresh(&c);
+	set_config(&c, SEEPAGE_CFG_SUSPECT_INTERVAL_MS, 100, SEEPAGE_CFG_SAMPLE_INTERVAL_MS, 100,
+		   SEEPAGE_CFG_MAX_CPU_PERMILLE, 1000, 0);
+	kid_start(&k, MB, 0, "cold", 0);
+	kid_start(&other, MB, 0, "other", 0);
+	check(!knows_cold(k.pid), "COLD_PERMILLE before anybody told it");
+	need(!tell_cold(k.pid, 321), "SET_EVIDENCE refused");
+	kid_ask(&k, '+', 4 * MB);	/* its next sample is not the last one again */
+	msleep(500);
+	need(knows_cold(k.pid), "no COLD_PERMILLE");
+	check(num(&m.p, SEEPAGE_A_COLD_PERMILLE) == 321, "COLD_PERMILLE: %llu",
+	      (unsigned long long)num(&m.p, SEEPAGE_A_COLD_PERMILLE));
+	check(num(&m.p, SEEPAGE_A_COLD_AGE_SECONDS) <= 30, "COLD_AGE_SECONDS: %llu",
+	      (unsigned long long)num(&m.p, SEEPAGE_A_COLD_AGE_SECONDS));
+	check(!knows_cold(other.pid), "COLD_PERMILLE of another one");
+	need(!tell_cold(k.pid, 0), "SET_EVIDENCE refused");
+	check(knows_cold(k.pid) && !num(&m.p, SEEPAGE_A_COLD_PERMILLE), "0 is not told");
+	need(!reset(&c, SEEPAGE_RESET_HISTORY, k.pid), "RESET refused");
+	check(!knows_cold(k.pid), "COLD_PERMILLE after a reset");
+	msleep(300);
+	check(!knows_cold(k.pid), "COLD_PERMILLE is back");
+	kid_end(&k);
+	kid_end(&other);
+	fresh(&c);
+}
+
 /* exec is a new program: its faults and its age begin anew, under its name. */
 static void executed(void)
 {
@@ -247,6 +298,7 @@ static void executed(void)
 	msleep(1500);
 	got(pid, "before exec");
 	before = num(&m.p, SEEPAGE_A_FAULTS_USER);
+	need(!tell_cold(pid, 1000) && knows_cold(pid), "SET_EVIDENCE refused");
 	for (i = 0; i < 100; i++) {	/* a debug kernel takes its time */
 		msleep(200);
 		got(pid, "after exec");
@@ -257,6 +309,7 @@ static void executed(void)
 	check(num(&m.p, SEEPAGE_A_FAULTS_USER) < before, "faults of before the exec");
 	check(num(&m.p, SEEPAGE_A_AGE_SECONDS) <= 2, "AGE_SECONDS: %llu",
 	      (unsigned long long)num(&m.p, SEEPAGE_A_AGE_SECONDS));
+	check(!has(&m.p, SEEPAGE_A_COLD_PERMILLE), "evidence of before the exec");
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
 }
@@ -366,6 +419,7 @@ const struct test tests_proc[] = {
 	{ "proc-leaderless", leaderless },
 	{ "proc-not-there", not_there },
 	{ "proc-vfork", vforked },
+	{ "proc-evidence", evidence },
 	{ "proc-exec", executed },
 	{ "proc-cgroup", cgroup },
 	{ "proc-in-pidns", in_pidns },

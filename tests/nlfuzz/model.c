@@ -92,12 +92,29 @@ static void apply_keys(const struct nlattr *nest)
 	}
 }
 
+/* Evidence that was taken was such as may be. */
+static void promise_evidence(const struct fuzz_sock *s, const struct nlmsghdr *nlh)
+{
+	const struct nlattr *cold = find(nlh, SEEPAGE_A_COLD_PERMILLE);
+	const struct nlattr *limit = find(nlh, SEEPAGE_A_LIMIT_BYTES);
+
+	promise(may(s), "evidence of a user was accepted");
+	promise(find(nlh, SEEPAGE_A_PID), "evidence was accepted without a PID");
+	promise(cold || limit, "evidence was accepted without any");
+	promise(!cold || mnl_attr_get_u32(cold) <= 1000, "evidence: %u permille were accepted",
+		cold ? mnl_attr_get_u32(cold) : 0);
+	promise(!limit || !mnl_attr_get_u64(limit) || find(nlh, SEEPAGE_A_CGROUP_USED_BYTES),
+		"a limit was accepted without what is used");
+}
+
 /* An accepted request that writes; returns whether it is about the configuration. */
 static bool apply(const struct fuzz_sock *s, const struct nlmsghdr *nlh)
 {
 	const struct genlmsghdr *g = mnl_nlmsg_get_payload(nlh);
 	const struct nlattr *a;
 
+	if (g->cmd == SEEPAGE_CMD_SET_EVIDENCE)
+		promise_evidence(s, nlh);
 	if (g->cmd != SEEPAGE_CMD_SET_CONFIG && g->cmd != SEEPAGE_CMD_RESET)
 		return false;
 	promise(may(s), "command %u of a user was accepted", g->cmd);

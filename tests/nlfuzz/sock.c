@@ -198,12 +198,46 @@ static void on_reply(const struct fuzz_sock *s, struct sent *t, const struct nlm
 	t->last_pid = num(&p, SEEPAGE_A_PID);
 }
 
+/* A part of a pass, or what has ended: whole samples, whole ids. */
+static void promise_series(const struct nlmsghdr *nlh)
+{
+	unsigned int seq = 0, size = 0, samples = 0, gone = 0;
+	const struct nlattr *a;
+
+	mnl_attr_for_each(a, nlh, sizeof(struct genlmsghdr)) {
+		unsigned int len = mnl_attr_get_payload_len(a);
+
+		switch (mnl_attr_get_type(a)) {
+		case SEEPAGE_A_PASS_SEQ:
+			seq++;
+			break;
+		case SEEPAGE_A_SAMPLE_SIZE:
+			size = mnl_attr_get_u32(a);
+			break;
+		case SEEPAGE_A_SAMPLES:
+			samples++;
+			promise(size && !(len % size), "SAMPLES of %u bytes, %u each", len, size);
+			break;
+		case SEEPAGE_A_GONE:
+			gone++;
+			promise(len && !(len % 8), "GONE of %u bytes", len);
+			break;
+		}
+	}
+	promise(seq == 1 && samples + gone == 1, "a part of a series with %u numbers, "
+		"%u arrays of samples, %u of ids", seq, samples, gone);
+}
+
 static void on_multicast(const struct fuzz_sock *s, const struct nlmsghdr *nlh)
 {
 	const struct genlmsghdr *g = mnl_nlmsg_get_payload(nlh);
 	struct parsed p;
 
 	promise(s->joined, "a multicast for nobody");
+	if (g->cmd == SEEPAGE_CMD_SERIES) {
+		promise_series(nlh);
+		return;
+	}
 	parse(nlh, g->cmd == SEEPAGE_CMD_ALERT ? AN_ALERT : PROC_SAMPLE, &p);
 }
 

@@ -42,12 +42,6 @@
  * RESET       do     request: RESET_WHAT, [PID] (with RESET_HISTORY only)
  *                    reply:   ack only
  * SET_EVIDENCE do    request: PID [COLD_PERMILLE] [LIMIT_BYTES] [CGROUP_USED_BYTES]
- *                             what only user space can find out of a process:
- *                             one of the first two at least, CGROUP_USED_BYTES
- *                             with every LIMIT_BYTES above 0. It holds until it
- *                             is told anew, for memory of the cgroup an hour at
- *                             most; a history's reset and exec forget it.
- *                             -ESRCH: there is no such process, or no record
  *                    reply:   ack only
  * ALERT       multicast group "alert":  an alert
  * SAMPLE      multicast group "sample": a process, each time it was sampled
@@ -74,6 +68,13 @@
  *             out altogether (GET_PROC dump).
  * an alert:   SEQ TIME_NS INSTANCE PREV_STATE and the process as it was then,
  *             with GATES
+ *
+ * Evidence is what only user space can find out of a process: whether it uses
+ * again what it gained, and what its cgroup may use. A request has one of these
+ * at least; with a limit above 0 goes what is used. The time of receipt counts.
+ * It holds until it is told anew, a limit for an hour at most; a reset of the
+ * history and another program in the process forget it. -ESRCH: there is no
+ * such process, or no record of it.
  */
 #ifndef _UAPI_LINUX_SEEPAGE_H
 #define _UAPI_LINUX_SEEPAGE_H
