@@ -132,6 +132,14 @@ static void headline(void **state)
 	sentence_headline(&rec, buf, sizeof(buf));
 	begins("pid 42 (leaky\\x0a): suspected, confidence 85, growth +60.0 MiB/h, ");
 	ends(" +60.0 MiB/h, memory exhausted in 2h05m at this rate");
+	nla_put_u8(m, SEEPAGE_A_LIMIT, SEEPAGE_LIMIT_CGROUP);
+	assert_int_equal(rec_parse(&rec, nlmsg_hdr(m)), 0);
+	sentence_headline(&rec, buf, sizeof(buf));
+	ends(", at this pace the memory limit of its cgroup is reached in 2h05m");
+	nla_put_u8(m, SEEPAGE_A_LIMIT, SEEPAGE_LIMIT_RAM);
+	assert_int_equal(rec_parse(&rec, nlmsg_hdr(m)), 0);
+	sentence_headline(&rec, buf, sizeof(buf));
+	ends(", memory exhausted in 2h05m at this rate");
 	nlmsg_free(m);
 }
 
