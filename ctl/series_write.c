@@ -166,17 +166,14 @@ static struct written *begin(struct series_writer *w, const struct seepage_raw_s
 	k->page_shift = s->page_shift;
 	k->born_ns = s->time_ns - s->age_ns;
 	k->tte_s = SEEP_UNKNOWN;
-	add(w, "proc %llu", k->number);
-	if (s->kind == SEEPAGE_KIND_GROUP)
-		add(w, " kind=group");
-	else
-		add(w, " pid=%u", s->pid);
+	add(w, "proc %llu pid=%u%s", k->number, s->pid,
+	    s->kind == SEEPAGE_KIND_GROUP ? " kind=group" : "");
 	add_name(w, "comm", s->comm, sizeof(s->comm));
 	add(w, " born_ns=%llu begun_ns=%llu begun_faults=%u page_shift=%u", k->born_ns,
 	    s->first ? s->begun_ns : s->time_ns, s->begun_faults, s->page_shift);
 	if (!s->first)
 		add(w, " history=before");
-	if (s->kind == SEEPAGE_KIND_PROCESS && w->place && w->place(w->arg, s, &p)) {
+	if (w->place && w->place(w->arg, s, &p)) {
 		if (p.has_uid)
 			add(w, " uid=%u", p.uid);
 		if (p.exe)

@@ -158,10 +158,13 @@ void seep_series_sample(struct seep_rec *rec, const struct seep_sample *s,
 	put_sample(rec->id, pid_nr(rec->pid), SEEPAGE_KIND_PROCESS, rec->comm, &rec->det, s, v);
 }
 
-/* The same of a group, which has no process id. */
+/* The same of a group, which goes by the id of its oldest process. */
 void seep_series_group(const struct seep_group *g, const struct seep_verdict *v)
 {
-	put_sample(g->id, 0, SEEPAGE_KIND_GROUP, g->comm, &g->history->det, &g->history->last, v);
+	const struct seep_rec *first = list_first_entry(&g->members, struct seep_rec, kin);
+
+	put_sample(g->id, pid_nr(first->pid), SEEPAGE_KIND_GROUP, g->comm, &g->history->det,
+		   &g->history->last, v);
 }
 
 /* A group without processes: its number comes again only with its first record. */

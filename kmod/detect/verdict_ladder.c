@@ -15,7 +15,7 @@
 #define PATIENCE_MORE_SHARE	24	/* of what it is longer than */
 #define PATIENCE_MORE_DS	(2 * HOUR_DS)
 #define PATIENCE_MIN_DS		(20 * DS_PER_S)
-#define PATIENCE_MAX_DS		(24 * HOUR_DS)
+#define PATIENCE_MAX_DS		(14 * HOUR_DS)	/* longer than what half a day brings */
 #define PATIENCE_VSZ_DS		(6 * HOUR_DS)	/* where nothing limits address space */
 #define CONFIRM_PERCENT		150	/* of patience */
 #define RUNAWAY_TTE_S		900

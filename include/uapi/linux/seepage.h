@@ -363,7 +363,7 @@ struct seepage_raw_sample {
 	__u64	cold_ns;		/* when cold was measured */
 	__u64	begun_ns;		/* with first: history since then, to 100 ms */
 	__u64	tte_s;			/* verdict: seconds to exhaustion, ~0: not known */
-	__u32	pid;			/* thread group, initial pid namespace */
+	__u32	pid;			/* initial pid namespace; of a group its oldest process */
 	__u32	begun_faults;		/* with first: faults by then, their low half */
 	__u32	error;			/* bytes the memory counters may be off */
 	__u32	maps;			/* mappings */
