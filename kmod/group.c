@@ -23,7 +23,7 @@
 #define MAX_GROUPS	1024
 #define MAX_HISTORIES	128
 
-#define GROUP_ID	(1ULL << 63)
+#define GROUP_ID	BIT_ULL(63)
 
 static struct hlist_head bucket[1 << HASH_BITS];
 static LIST_HEAD(all_groups);
@@ -128,6 +128,25 @@ void seep_group_leave(struct seep_rec *rec)
 	dissolve(g);
 }
 
+/**
+ * seep_group_add() - a member that is not ok was sampled in a full pass
+ * @rec: with a group; what it holds is added for every member, in sample.c
+ */
+void seep_group_add(const struct seep_rec *rec)
+{
+	struct seep_group *g = rec->group;
+
+	if (rec->det.state > SEEPAGE_STATE_RUNAWAY)
+		return;
+	g->sum.growing++;
+	g->sum.alerting += seep_alert_is(rec->det.state);
+	if (!rec->last.cold_ns)
+		return;
+	g->sum.looked_at++;
+	g->sum.cold += rec->last.cold;
+	g->sum.cold_ns = max(g->sum.cold_ns, rec->last.cold_ns);
+}
+
 /* The sum of what its members held when they were last sampled, as a sample. */
 static void sum_up(const struct seep_group *g, struct seep_sample *s, u64 now_ns, u64 room)
 {
@@ -144,6 +163,11 @@ static void sum_up(const struct seep_group *g, struct seep_sample *s, u64 now_ns
 	s->page_shift = PAGE_SHIFT;
 	s->peers = min_t(u32, g->n, U16_MAX);
 	s->peers_growing = min_t(u32, g->sum.growing, U16_MAX);
+	/* what most of those that grow do with it */
+	if (2 * g->sum.looked_at > g->sum.growing) {
+		s->cold = g->sum.cold / g->sum.looked_at;
+		s->cold_ns = g->sum.cold_ns;
+	}
 	s->full = true;
 }
 

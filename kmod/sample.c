@@ -270,10 +270,8 @@ static noinline void follow_up(struct seep_rec *rec, u8 prev, const struct seep_
 		list_add_tail(&rec->hot, &hot);
 	else if (!suspicious(v->state) && !list_empty(&rec->hot))
 		list_del_init(&rec->hot);
-	if (full && rec->group) {
-		rec->group->sum.growing += suspicious(v->state);
-		rec->group->sum.alerting += seep_alert_is(v->state);
-	}
+	if (full && rec->group)
+		seep_group_add(rec);
 	forget_evidence();
 }
 

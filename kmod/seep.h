@@ -82,6 +82,9 @@ struct seep_group {
 	struct {			/* of the members, in the running full pass */
 		u64 held;		/* granules */
 		u32 growing, alerting;	/* how many */
+		u32 looked_at;		/* of the growing: whether they use what they gained */
+		u32 cold;		/* permille, of all these */
+		u64 cold_ns;		/* the newest look */
 	} sum;
 	struct hlist_node hash;
 	struct list_head all;
@@ -296,6 +299,7 @@ void seep_sample_reset(struct seep_rec *only);	/* forget what was learned */
 /* group.c: process context, table mutex, may sleep */
 void seep_group_join(struct seep_rec *rec);
 void seep_group_leave(struct seep_rec *rec);
+void seep_group_add(const struct seep_rec *rec);
 void seep_group_pass(u64 now_ns, u64 room, const struct seep_conf *c);
 void seep_group_forget(void);
 u64 seep_group_bytes(void);			/* any context */

@@ -98,12 +98,12 @@ static s64 level_growth(const struct seep_det *d, u32 j)
 	u32 closed = d->epochs >> j, n = seep_known(d->epochs, j);
 	u32 new = seep_floor(&d->mem_rung[j], closed, 0);
 	u32 old = seep_floor(&d->mem_rung[j], closed, n - 1);
+	u32 span = seep_span(&d->clock[j], closed);
 	u64 rate;
 
-	if (n < 2 || !d->clock[j].sum)
+	if (n < 2 || !span)
 		return 0;
-	rate = seep_div(seep_bytes(new > old ? new - old : old - new) * HOUR_DS,
-			seep_span(&d->clock[j], closed) + !seep_span(&d->clock[j], closed));
+	rate = seep_div(seep_bytes(new > old ? new - old : old - new) * HOUR_DS, span);
 	return new >= old ? (s64)rate : -(s64)rate;
 }
 
@@ -141,7 +141,8 @@ bool seep_det_growth(const struct seep_det *d, const struct seep_verdict *v,
 	if (d->epochs < 3 || !d->clock[0].sum)
 		return false;
 	for (j = 1; j < SEEP_SLOW_LEVELS; j++)
-		if (d->epochs >> j >= SEEP_MINIMA && seep_span(&d->clock[j], SEEP_MINIMA) <= SHOWN_DS)
+		if (d->epochs >> j >= SEEP_MINIMA &&
+		    seep_span(&d->clock[j], SEEP_MINIMA) <= SHOWN_DS)
 			lev = j;
 	*bytes_per_hour = lesser(level_growth(d, lev), level_growth(d, 0));
 	return true;

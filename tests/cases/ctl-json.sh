@@ -283,7 +283,7 @@ timeout 60 seepage watch --since 0 --count 1 >text
 harmless text "watch"
 first='^20[0-9-]{8} [0-9:]{8} #1 suspected: pid [0-9]+ \(.*\), RSS [0-9.]+ [KMG]?i?B(, [+-]?[0-9.]+ [KMG]?i?B/h)?(, .* left)?, confidence [0-9]+$'
 sed -n 1p text | grep -qE "$first" || die "watch: $(sed -n 1p text)"
-sed -n 2p text | grep -qE '^    address space [0-9]+ % of RSS \(over' || die "watch, evidence: $(sed -n 2p text)"
+sed -n 2p text | grep -qE '^    (.*, )?address space [0-9]+ % of RSS \(over' || die "watch, evidence: $(sed -n 2p text)"
 assert_eq "$(wc -l <text)" 2 "lines of an alert in watch"
 # What the ring holds is hinted at, where no program reads it.
 for json in '' -j; do

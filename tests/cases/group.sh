@@ -16,7 +16,7 @@ start() {
 alerts_of() { seepage -j alerts | jq -rs "[.[] | select(.comm == \"$1\") | .state] | join(\" \")"; }
 scratch=$(mktemp -d)
 
-load
+load max_processes=4000
 start comers 8 4 100000 60	# 15 of them, each for a minute
 start stayers 8 1 20		# 20 that stay
 sleep 300

@@ -38,7 +38,8 @@ int main(int argc, char **argv)
 	count = atoi(argv[3]);
 	for (i = 0; i < count; i++) {
 		if (fork() == 0)
-			child((size_t)atoi(argv[1]) << 20, argc > 4 ? (unsigned int)atoi(argv[4]) : 0);
+			child((size_t)atoi(argv[1]) << 20,
+			      argc > 4 ? (unsigned int)atoi(argv[4]) : 0);
 		sleep((unsigned int)atoi(argv[2]));
 	}
 	for (;;)

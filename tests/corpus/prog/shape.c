@@ -460,7 +460,8 @@ static void follow(struct part *p, double t)
 	double want = p->mean;
 
 	if (!strcmp(p->curve, "sine"))
-		want += p->amp * (sin(2 * M_PI * (t / p->period - .25)) + 2 * uniform() * p->noise / 100);
+		want += p->amp * (sin(2 * M_PI * (t / p->period - .25)) +
+				  2 * uniform() * p->noise / 100);
 	else if (!strcmp(p->curve, "steps"))
 		want += p->amp * ((int)(uniform() * 5) - 2) / 2;
 	else
