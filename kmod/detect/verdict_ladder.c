@@ -17,7 +17,7 @@
 #define PATIENCE_MIN_DS		(20 * DS_PER_S)
 #define PATIENCE_MAX_DS		(14 * HOUR_DS)	/* longer than what half a day brings */
 #define PATIENCE_VSZ_DS		(6 * HOUR_DS)	/* where nothing limits address space */
-#define CONFIRM_PERCENT		150	/* of patience */
+#define CONFIRM_PERCENT		130	/* of patience */
 #define RUNAWAY_TTE_S		900
 #define HORIZON_S		(180ULL * 24 * 3600)
 #define SATURATION_PERMILLE	850

@@ -77,7 +77,8 @@ static void write_again(struct series_reader *r, struct reading *k, const struct
 		if (k->pass)
 			series_write_pass_end(k->w);
 		conf_of(r, &c);
-		series_write_pass(k->w, r->pass_ns, f->sample.full, r->room, &c, true);
+		series_write_pass(k->w, r->pass_ns, f->sample.full, r->room, r->pool, &c,
+				  true);
 		k->pass = r->pass;
 	}
 	raw.first = ((struct seep_det *)s->of)->samples == 1;
