@@ -20,8 +20,8 @@
 #include "seep.h"
 
 #define HASH_BITS	8
-#define MAX_GROUPS	1024
-#define MAX_HISTORIES	128
+#define MAX_GROUPS	4096
+#define MAX_HISTORIES	256
 
 #define GROUP_ID	BIT_ULL(63)
 
@@ -72,13 +72,14 @@ static struct seep_group *make(const struct seep_rec *rec, const char *comm)
 
 /**
  * seep_group_join() - a process that is looked at for the first time
- * @rec: its record; identified
+ * @rec: its record; it stays without a group when there is no place for one
  */
 void seep_group_join(struct seep_rec *rec)
 {
 	char comm[TASK_COMM_LEN] = "";	/* without what may lie behind its end */
 	struct seep_group *g;
 
+	seep_view_identify(rec);
 	strscpy(comm, rec->comm, sizeof(comm));
 	g = find(comm, rec->who.cgroup_id);
 	if (!g)
@@ -88,6 +89,26 @@ void seep_group_join(struct seep_rec *rec)
 	rec->group = g;
 	list_add_tail(&rec->kin, &g->members);
 	g->n++;
+	seep_group_count(rec);
+}
+
+/**
+ * seep_group_count() - what a process holds has changed
+ * @rec: its last sample is the new one
+ *
+ * Shared memory is left out: each of those that share it would have it.
+ */
+void seep_group_count(struct seep_rec *rec)
+{
+	struct seep_group *g = rec->group;
+	u32 held;
+
+	if (!g)
+		return;
+	held = seep_granules(rec->last.anon + rec->last.swap + rec->last.pgtables);
+	g->held += held;
+	g->held -= rec->counted;
+	rec->counted = held;
 }
 
 static void forget_history(struct seep_group *g)
@@ -120,23 +141,23 @@ void seep_group_leave(struct seep_rec *rec)
 		return;
 	rec->group = NULL;
 	list_del_init(&rec->kin);
+	g->held -= rec->counted;
+	rec->counted = 0;
 	if (--g->n)
 		return;
 	seep_alert_group_exited(g, rec);
-	if (g->history)
-		seep_series_group_gone(g);
 	dissolve(g);
 }
 
 /**
  * seep_group_add() - a member that is not ok was sampled in a full pass
- * @rec: with a group; what it holds is added for every member, in sample.c
+ * @rec: with a group
  */
 void seep_group_add(const struct seep_rec *rec)
 {
 	struct seep_group *g = rec->group;
 
-	if (rec->det.state > SEEPAGE_STATE_RUNAWAY)
+	if (rec->det.state == SEEPAGE_STATE_OK || rec->det.state > SEEPAGE_STATE_RUNAWAY)
 		return;
 	g->sum.growing++;
 	g->sum.alerting += seep_alert_is(rec->det.state);
@@ -155,7 +176,7 @@ static void sum_up(const struct seep_group *g, struct seep_sample *s, u64 now_ns
 	memset(s, 0, sizeof(*s));
 	s->time_ns = now_ns;
 	s->age_ns = now_ns - min(g->born_ns, now_ns);
-	s->anon = g->sum.held << SEEP_GRANULE_SHIFT;
+	s->anon = g->held << SEEP_GRANULE_SHIFT;
 	s->vsz = s->anon;
 	s->headroom = room;
 	/* each counter errs by itself: the sum by the root of their number */
@@ -171,9 +192,23 @@ static void sum_up(const struct seep_group *g, struct seep_sample *s, u64 now_ns
 	s->full = true;
 }
 
+/* A group that is one process now, and at rest, was one for a fork only. */
+static bool make_room(void)
+{
+	struct seep_group *g;
+
+	list_for_each_entry(g, &all_groups, all)
+		if (g->history && g->n == 1 && !g->told.alerted &&
+		    g->history->det.state == SEEPAGE_STATE_OK) {
+			forget_history(g);
+			return true;
+		}
+	return false;
+}
+
 static void begin_history(struct seep_group *g, u64 now_ns)
 {
-	if (histories >= MAX_HISTORIES) {
+	if (histories >= MAX_HISTORIES && !make_room()) {
 		seep_count(GROUPS_FULL);
 		return;
 	}
@@ -186,20 +221,37 @@ static void begin_history(struct seep_group *g, u64 now_ns)
 	seep_det_init(&g->history->det, now_ns);
 }
 
-/* A group whose member is accused already has nothing to add. */
+/*
+ * While a member is accused by itself its group has nothing to add, unless it was
+ * told of before; afterwards the others have to show a rise of their own.
+ */
+static bool is_silent(struct seep_group *g)
+{
+	if (g->sum.alerting && !g->told.alerted) {
+		g->silent = true;
+		return true;
+	}
+	if (g->silent) {
+		g->silent = false;
+		seep_det_init(&g->history->det, g->history->last.time_ns);
+	}
+	return false;
+}
+
 static void judge(struct seep_group *g, const struct seep_conf *c)
 {
 	struct seep_group_history *h = g->history;
 	struct seep_verdict v;
-	u8 prev = h->det.state;
+	u8 prev;
 
+	if (is_silent(g))
+		return;
+	prev = h->det.state;
 	seep_det_feed(&h->det, &h->last, c, &v);
 	v.series = SEEPAGE_SERIES_GROUP;
 	if (unlikely(seep_series_on))
 		seep_series_group(g, &v);
-	if (g->sum.alerting)
-		return;
-	if (v.state != prev || (seep_alert_is(v.state) && !g->told.alerted))
+	if (v.state != prev)
 		seep_alert_group_state(g, prev, &v);
 	else if (g->told.pending)
 		seep_alert_group_retry(g, &v);

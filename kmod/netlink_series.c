@@ -167,20 +167,6 @@ void seep_series_group(const struct seep_group *g, const struct seep_verdict *v)
 		   &g->history->last, v);
 }
 
-/* A group without processes: its number comes again only with its first record. */
-void seep_series_group_gone(const struct seep_group *g)
-{
-	u64 *id;
-
-	seep_series_on = seep_netlink_heard(SEEP_GROUP_SERIES);
-	id = seep_series_on ? add(SEEPAGE_A_GONE, sizeof(*id)) : NULL;
-	if (id)
-		*id = g->id;
-	if (msg.skb)
-		send_msg(false);
-	seep_series_on = false;
-}
-
 /* The pass is over, also when there was nobody to sample. */
 void seep_series_end(void)
 {

@@ -147,6 +147,7 @@ static void set_owner(struct seep_rec *rec, struct pid *pid)
 	struct pid *old = rec->pid;
 
 	rec->pid = pid;
+	rec->cgroup_ns = 0;	/* what is left in its cgroup, which may be another */
 	put_pid(old);
 }
 

@@ -126,7 +126,8 @@ static __always_inline void read_figures(struct seep_rec *rec, struct seep_sampl
 	s->headroom = pass.room;
 	s->pool = pass.pool;
 	s->limit = SEEPAGE_LIMIT_RAM;
-	if (s->anon + s->swap != rec->last.anon + rec->last.swap || rec->det.state)
+	if (s->anon + s->swap != rec->last.anon + rec->last.swap || rec->det.state ||
+	    s->vsz != rec->last.vsz)
 		read_surroundings(rec, s);
 }
 
@@ -188,7 +189,6 @@ static void first_look(struct seep_rec *rec)
 		rec->last.shmem = s.shmem;
 		rec->last.swap = s.swap;
 	}
-	seep_view_identify(rec);
 	seep_group_join(rec);
 	rec->ready = true;
 }
@@ -228,7 +228,8 @@ static void keep(struct seep_rec *rec, const struct seep_sample *s, bool news)
 	rec->last.time_ns = s->time_ns;
 	rec->last.age_ns = s->age_ns;
 	rec->last.headroom = s->headroom;
-	rec->last.limit = SEEPAGE_LIMIT_RAM;	/* of who does not grow */
+	rec->last.limit = s->limit;
+	rec->last.pool = s->pool;
 	rec->last.pgtables = s->pgtables;
 	rec->last.maps = s->maps;
 	rec->last.error = s->error;
@@ -256,6 +257,8 @@ static void check_owner(struct seep_rec *rec)
 	rec->users = users;
 	if (seep_owner_lost(rec))
 		trace_seepage_owner(rec);
+	if (!rec->group)
+		seep_group_join(rec);	/* there was no place before */
 }
 
 /* Not ok, now or before: tell, and look more often or no more. */
@@ -303,11 +306,9 @@ static void sample_one(struct seep_rec *rec, const struct seep_conf *c, bool ful
 	trace_seepage_sample(rec, v);
 	if (unlikely(v->state | prev))
 		follow_up(rec, prev, v, full);
-	/* what all of them hold is judged when the pass is through */
-	if (full && rec->group)
-		rec->group->sum.held += rec->det.last_v;
 	if (news) {
 		forget_evidence();
+		seep_group_count(rec);
 		seep_netlink_sample(rec);
 	}
 }

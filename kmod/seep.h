@@ -69,6 +69,7 @@ struct seep_rec {
 	struct seep_told told;
 	struct seep_group *group;	/* or NULL */
 	struct list_head kin;		/* of the group */
+	u32 counted;			/* granules of it in what the group holds */
 	struct list_head hot;		/* under suspicion: sampled faster; or buried */
 	u64 faults_rw[2];		/* reads, writes at the last sample */
 	u64 cgroup_full;		/* bytes it holds when its cgroup is full */
@@ -80,7 +81,6 @@ struct seep_rec {
 /* Processes of one name in one cgroup; see group.c. */
 struct seep_group {
 	struct {			/* of the members, in the running full pass */
-		u64 held;		/* granules */
 		u32 growing, alerting;	/* how many */
 		u32 looked_at;		/* of the growing: whether they use what they gained */
 		u32 cold;		/* permille, of all these */
@@ -94,6 +94,8 @@ struct seep_group {
 	u64 born_ns;			/* monotonic, of its first process */
 	struct list_head members;	/* by joining: the oldest first */
 	u32 n;				/* of them */
+	bool silent;			/* a member was accused, and told of, by itself */
+	u64 held;			/* granules, of all members */
 	struct seep_told told;
 	struct seep_group_history {	/* of one that had two members at once; or NULL */
 		struct seep_sample last;
@@ -299,6 +301,7 @@ void seep_sample_reset(struct seep_rec *only);	/* forget what was learned */
 /* group.c: process context, table mutex, may sleep */
 void seep_group_join(struct seep_rec *rec);
 void seep_group_leave(struct seep_rec *rec);
+void seep_group_count(struct seep_rec *rec);
 void seep_group_add(const struct seep_rec *rec);
 void seep_group_pass(u64 now_ns, u64 room, const struct seep_conf *c);
 void seep_group_forget(void);
@@ -359,7 +362,6 @@ void seep_series_begin(u64 now_ns, u64 room, u64 pool, bool full, const struct s
 void seep_series_sample(struct seep_rec *rec, const struct seep_sample *s,
 			const struct seep_verdict *v);
 void seep_series_group(const struct seep_group *g, const struct seep_verdict *v);
-void seep_series_group_gone(const struct seep_group *g);
 void seep_series_end(void);
 void seep_series_gone(struct list_head *graves);	/* linked by hot */
 

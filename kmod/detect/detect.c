@@ -379,8 +379,10 @@ static u32 epoch_needed(const struct seep_det *d)
 
 static bool given_back(const struct seep_det *d)
 {
-	u32 half = d->accused_v0 + (d->accused_top - d->accused_v0) / 2;
+	u32 half = d->accused_v0;
 
+	if (d->accused_top > d->accused_v0)
+		half += (d->accused_top - d->accused_v0) / 2;
 	if (d->accused == SEEPAGE_SERIES_VSZ)
 		return d->epochs >> SEEP_VSZ_SHIFT >= 2 && recent_vsz(d) < half;
 	return d->epochs >= 2 && recent_top(d) < half;
@@ -425,18 +427,29 @@ static void new_interval(struct seep_det *d, u32 ms, u32 now)
 	d->interval_ms = ms;
 }
 
+static void accuse(struct seep_det *d, const struct seep_verdict *v)
+{
+	d->accused = v->series;
+	d->accused_v0 = v->v0;
+	d->accused_top = v->floor;
+	d->accused_epoch = v->epoch;
+}
+
 /* An alert stays an alert until the memory comes back; it never steps down. */
 static u8 alert_goes_on(struct seep_det *d, const struct seep_verdict *v, u32 now)
 {
 	if (v->policy == SEEPAGE_POLICY_CLASSIC)
 		return is_alert(v->state) ? v->state : SEEPAGE_STATE_RECOVERED;
+	/* a leak of memory matters more than one of address space, not the reverse */
+	if (v->series == SEEPAGE_SERIES_MEMORY && d->accused != v->series && is_alert(v->state))
+		accuse(d, v);
 	if (v->series == d->accused && v->floor > d->accused_top)
 		d->accused_top = v->floor;
 	if (v->series == d->accused && v->epoch > d->accused_epoch)
 		d->accused_epoch = v->epoch;
 	if (recovered(d, now))
 		return SEEPAGE_STATE_RECOVERED;
-	return v->state > d->state ? v->state : d->state;
+	return v->series == d->accused && v->state > d->state ? v->state : d->state;
 }
 
 static u8 next_state(struct seep_det *d, const struct seep_verdict *v, u32 now)
@@ -444,10 +457,7 @@ static u8 next_state(struct seep_det *d, const struct seep_verdict *v, u32 now)
 	if (is_alert(d->state))
 		return alert_goes_on(d, v, now);
 	if (is_alert(v->state)) {
-		d->accused = v->series;
-		d->accused_v0 = v->v0;
-		d->accused_top = v->floor;
-		d->accused_epoch = v->epoch;
+		accuse(d, v);
 		return v->state;
 	}
 	if (d->state == SEEPAGE_STATE_RECOVERED && now - d->t_state < RECOVERED_FOR_DS)
@@ -493,7 +503,9 @@ void seep_det_feed(struct seep_det *d, const struct seep_sample *s,
 		return;
 	}
 	judge(d, s, c, v);
-	if (v->t1 > d->t_run)
+	if (is_alert(d->state) && v->policy == SEEPAGE_POLICY_LADDER && v->series != d->accused)
+		;	/* growth of another kind does not keep an alert alive */
+	else if (v->t1 > d->t_run)
 		d->t_run = v->t1;
 	else if (!v->t1 && v->state != SEEPAGE_STATE_OK)
 		d->t_run = now;

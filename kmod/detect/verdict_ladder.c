@@ -83,11 +83,11 @@ static u32 rise(const struct growth *g)
  */
 static u32 patience(u64 tte_ds)
 {
-	u64 wait = tte_ds / PATIENCE_SHARE;
+	u64 wait = seep_div(tte_ds, PATIENCE_SHARE);
 
-	wait -= (tte_ds < PATIENCE_LESS_DS ? tte_ds : PATIENCE_LESS_DS) / PATIENCE_LESS_SHARE;
+	wait -= (tte_ds < PATIENCE_LESS_DS ? (u32)tte_ds : PATIENCE_LESS_DS) / PATIENCE_LESS_SHARE;
 	if (tte_ds > PATIENCE_MORE_DS)
-		wait += (tte_ds - PATIENCE_MORE_DS) / PATIENCE_MORE_SHARE;
+		wait += seep_div(tte_ds - PATIENCE_MORE_DS, PATIENCE_MORE_SHARE);
 	if (wait < PATIENCE_MIN_DS)
 		return PATIENCE_MIN_DS;
 	return wait < PATIENCE_MAX_DS ? (u32)wait : PATIENCE_MAX_DS;
@@ -261,9 +261,9 @@ static void factor_persist(struct seep_verdict *v, const struct growth *g)
 	u64 ratio = seep_div(1000ULL * span, g->patience), points;
 
 	if (ratio <= 1000)
-		points = 38 * ratio / 1000;
+		points = 38 * (u32)ratio / 1000;
 	else
-		points = 38 + (ratio >= 1500 ? 10 : 10 * (ratio - 1000) / 500);
+		points = 38 + (ratio >= 1500 ? 10 : 10 * ((u32)ratio - 1000) / 500);
 	seep_add_factor(v, SEEPAGE_FACTOR_PERSIST, (u8)points, 48, span / DS_PER_S,
 			g->patience / DS_PER_S);
 }
@@ -274,7 +274,7 @@ static void factor_release(struct seep_verdict *v, const struct seep_det *d)
 	u64 share = up ? seep_div(down < up ? down * 1000 : up * 1000, up) : 0;
 
 	seep_add_factor(v, SEEPAGE_FACTOR_RELEASE,
-			share >= 500 ? 0 : (u8)(10 - share / 50), 10, (s64)share, 0);
+			share >= 500 ? 0 : (u8)(10 - (u32)share / 50), 10, (s64)share, 0);
 }
 
 /* Pages kept of each page that was faulted in: churn keeps none, a leak all. */
@@ -292,7 +292,7 @@ static void factor_retain(struct seep_verdict *v, const struct seep_det *d,
 	if (share > 1000000)
 		share = 1000000;
 	seep_add_factor(v, SEEPAGE_FACTOR_RETAIN,
-			share >= 800 ? 12 : (u8)(12 * share / 800), 12, (s64)share, 1000);
+			share >= 800 ? 12 : (u8)(12 * (u32)share / 800), 12, (s64)share, 1000);
 }
 
 /* Growth that nobody uses again; not known is no points and no veto. */
@@ -355,16 +355,19 @@ static bool gates(struct seep_verdict *v, const struct seep_det *d,
 		  const struct seep_sample *s, const struct seep_conf *c,
 		  const struct growth *g)
 {
-	u64 tte_s = g->tte_ds == SEEP_UNKNOWN ? SEEP_UNKNOWN : g->tte_ds / DS_PER_S;
+	u64 tte_s = g->tte_ds == SEEP_UNKNOWN ? SEEP_UNKNOWN : seep_div(g->tte_ds, DS_PER_S);
 	bool memory = g->series == SEEPAGE_SERIES_MEMORY, open, passed;
-	u32 span = g->t1 - g->t0;
+	u32 span = g->t1 - g->t0, need;
 	s64 value, limit;
 
-	seep_add_gate(v, SEEPAGE_GATE_RISING, true, (s64)seep_bytes(rise(g)),
-		      (s64)seep_bytes(seep_needed_rise(memory ? seep_least_rise(s) :
-						       SEEP_LEAST_VSZ, g->floor)));
-	open = saturation(g, s, &value, &limit);
-	seep_add_gate(v, SEEPAGE_GATE_SATURATION, open, value, limit);
+	/* one level may have seen a rise that another has seen end */
+	need = seep_needed_rise(memory ? seep_least_rise(s) : SEEP_LEAST_VSZ, g->floor);
+	open = rise(g) >= need;
+	seep_add_gate(v, SEEPAGE_GATE_RISING, open, (s64)seep_bytes(rise(g)),
+		      (s64)seep_bytes(need));
+	passed = saturation(g, s, &value, &limit);
+	seep_add_gate(v, SEEPAGE_GATE_SATURATION, passed, value, limit);
+	open &= passed;
 	passed = span >= g->patience;
 	seep_add_gate(v, SEEPAGE_GATE_PATIENCE, passed, span / DS_PER_S,
 		      g->patience / DS_PER_S);
@@ -402,7 +405,7 @@ static void judge(struct seep_verdict *v, const struct seep_det *d,
 	v->epoch = g->window / (SEEP_MINIMA - 1);
 	v->patience = g->patience;
 	if (g->tte_ds != SEEP_UNKNOWN)
-		v->tte_s = g->tte_ds / DS_PER_S;
+		v->tte_s = seep_div(g->tte_ds, DS_PER_S);
 	add_points(v, d, s, g);
 	if (!big) {
 		v->confidence = 0;
@@ -416,6 +419,25 @@ static void judge(struct seep_verdict *v, const struct seep_det *d,
 		return;
 	v->state = v->tte_s <= RUNAWAY_TTE_S ? SEEPAGE_STATE_RUNAWAY :
 					       SEEPAGE_STATE_CONFIRMED;
+}
+
+/* The verdict on address space, where it says more than the one on memory. */
+static void vsz_verdict(const struct seep_det *d, const struct seep_sample *s,
+			const struct seep_conf *c, struct seep_verdict *v, u64 size)
+{
+	u64 used = seep_bytes(seep_det_unheld(d));
+	bool big = used >= size;
+	struct seep_verdict own;
+	struct growth g;
+
+	find_vsz(d, s, &g);
+	if (g.t1 - g.t0 < g.patience)
+		return;
+	seep_verdict_init(&own);
+	seep_add_gate(&own, SEEPAGE_GATE_SIZE, big, (s64)used, (s64)size);
+	judge(&own, d, s, c, &g, big);
+	if (own.state > v->state)
+		*v = own;
 }
 
 /**
@@ -435,30 +457,18 @@ void seep_ladder_verdict(const struct seep_det *d, const struct seep_sample *s,
 {
 	u64 size = (u64)c->v[SEEPAGE_CFG_MIN_PROCESS_SIZE_MB] << 20;
 	u64 used = seep_rss(s) + s->swap;
-	struct growth g, vsz;
 	bool big = used >= size;
+	struct growth g;
 
 	v->policy = SEEPAGE_POLICY_LADDER;
 	v->state = SEEPAGE_STATE_OK;
 	find_growth(d, s, &g);
 	seep_add_gate(v, SEEPAGE_GATE_SIZE, big, (s64)used, (s64)size);
-	if (g.seen) {
+	if (g.seen)
 		judge(v, d, s, c, &g, big);
-		if (v->state >= SEEPAGE_STATE_SUSPECTED)
-			return;
-	}
-	if (d->vsz.runs) {
-		find_vsz(d, s, &vsz);
-		if (vsz.t1 - vsz.t0 >= vsz.patience) {
-			seep_verdict_init(v);
-			used = seep_bytes(seep_det_unheld(d));
-			big = used >= size;
-			seep_add_gate(v, SEEPAGE_GATE_SIZE, big, (s64)used, (s64)size);
-			judge(v, d, s, c, &vsz, big);
-			return;
-		}
-	}
-	if (!g.seen) {
+	if (v->state < SEEPAGE_STATE_SUSPECTED && d->vsz.runs)
+		vsz_verdict(d, s, c, v, size);
+	if (!g.seen && v->series == SEEPAGE_SERIES_MEMORY) {
 		no_growth(v);
 		if (big && seep_ladder_early(d, s, c))
 			v->state = SEEPAGE_STATE_WATCH;
