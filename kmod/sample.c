@@ -189,7 +189,8 @@ static void first_look(struct seep_rec *rec)
 		rec->last.shmem = s.shmem;
 		rec->last.swap = s.swap;
 	}
-	seep_group_join(rec);
+	if (!seep_rec_gone(rec))
+		seep_group_join(rec);
 	rec->ready = true;
 }
 

@@ -28,7 +28,8 @@ void seep_view_identify(struct seep_rec *rec)
 	rcu_read_lock();
 	p = pid_task(rec->pid, PIDTYPE_TGID);
 	mm = p ? READ_ONCE(p->mm) : NULL;
-	same = p && (!mm || mm == rec->mm);	/* NULL: it is exiting */
+	/* NULL: it is exiting; out of this mm, or out of one it has executed into since */
+	same = p && (mm == rec->mm || (!mm && !seep_rec_gone(rec)));
 	/* it may have executed just before its first look: still the same process */
 	if (p && (same || !rec->who.known)) {
 		cred = __task_cred(p);
