@@ -20,7 +20,7 @@ echo 16384 >$trace/buffer_size_kb
 echo 1 >$trace/events/seepage/seepage_exit/enable
 
 # Faults at the end of all memories since the trace was cleared, or of those of
-# one pid, but for perf's own (its child before exec) and this script's.
+# one pid, but for perf's own (its child before exec, which it renames) and this script's.
 ended() {
 	awk -v mode="faults_$1" -v only="${2:-}" '
 	/seepage_exit:/ {
@@ -31,7 +31,7 @@ ended() {
 			if (kv[1] == "comm") comm = kv[2]
 			if (kv[1] == mode) n = kv[2]
 		}
-		if (only != "" ? pid == only && comm != "perf" : comm ~ /^(workload|exe)$/) sum += n
+		if (only != "" ? pid == only && comm !~ /^perf(-exec)?$/ : comm ~ /^(workload|exe)$/) sum += n
 	}
 	END { print sum + 0 }' $trace/trace
 }
