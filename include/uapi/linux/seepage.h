@@ -293,7 +293,7 @@ enum seepage_gate {
 	SEEPAGE_GATE_NOVELTY,		/* rise, bytes; 150 % of one released before */
 	SEEPAGE_GATE_OWN,		/* permille of the growth that is not others' shmem */
 	SEEPAGE_GATE_COLD,		/* permille of the growth not used again; least */
-	SEEPAGE_GATE_SPREAD,		/* permille of a group's processes that do not grow; least */
+	SEEPAGE_GATE_SPREAD,		/* permille of a group not growing itself; least */
 
 	__SEEPAGE_GATE_MAX,
 	SEEPAGE_GATE_MAX = __SEEPAGE_GATE_MAX - 1
