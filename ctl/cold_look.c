@@ -29,10 +29,10 @@ static int read_smaps(int dir, struct cold_look *look)
 	size_t room = 0;
 	FILE *f;
 
+	cold_begin(&r, look);		/* also where nothing can be read */
 	if (fd < 0)
 		return -errno;
 	f = must(fdopen(fd, "r"));
-	cold_begin(&r, look);
 	errno = 0;
 	while (!err && getline(&line, &room, f) > 0)
 		if (!cold_line(&r, line))

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Which memory is not used again: the text of smaps, what grew, how much of it */
+#include <errno.h>
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include "cold.h"
 #include <cmocka.h>
 
@@ -261,12 +264,71 @@ static void schedule(void **state)
 	assert_int_equal(cold_next(t, at, 60000), at + 6000000);
 }
 
+/* A directory of /proc with these files in it, for the next look */
+static int place(char *dir, const char *smaps, bool clear_refs)
+{
+	int at, fd;
+
+	strcpy(dir, "/tmp/seepage-look-XXXXXX");
+	assert_non_null(mkdtemp(dir));
+	at = open(dir, O_PATH | O_DIRECTORY);
+	assert_true(at >= 0);
+	if (smaps) {
+		fd = openat(at, "smaps", O_CREAT | O_WRONLY, 0600);
+		assert_int_equal(write(fd, smaps, strlen(smaps)), strlen(smaps));
+		close(fd);
+	}
+	if (clear_refs)
+		close(openat(at, "clear_refs", O_CREAT | O_WRONLY, 0600));
+	return at;
+}
+
+static void displace(int at, const char *dir)
+{
+	unlinkat(at, "smaps", 0);
+	unlinkat(at, "clear_refs", 0);
+	close(at);
+	assert_int_equal(rmdir(dir), 0);
+}
+
+/* A look that cannot be had frees nothing that is not its own: @look is not set. */
+static void failed_looks(void **state)
+{
+	static const struct {
+		const char *smaps;
+		bool clear_refs;
+		int err;
+	} cases[] = {
+		{ NULL, true, -ENOENT },	/* the process has ended */
+		{ "", true, -ESRCH },		/* it has no memory any more */
+		{ text, false, -ENOENT },
+		{ text, true, 0 },
+	};
+	struct cold_look look;
+	char dir[32];
+	u64 ms;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		int at = place(dir, cases[i].smaps, cases[i].clear_refs);
+
+		memset(&look, 0xa5, sizeof(look));
+		assert_int_equal(cold_look(at, &look, &ms), cases[i].err);
+		assert_int_equal(!look.v, cases[i].err != 0);
+		assert_int_equal(!look.n, cases[i].err != 0);
+		cold_free(&look);
+		displace(at, dir);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(smaps), cmocka_unit_test(odd_text),
 		cmocka_unit_test(too_many), cmocka_unit_test(overlap),
 		cmocka_unit_test(leaks), cmocka_unit_test(limits), cmocka_unit_test(schedule),
+		cmocka_unit_test(failed_looks),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
