@@ -86,8 +86,6 @@ static void fill_sample(const struct series_reader *r, struct series *s)
 	s->sample.pgtables = bytes(s, FIELD_PGTABLES);
 	s->sample.faults = s->v[FIELD_FAULTS];
 	s->sample.faults_anon = s->v[FIELD_FAULTS_ANON];
-	s->sample.maps = (u32)s->v[FIELD_MAPS];
-	s->sample.cpu_ns = s->v[FIELD_CPU];
 	s->sample.error = (u32)s->v[FIELD_ERROR];
 	s->sample.limit = (u8)s->v[FIELD_LIMIT];
 	s->sample.cold = (u16)s->v[FIELD_COLD];

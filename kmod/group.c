@@ -206,9 +206,12 @@ static bool make_room(void)
 	return false;
 }
 
-static void begin_history(struct seep_group *g, u64 now_ns)
+/* @full: there is no room in this pass, as was found out before or here. */
+static void begin_history(struct seep_group *g, u64 now_ns, bool *full)
 {
-	if (histories >= MAX_HISTORIES && !make_room()) {
+	if (histories >= MAX_HISTORIES && !*full)
+		*full = !make_room();
+	if (*full) {
 		seep_count(GROUPS_FULL);
 		return;
 	}
@@ -292,11 +295,12 @@ void seep_group_exit(void)
 void seep_group_pass(u64 now_ns, u64 room, const struct seep_conf *c)
 {
 	struct seep_group *g;
+	bool full = false;
 	u32 n = 0;
 
 	list_for_each_entry(g, &all_groups, all) {
 		if (!g->history && g->n > 1)
-			begin_history(g, now_ns);
+			begin_history(g, now_ns, &full);
 		if (g->history) {
 			sum_up(g, &g->history->last, now_ns, room);
 			judge(g, c);

@@ -155,7 +155,7 @@ static int put_evidence(struct sk_buff *skb, const struct seep_view *v)
 		return -EMSGSIZE;
 	if (v->verdict.tte_s != SEEP_UNKNOWN && put_u8(skb, SEEPAGE_A_LIMIT, v->limit))
 		return -EMSGSIZE;
-	if (v->has_series && put_u8(skb, SEEPAGE_A_SERIES, v->series))
+	if (v->has_series && put_u8(skb, SEEPAGE_A_SERIES, v->verdict.series))
 		return -EMSGSIZE;
 	return 0;
 }

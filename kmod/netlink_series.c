@@ -117,32 +117,43 @@ void seep_series_begin(u64 now_ns, u64 room, u64 pool, bool full, const struct s
 	msg.conf = c;
 }
 
-static void put_sample(u64 id, u32 pid, u8 kind, const char *comm, const struct seep_det *d,
+/* @who: what is not of the sample: whose it is, and its number of mappings */
+static void put_sample(const struct seepage_raw_sample *who, const struct seep_det *d,
 		       const struct seep_sample *s, const struct seep_verdict *v)
 {
 	/* the first point of the window is where the history began; it stays so far */
 	const struct seep_point *begun = &d->window[0];
-	bool first = d->samples == 1;
 	struct seepage_raw_sample *raw = add(SEEPAGE_A_SAMPLES, sizeof(*raw));
 
 	if (!raw)
 		return;
-	*raw = (struct seepage_raw_sample) {
-		.id = id, .pid = pid, .kind = kind,
-		.time_ns = s->time_ns, .age_ns = s->age_ns,
-		.anon = s->anon, .file = s->file, .shmem = s->shmem, .swap = s->swap,
-		.vsz = s->vsz, .pgtables = s->pgtables, .maps = s->maps,
-		.faults = s->faults, .faults_anon = s->faults_anon,
-		.headroom = s->headroom, .limit = s->limit,
-		.cpu_ns = s->cpu_ns, .cold_ns = s->cold_ns, .cold = s->cold,
-		.peers = s->peers, .peers_growing = s->peers_growing,
-		.error = s->error, .page_shift = s->page_shift,
-		.first = first,
-		.begun_ns = first ? begun->t * (u64)(NSEC_PER_SEC / 10) : 0,
-		.begun_faults = first ? begun->faults : 0,
-		.state = v->state, .confidence = v->confidence, .tte_s = v->tte_s,
-	};
-	memcpy(raw->comm, comm, sizeof(raw->comm));
+	*raw = *who;
+	raw->time_ns = s->time_ns;
+	raw->age_ns = s->age_ns;
+	raw->anon = s->anon;
+	raw->file = s->file;
+	raw->shmem = s->shmem;
+	raw->swap = s->swap;
+	raw->vsz = s->vsz;
+	raw->pgtables = s->pgtables;
+	raw->faults = s->faults;
+	raw->faults_anon = s->faults_anon;
+	raw->headroom = s->headroom;
+	raw->limit = s->limit;
+	raw->cold_ns = s->cold_ns;
+	raw->cold = s->cold;
+	raw->peers = s->peers;
+	raw->peers_growing = s->peers_growing;
+	raw->error = s->error;
+	raw->page_shift = s->page_shift;
+	raw->state = v->state;
+	raw->confidence = v->confidence;
+	raw->tte_s = v->tte_s;
+	if (d->samples > 1)
+		return;
+	raw->first = 1;
+	raw->begun_ns = begun->t * (u64)(NSEC_PER_SEC / 10);
+	raw->begun_faults = begun->faults;
 }
 
 /**
@@ -154,17 +165,27 @@ static void put_sample(u64 id, u32 pid, u8 kind, const char *comm, const struct 
 void seep_series_sample(struct seep_rec *rec, const struct seep_sample *s,
 			const struct seep_verdict *v)
 {
+	struct seepage_raw_sample who = {
+		.id = rec->id, .kind = SEEPAGE_KIND_PROCESS,
+		.pid = pid_nr(rec->pid),
+		.maps = READ_ONCE(rec->mm->map_count),
+	};
+
 	seep_view_identify(rec);
-	put_sample(rec->id, pid_nr(rec->pid), SEEPAGE_KIND_PROCESS, rec->comm, &rec->det, s, v);
+	memcpy(who.comm, rec->comm, sizeof(who.comm));
+	put_sample(&who, &rec->det, s, v);
 }
 
 /* The same of a group, which goes by the id of its oldest process. */
 void seep_series_group(const struct seep_group *g, const struct seep_verdict *v)
 {
-	const struct seep_rec *first = list_first_entry(&g->members, struct seep_rec, kin);
+	struct seepage_raw_sample who = {
+		.id = g->id, .kind = SEEPAGE_KIND_GROUP,
+		.pid = pid_nr(list_first_entry(&g->members, struct seep_rec, kin)->pid),
+	};
 
-	put_sample(g->id, pid_nr(first->pid), SEEPAGE_KIND_GROUP, g->comm, &g->history->det,
-		   &g->history->last, v);
+	memcpy(who.comm, g->comm, sizeof(who.comm));
+	put_sample(&who, &g->history->det, &g->history->last, v);
 }
 
 /* The pass is over, also when there was nobody to sample. */

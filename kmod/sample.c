@@ -118,7 +118,6 @@ static __always_inline void read_figures(struct seep_rec *rec, struct seep_sampl
 	s->swap = counter_bytes(mm, MM_SWAPENTS);
 	s->vsz = (u64)READ_ONCE(mm->total_vm) << PAGE_SHIFT;
 	s->pgtables = mm_pgtables_bytes(mm) & PAGE_MASK;
-	s->maps = READ_ONCE(mm->map_count);
 	s->error = min_t(u64, (u64)seep_mm_counter_error(mm) << PAGE_SHIFT, U32_MAX);
 	s->page_shift = PAGE_SHIFT;
 	s->full = false;
@@ -159,10 +158,9 @@ noinline void seep_sample_read(struct seep_rec *rec, struct seep_sample *s, u64 
 {
 	struct reading r = { .rec = rec, .s = s, .rw = rw };
 
-	s->cpu_ns = 0;			/* there is no source for these yet */
-	s->cold_ns = 0;
+	s->cold_ns = 0;			/* but where read_surroundings() says otherwise */
 	s->cold = 0;
-	s->peers = 0;
+	s->peers = 0;			/* of a group only */
 	s->peers_growing = 0;
 	seep_account_fold_and(rec, read_on_the_spot, &r);
 }
@@ -232,12 +230,14 @@ static void keep(struct seep_rec *rec, const struct seep_sample *s, bool news)
 	rec->last.limit = s->limit;
 	rec->last.pool = s->pool;
 	rec->last.pgtables = s->pgtables;
-	rec->last.maps = s->maps;
 	rec->last.error = s->error;
 	rec->last.full = s->full;
 }
 
-/* What read_surroundings() may have left in the sample is not the next one's. */
+/*
+ * What read_surroundings() has left in the sample, of one that was not ok before,
+ * is not the next one's. Those that are ok do not pay for it.
+ */
 static void forget_evidence(void)
 {
 	pass.sample.cold = 0;
@@ -308,7 +308,6 @@ static void sample_one(struct seep_rec *rec, const struct seep_conf *c, bool ful
 	if (unlikely(v->state | prev))
 		follow_up(rec, prev, v, full);
 	if (news) {
-		forget_evidence();
 		seep_group_count(rec);
 		seep_netlink_sample(rec);
 	}

@@ -117,8 +117,7 @@ struct seep_view {
 	u32 members;			/* of a group: all figures are sums; else 0 */
 	u8 severity;
 	u8 limit;			/* enum seepage_limit, of verdict.tte_s */
-	u8 series;			/* enum seepage_series, with has_series */
-	bool has_series;
+	bool has_series;		/* of the verdict */
 	u16 cold;			/* permille, with cold_ns */
 	u64 cold_age_s;
 	u64 cold_ns;			/* 0: not known */

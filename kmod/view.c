@@ -54,13 +54,10 @@ static void fill_evidence(struct seep_view *v, const struct seep_rec *rec, u64 n
 	const struct seep_det *d = &rec->det;
 
 	v->limit = rec->last.limit;
-	if (v->verdict.t1) {
+	v->has_series = v->verdict.t1;
+	if (!v->has_series && d->policy == SEEPAGE_POLICY_LADDER && seep_alert_is(d->state)) {
 		v->has_series = true;
-		v->series = v->verdict.series;
-	} else if (d->policy == SEEPAGE_POLICY_LADDER &&
-		   d->state >= SEEPAGE_STATE_SUSPECTED && d->state <= SEEPAGE_STATE_RUNAWAY) {
-		v->has_series = true;
-		v->series = d->accused;
+		v->verdict.series = d->accused;
 	}
 	v->cold_ns = rec->last.cold_ns;
 	if (v->cold_ns) {
@@ -162,7 +159,6 @@ void seep_view_fill_group(struct seep_view *v, const struct seep_group *g,
 	seep_det_explain(&g->history->det, s, &c, &v->verdict);
 	v->verdict.series = SEEPAGE_SERIES_GROUP;
 	v->has_series = true;
-	v->series = SEEPAGE_SERIES_GROUP;
 	v->limit = s->limit;
 	v->has_growth = seep_det_growth(&g->history->det, &v->verdict, &v->growth);
 	seep_view_weigh(v);

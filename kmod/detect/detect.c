@@ -213,21 +213,32 @@ static void push_vsz(struct seep_det *d)
 {
 	u32 closed = d->epochs >> SEEP_VSZ_SHIFT;
 
-	if (d->vsz_min != d->vsz_v || !seep_ladder_joins_still(&d->vsz, closed))
-		seep_ladder_join(&d->vsz, d->vsz_rung, d->clock + SEEP_VSZ_SHIFT,
+	if (d->vsz_min != d->vsz_v || !seep_ladder_still(&d->vsz, SEEP_VSZ_LEVELS, closed))
+		seep_ladder_push(&d->vsz, d->vsz_rung, d->clock + SEEP_VSZ_SHIFT,
 				 SEEP_VSZ_LEVELS, closed, d->vsz_min, SEEP_LEAST_VSZ);
 	d->vsz_v = d->vsz_min;
 	d->vsz_min = ~0U;
 }
 
+static void push_fast(struct seep_det *d, const struct seep_sample *s, u32 held, u32 now)
+{
+	d->fast_epochs++;
+	seep_clock_push(d->fast_clock, SEEP_FAST_LEVELS, d->fast_epochs, now);
+	seep_ladder_push(&d->fast, d->fast_rung, d->fast_clock, SEEP_FAST_LEVELS,
+			 d->fast_epochs, held, seep_least_rise(s));
+}
+
 static void push_slow(struct seep_det *d, const struct seep_sample *s, u32 now)
 {
+	d->epochs++;
 	if (d->slow_min == d->slow_v &&
-	    seep_ladder_still(&d->mem, d->clock, &d->epochs, now)) {
+	    seep_ladder_still(&d->mem, SEEP_SLOW_LEVELS, d->epochs)) {
+		seep_clock_still(d->clock, d->epochs, now);
 		d->slow_rose = false;
 	} else {
-		seep_ladder_push(&d->mem, d->mem_rung, d->clock, SEEP_SLOW_LEVELS, &d->epochs,
-				 d->slow_min, now, seep_least_rise(s));
+		seep_clock_push(d->clock, SEEP_SLOW_LEVELS, d->epochs, now);
+		seep_ladder_push(&d->mem, d->mem_rung, d->clock, SEEP_SLOW_LEVELS, d->epochs,
+				 d->slow_min, seep_least_rise(s));
 		d->slow_rose = d->slow_min > d->slow_v;
 		d->slow_v = d->slow_min;
 	}
@@ -281,8 +292,7 @@ static void note_ladder(struct seep_det *d, const struct seep_sample *s, u32 now
 	if (unheld < d->vsz_min)
 		d->vsz_min = unheld;
 	if (d->state >= SEEPAGE_STATE_WATCH && d->state <= SEEPAGE_STATE_RUNAWAY)
-		seep_ladder_push(&d->fast, d->fast_rung, d->fast_clock, SEEP_FAST_LEVELS,
-				 &d->fast_epochs, held, now, seep_least_rise(s));
+		push_fast(d, s, held, now);
 	if (s->full)
 		push_slow(d, s, now);
 }

@@ -62,11 +62,9 @@ struct seep_sample {
 	u64 faults_anon;	/* cumulative, classified */
 	u64 headroom;		/* bytes it can still take before something ends */
 	u64 pgtables;		/* bytes of page tables */
-	u64 cpu_ns;		/* CPU time of all threads; 0: not read */
 	u64 cold_ns;		/* when cold was measured; 0: never */
 	u64 pool;		/* bytes of shared memory of the whole system; 0: not read */
 	u32 error;		/* bytes the memory counters may be off */
-	u32 maps;		/* mappings */
 	u16 cold;		/* permille of what grew that was not used again */
 	u16 peers;		/* live processes of its executable and cgroup */
 	u16 peers_growing;	/* those of them that are under watch or worse */
@@ -244,39 +242,35 @@ static inline void seep_clock_close(struct seep_clock *clk, u32 t, bool more_tha
 }
 
 /*
- * What seep_ladder_push() comes to when the floor is the one before, and was for
- * nine epochs of every level that closes now: only the clock goes on. Most
- * processes, most of the time.
+ * A level that has seen the same floor for so many epochs does not change by one
+ * more, nor do those below: most processes, most of the time.
  */
-static inline bool seep_ladder_still(struct seep_rungs *s, struct seep_clock *clk, u32 *epochs,
-				     u32 t)
-{
-	u32 n = *epochs + 1, closes = n & -n;	/* levels up to the one of this bit */
+#define SEEP_STILL	(SEEP_MINIMA + 1)
 
-	if (s->same / (SEEP_MINIMA + 1) < closes || closes >= 1U << (SEEP_SLOW_LEVELS - 1))
+/*
+ * What seep_ladder_push() comes to when the floor is the one before, and all of
+ * the levels that close with the @closed-th epoch have long seen it.
+ */
+static inline bool seep_ladder_still(struct seep_rungs *s, u32 nlev, u32 closed)
+{
+	u32 closes = closed & -closed;	/* the levels up to the one of this bit */
+
+	if (s->same / SEEP_STILL < closes || closes >= 1U << (nlev - 1))
 		return false;
 	s->same++;
-	*epochs = n;
-	for (; closes; closes >>= 1)
+	return true;
+}
+
+/* seep_clock_push() then: all of these have had their eight epochs. */
+static inline void seep_clock_still(struct seep_clock *clk, u32 epochs, u32 t)
+{
+	for (epochs &= -epochs; epochs; epochs >>= 1)
 		seep_clock_close(clk++, t, true);
-	return true;
 }
 
-void seep_ladder_push(struct seep_rungs *s, struct seep_rung *r, struct seep_clock *clk,
-		      u32 nlev, u32 *epochs, u32 v, u32 t, u32 least);
-void seep_ladder_join(struct seep_rungs *s, struct seep_rung *r, const struct seep_clock *clk,
+void seep_clock_push(struct seep_clock *clk, u32 nlev, u32 epochs, u32 t);
+void seep_ladder_push(struct seep_rungs *s, struct seep_rung *r, const struct seep_clock *clk,
 		      u32 nlev, u32 closed, u32 v, u32 least);
-
-/* The same for a series that joins: there is nothing to do at all. */
-static inline bool seep_ladder_joins_still(struct seep_rungs *s, u32 closed)
-{
-	u32 closes = closed & -closed;
-
-	if (s->same / (SEEP_MINIMA + 1) < closes || closes >= 1U << (SEEP_VSZ_LEVELS - 1))
-		return false;
-	s->same++;
-	return true;
-}
 
 /* Minima that a level knows, and how long an epoch of it is on average, ds. */
 static inline u32 seep_known(u32 epochs, u32 level)

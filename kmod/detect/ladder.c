@@ -79,6 +79,16 @@ void seep_clock_reset(struct seep_clock *clk, u32 nlev, u32 *epochs, u32 t)
 	}
 }
 
+/* An epoch of the lowest level has closed at @t, the @epochs-th. */
+void seep_clock_push(struct seep_clock *clk, u32 nlev, u32 epochs, u32 t)
+{
+	for (; nlev--; clk++, epochs >>= 1) {
+		seep_clock_close(clk, t, epochs > SEEP_MINIMA);
+		if (epochs & 1)
+			break;
+	}
+}
+
 /* Strict rises among the remembered floors, or 0 when one of them falls. */
 static u32 rising_steps(const struct seep_rung *r, u32 closed)
 {
@@ -124,76 +134,30 @@ static seep_noinline bool rung_close(struct seep_rung *r, const struct seep_cloc
 	return true;
 }
 
-static inline void count_same(struct seep_rungs *s, u16 code)
-{
-	s->same = s->last == code ? s->same + 1 : 1;
-	s->last = code;
-}
-
-/*
- * One level of a series. One that has seen the same for nine epochs does not
- * change by one more: most processes, most of the time.
- */
-static inline void level_close(struct seep_rungs *s, struct seep_rung *r,
-			       const struct seep_clock *clk, u32 bit, u32 closed, u16 code,
-			       u32 least)
-{
-	if (s->same / (SEEP_MINIMA + 1) >= bit)
-		return;
-	s->runs &= ~bit;
-	if (rung_close(r, clk, closed, code, least))
-		s->runs |= bit;
-}
-
 /**
- * seep_ladder_push() - the lowest level's epoch has closed
+ * seep_ladder_push() - the epoch of a series' lowest level has closed
  * @s: the series
  * @r: its levels
- * @clk: their clock, which goes on
- * @nlev: how many
- * @epochs: of the lowest level, counted here
- * @v: the floor of the epoch, granules
- * @t: now, deciseconds
- * @least: rise over a level's window that counts as one, however small v is
- */
-void seep_ladder_push(struct seep_rungs *s, struct seep_rung *r, struct seep_clock *clk,
-		      u32 nlev, u32 *epochs, u32 v, u32 t, u32 least)
-{
-	u32 closed = ++*epochs, bit = 1;
-	u16 code = seep_floor_pack(v);
-
-	count_same(s, code);
-	for (; nlev--; r++, clk++, bit <<= 1, closed >>= 1) {
-		seep_clock_close(clk, t, closed > SEEP_MINIMA);
-		level_close(s, r, clk, bit, closed, code, least);
-		if (closed & 1) {
-			r->half = code;
-			break;
-		}
-		if (r->half < code)
-			code = r->half;
-	}
-}
-
-/**
- * seep_ladder_join() - the same for a further series, after the clock went on
- * @s: the series
- * @r: its levels
- * @clk: the clock of the lowest of them
+ * @clk: their clock, which has gone on already
  * @nlev: how many
  * @closed: epochs of the lowest one, this one included
  * @v: the floor of the epoch, granules
  * @least: rise over a level's window that counts as one, however small v is
  */
-void seep_ladder_join(struct seep_rungs *s, struct seep_rung *r, const struct seep_clock *clk,
+void seep_ladder_push(struct seep_rungs *s, struct seep_rung *r, const struct seep_clock *clk,
 		      u32 nlev, u32 closed, u32 v, u32 least)
 {
 	u16 code = seep_floor_pack(v);
 	u32 bit = 1;
 
-	count_same(s, code);
+	s->same = s->last == code ? s->same + 1 : 1;
+	s->last = code;
 	for (; nlev--; r++, clk++, bit <<= 1, closed >>= 1) {
-		level_close(s, r, clk, bit, closed, code, least);
+		if (s->same / SEEP_STILL < bit) {
+			s->runs &= ~bit;
+			if (rung_close(r, clk, closed, code, least))
+				s->runs |= bit;
+		}
 		if (closed & 1) {
 			r->half = code;
 			break;

@@ -14,7 +14,7 @@
 
 struct feeding {			/* what one reading fed */
 	struct seep_sample sample;
-	u64 begun_ns, tte_s;
+	u64 begun_ns, tte_s, cpu_ns, maps;	/* told, not fed */
 	u32 pid, begun_faults;
 	u8 state, confidence;
 };
@@ -63,9 +63,9 @@ static void write_again(struct series_reader *r, struct reading *k, const struct
 		.shmem = f->sample.shmem, .swap = f->sample.swap, .vsz = f->sample.vsz,
 		.faults = f->sample.faults, .faults_anon = f->sample.faults_anon,
 		.headroom = f->sample.headroom, .pgtables = f->sample.pgtables,
-		.cpu_ns = f->sample.cpu_ns, .cold_ns = f->sample.cold_ns,
+		.cpu_ns = f->cpu_ns, .cold_ns = f->sample.cold_ns,
 		.begun_ns = f->begun_ns, .tte_s = f->tte_s, .begun_faults = f->begun_faults,
-		.error = f->sample.error, .maps = f->sample.maps, .cold = f->sample.cold,
+		.error = f->sample.error, .maps = (u32)f->maps, .cold = f->sample.cold,
 		.peers = f->sample.peers, .peers_growing = f->sample.peers_growing,
 		.limit = f->sample.limit, .page_shift = f->sample.page_shift,
 		.state = f->state, .confidence = f->confidence,
@@ -107,6 +107,8 @@ static int fed(struct series_reader *r, struct series *s)
 	f->state = s->state;
 	f->confidence = s->confidence;
 	f->tte_s = s->tte_s;
+	f->cpu_ns = s->v[FIELD_CPU];
+	f->maps = (u32)s->v[FIELD_MAPS];
 	if (k->w)
 		write_again(r, k, s, f);
 	return 0;

@@ -177,8 +177,8 @@ static int on_fed(struct series_reader *r, struct series *s)
 	assert_true(g->swap == w->swap && g->vsz == w->vsz && g->pgtables == w->pgtables);
 	assert_true(g->faults == w->faults && g->faults_anon == w->faults_anon);
 	assert_true(g->headroom == w->headroom && g->limit == w->limit);
-	assert_true(g->cpu_ns == w->cpu_ns && g->cold_ns == w->cold_ns && g->cold == w->cold);
-	assert_true(g->error == w->error && g->maps == w->maps);
+	assert_true(g->cold_ns == w->cold_ns && g->cold == w->cold && g->error == w->error);
+	assert_true(s->v[FIELD_CPU] == w->cpu_ns && s->v[FIELD_MAPS] == w->maps);
 	assert_true(g->peers == w->peers && g->peers_growing == w->peers_growing);
 	assert_true(g->page_shift == w->page_shift && g->full == l->full[l->read]);
 	assert_true(s->judged && s->state == w->state && s->confidence == w->confidence);

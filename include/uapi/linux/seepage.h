@@ -360,14 +360,14 @@ struct seepage_raw_sample {
 	__u64	faults, faults_anon;	/* since it was first seen */
 	__u64	headroom;		/* bytes it can still take */
 	__u64	pgtables;		/* bytes of page tables */
-	__u64	cpu_ns;			/* CPU time of all threads */
+	__u64	cpu_ns;			/* CPU time of all threads; nobody reads it yet: 0 */
 	__u64	cold_ns;		/* when cold was measured */
 	__u64	begun_ns;		/* with first: history since then, to 100 ms */
 	__u64	tte_s;			/* verdict: seconds to exhaustion, ~0: not known */
 	__u32	pid;			/* initial pid namespace; of a group its oldest process */
 	__u32	begun_faults;		/* with first: faults by then, their low half */
 	__u32	error;			/* bytes the memory counters may be off */
-	__u32	maps;			/* mappings */
+	__u32	maps;			/* mappings; told, the detector is not fed it */
 	__u16	cold;			/* permille of growth that was not used again */
 	__u16	peers, peers_growing;	/* of its executable and cgroup */
 	__u8	limit;			/* enum seepage_limit, of headroom */
