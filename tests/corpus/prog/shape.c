@@ -16,7 +16,8 @@
  *  churn   size every          given to the kernel and taken again
  *  lazy    size every          the same with MADV_FREE
  *  huge    size every cap      small pages that khugepaged collapses
- *  frag    size every n        live blocks of all sizes in n threads' arenas
+ *  frag    size every n share hot   live blocks of all sizes in n threads' arenas;
+ *          share percent of them are replaced in a step, hot percent used
  *  reader  size every n file   a mapped file is read, n MB at a time
  *  cow     every life share    children that write on what they inherit
  *  spawn   every size life keep  children; life=0: for ever; keep: KB that the
@@ -31,6 +32,7 @@
 #include <poll.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <malloc.h>
 #include <math.h>
 #include <poll.h>
 #include <pthread.h>
@@ -299,7 +301,7 @@ struct part {
 	const struct via *via;
 	const char *curve, *file;
 	double rate, every, onset, until, cap, noise, poisson, day, tau, fill, amp, period, rise,
-	       hold, jitter, size, mean, n, life, share, keep, block;
+	       hold, jitter, size, mean, n, life, share, hot, keep, block;
 	/* what it has */
 	struct block *oldest, *newest, *at;
 	double held, owed, begun, phase, scale;
@@ -317,20 +319,25 @@ static int hups;
 static struct part parts[16];
 static int nparts;
 
-static void take_one(struct part *p, size_t size)
+static struct block *new_block(struct part *p, size_t size)
 {
 	struct block *b = malloc(sizeof(*b));
 
 	if (!b)
 		die("malloc");
 	*b = (struct block){ .via = p->via, .size = size, .fd = -1 };
-	p->via->take(b);
 	if (p->newest)
 		p->newest->next = b;
 	else
 		p->oldest = b;
 	p->newest = b;
 	p->held += size;
+	return b;
+}
+
+static void take_one(struct part *p, size_t size)
+{
+	p->via->take(new_block(p, size));
 }
 
 /* Takes what is owed, in blocks of about the size that was asked for. */
@@ -358,7 +365,8 @@ static void give(struct part *p, double bytes)
 		p->oldest = b->next;
 		if (!p->oldest)
 			p->newest = NULL;
-		p->at = NULL;
+		if (p->at == b)
+			p->at = b->next;
 		p->held -= b->size;
 		bytes -= b->size;
 		b->via->give(b);
@@ -513,19 +521,19 @@ static void lazy(struct part *p, double t)
 /* One page of eight of a new area: khugepaged makes it whole. */
 static void huge(struct part *p, double t)
 {
-	struct block b = { .size = (size_t)(p->size * MB) & ~(HUGE - 1) };
+	struct block *b;
 
 	if (p->held >= p->cap * MB) {
 		p->due = NEVER;
 		return;
 	}
-	p->held += b.size;
-	b.at = map(b.size + HUGE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
-	b.at += -(uintptr_t)b.at & (HUGE - 1);
-	madvise(b.at, b.size, MADV_NOHUGEPAGE);
-	for (size_t i = 0; i < b.size; i += 8 * PAGE)
-		b.at[i] = 1;
-	madvise(b.at, b.size, MADV_HUGEPAGE);
+	b = new_block(p, (size_t)(p->size * MB) & ~(HUGE - 1));
+	b->at = map(b->size + HUGE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+	b->at += -(uintptr_t)b->at & (HUGE - 1);
+	madvise(b->at, b->size, MADV_NOHUGEPAGE);
+	for (size_t i = 0; i < b->size; i += 8 * PAGE)
+		b->at[i] = 1;
+	madvise(b->at, b->size, MADV_HUGEPAGE);
 	p->due = t + p->every;
 }
 
@@ -538,7 +546,7 @@ struct arena {
 	int turn;
 	void **live;
 	size_t slots;
-	double rounds;
+	double rounds, uses;
 	uint64_t dice;
 };
 
@@ -562,6 +570,14 @@ static void *fragmenter(void *arg)
 			if (!a->live[slot])
 				die("malloc");
 			memset(a->live[slot], 1, size);
+		}
+		for (int i = 0; i < a->uses; i++) {
+			char *p;
+
+			a->dice = a->dice * 6364136223846793005ULL + 1442695040888963407ULL;
+			p = a->live[(a->dice >> 33) % a->slots];
+			for (size_t j = 0, n = malloc_usable_size(p); j < n; j += PAGE)
+				(void)((volatile char *)p)[j];
 		}
 		a->turn = 0;
 		pthread_cond_signal(&a->done);
@@ -590,6 +606,7 @@ static void frag(struct part *p, double t)
 	a += roll() % (int)p->n;
 	pthread_mutex_lock(&a->lock);
 	a->rounds = a->slots * p->share / 100 * (1 + 2 * uniform());
+	a->uses = a->slots * p->hot / 100;
 	a->turn = 1;
 	pthread_cond_signal(&a->go);
 	while (a->turn)
@@ -684,23 +701,27 @@ static void again(struct part *p, double t)
 	die("exec");
 }
 
+/* Goes on where it was; every part has its turn, and none has two in a step. */
 static void walk(struct part *p, double t)
 {
 	double left = p->n * MB;
 
-	for (int i = 0; i < nparts && left > 0; i++) {
-		struct part *q = &parts[i];
+	for (int tried = 0; left > 0 && tried < nparts; ) {
+		struct part *q = &parts[(int)p->phase % nparts];
+		struct block *b = q->at ? q->at : q->oldest;
 
-		if (!q->oldest || q->via->grain != PAGE || q->via->take == take_vsz)
-			continue;
-		do {
-			struct block *b = q->at ? q->at : q->oldest;
-
+		if (b && q->via->grain == PAGE && q->via->take != take_vsz) {
 			for (size_t j = 0; j < b->size; j += PAGE)
 				(void)((volatile char *)b->at)[j];
 			left -= b->size;
 			q->at = b->next;
-		} while (q->at && left > 0);
+		} else {
+			q->at = NULL;
+		}
+		if (!q->at) {
+			p->phase++;
+			tried++;
+		}
 	}
 	p->due = t + p->every;
 }
@@ -737,7 +758,8 @@ static const struct {
 	NUMBER(rate), NUMBER(every), NUMBER(onset), NUMBER(until), NUMBER(cap), NUMBER(noise),
 	NUMBER(poisson), NUMBER(day), NUMBER(tau), NUMBER(fill), NUMBER(amp), NUMBER(period),
 	NUMBER(rise), NUMBER(hold), NUMBER(jitter), NUMBER(size), NUMBER(mean), NUMBER(n),
-	NUMBER(life), NUMBER(share), NUMBER(keep), NUMBER(block),
+	NUMBER(life), NUMBER(share), NUMBER(hot), NUMBER(keep),
+	NUMBER(block),
 };
 
 static void bad(const char *word)
