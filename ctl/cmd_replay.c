@@ -12,7 +12,7 @@
 static u64 limit, only_id;
 static const char *policy;
 static struct words settings;
-static bool all;
+static bool all, no_cold;
 
 static const struct opt opts[] = {
 	{ .name = "policy", .kind = OPT_STRING, .dest = &policy, .arg = "POLICY",
@@ -21,6 +21,8 @@ static const struct opt opts[] = {
 	  .help = "judge with this value in place of the recorded one" },
 	{ .name = "limit", .kind = OPT_SIZE, .dest = &limit, .arg = "BYTES", .min = 1,
 	  .max = 1ULL << 62, .help = "as if each could take this much, in a container" },
+	{ .name = "no-cold", .kind = OPT_FLAG, .dest = &no_cold,
+	  .help = "as if nobody had looked at what they use" },
 	{ .name = "id", .kind = OPT_NUMBER, .dest = &only_id, .arg = "N", .max = UINT64_MAX,
 	  .help = "only the series of this number" },
 	{ .name = "all", .kind = OPT_FLAG, .dest = &all,
@@ -224,6 +226,10 @@ static int fed(struct series_reader *r, struct series *s)
 		now->headroom = limit - (used < limit ? used : limit);
 		now->limit = SEEPAGE_LIMIT_CGROUP;
 	}
+	if (no_cold) {
+		now->cold_ns = 0;
+		now->cold = 0;
+	}
 	prev = f->det.state;
 	seep_det_feed(&f->det, now, &p->conf, &f->verdict);
 	f->totals.samples++;
@@ -326,7 +332,7 @@ static int take_options(struct replay *p)
 		if (!ok)
 			return fail(p->ctx, "%s", err);
 	}
-	p->changed = policy || settings.n || limit;
+	p->changed = policy || settings.n || limit || no_cold;
 	return 0;
 }
 
@@ -363,7 +369,7 @@ const struct command cmd_replay = {
 	.help = "feed recorded series to the detector, and compare",
 	.more = "FILE is what record wrote, - standard input; the module is not needed. Prints\n"
 		"each change of state, with -j one object a line. Compares every verdict with\n"
-		"the recorded one, unless --policy, --set or --limit change what is judged;\n"
+		"the recorded one, unless --policy, --set, --limit or --no-cold change what is judged;\n"
 		"status 1 when one differs.",
 	.opts = opts, .min = 1, .max = 1, .run = run,
 };

@@ -26,7 +26,7 @@ import unit
 # A verdict needs more than the threshold.
 THRESHOLDS = {"ladder": (0, 60, 70, 80, 90, 95),
               "classic": (0, 15, 30, 50, 70, 85)}
-NAMES = {"ladder": "ladder", "classic": "classic", "coroot": "Coroot, limit known",
+NAMES = {"ladder": "ladder", "ladder-blind": "ladder, use not known", "classic": "classic", "coroot": "Coroot, limit known",
          "coroot-nolimit": "Coroot, no limit", "mann-kendall": "Mann-Kendall + Theil-Sen"}
 
 
@@ -261,6 +261,28 @@ def show_rows(board):
               " ".join(f"{cell(by[d]):16}" for d in unit.DECIDERS).rstrip())
 
 
+def tight(board):
+    """{half: {decider: [benign cases with a false alert, all of them]}} at the least limit of each."""
+    out = {}
+    for half in board["summary"]:
+        harmless = [u for u in board["units"] if u["half"] == half and u["truth"] == "benign"]
+        least = {}
+        for u in harmless:
+            least[u["case"]] = min(u["limit_mb"], least.get(u["case"], u["limit_mb"]))
+        for decider in ("ladder", "ladder-blind"):
+            here = [u for u in harmless if u["decider"] == decider and
+                    u["limit_mb"] == least[u["case"]]]
+            out.setdefault(half, {})[decider] = [sum(u["false"] > 0 for u in here), len(here)]
+    return out
+
+
+def show_tight(board):
+    print("\nbenign recordings at the tight limit, with a false alert:")
+    for half, by in board["tight"].items():
+        (seen, n), (blind, _) = by["ladder"], by["ladder-blind"]
+        print(f"  {half:7} {seen} of {n}; {blind} if nobody looked at what they use")
+
+
 def show_goals(board):
     for half, rows in board["goals"].items():
         print(f"\ngoals, ladder, {half} half:")
@@ -323,7 +345,7 @@ def collect(results, chosen):
 
     def of(half, decider):
         return [u for u in units if u["half"] == half and u["decider"] == decider]
-    return {"simulation": any(case.simulated for case in chosen),
+    board = {"simulation": any(case.simulated for case in chosen),
             "cases": len({u["case"] for u in units}),
             "recordings": len({(u["case"], u["seed"]) for u in units}),
             "summary": {h: {d: summary(of(h, d)) for d in unit.DECIDERS} for h in halves},
@@ -333,6 +355,8 @@ def collect(results, chosen):
             "warnings": [w for r in results for w in r["warnings"]],
             "failed": [r["failed"] for r in results if "failed" in r],
             "units": units}
+    board["tight"] = tight(board)
+    return board
 
 
 def show(board):
@@ -341,6 +365,7 @@ def show(board):
     print(f"{board['cases']} cases, {board['recordings']} recordings\n")
     show_summary(board)
     show_goals(board)
+    show_tight(board)
     show_rows(board)
     show_roc(board)
     show_wrong(board)

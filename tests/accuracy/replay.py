@@ -25,17 +25,17 @@ def parse(text):
     return subjects, summary
 
 
-def command(program, path, policy, limit, threshold=None):
+def command(program, path, policy, limit, threshold=None, blind=False):
     words = [program, "-j", "replay", str(path), "--policy", policy]
     if limit is not None:
         words += ["--limit", str(limit)]
     if threshold is not None:
         words += ["--set", f"alert_confidence={threshold}"]
-    return words
+    return words + ["--no-cold"] * blind
 
 
-def replay(program, path, policy, limit, threshold=None):
-    words = command(program, path, policy, limit, threshold)
+def replay(program, path, policy, limit, threshold=None, blind=False):
+    words = command(program, path, policy, limit, threshold, blind)
     done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                           check=False)
     if done.returncode:

@@ -13,7 +13,7 @@ HOUR_NS = 3600 * 10 ** 9
 # Which columns take from the limit, by the series that leaks.
 TAKES = {"vsz": "v", "pgtables": "aswg"}
 POLICIES = ("ladder", "classic")
-DECIDERS = ("ladder", "classic", "coroot", "coroot-nolimit", "mann-kendall")
+DECIDERS = ("ladder", "ladder-blind", "classic", "coroot", "coroot-nolimit", "mann-kendall")
 
 
 def usage_at(series, letters, ns):
@@ -162,6 +162,9 @@ def run(program, case, seed, path, thresholds):
         # Of address space the recording has its own limit, which no replay can change.
         limit = None if case.series == "vsz" else mb * MB
         said = {"coroot": peers[mb * MB], "coroot-nolimit": peers[None], "mann-kendall": trend}
+        # What it comes to that somebody looks at whether memory is used
+        subjects, _ = replay.replay(program, path, "ladder", limit, blind=True)
+        said["ladder-blind"] = without_confidence(subjects, names)
         for policy in POLICIES:
             subjects, _ = replay.replay(program, path, policy, limit)
             said[policy] = without_confidence(subjects, names)
