@@ -204,6 +204,17 @@ int cold_permille(const struct cold_sum *sum)
 }
 
 /*
+ * What would be unused after a window twice as long as that which @permille is
+ * of, @before that of one half as long; -1: not known. Memory in use, in turns
+ * or at random, is used up in time: what is left of it shrinks again as it did.
+ * What is dead stays, and so does a share that does not shrink.
+ */
+int cold_foresee(int permille, int before)
+{
+	return permille >= 0 && before > permille ? permille * permille / before : permille;
+}
+
+/*
  * When to look next, after a look at @now_ms that took @cost_ms: when the time
  * since the first look has doubled, so that the time in which memory may be
  * used grows with the time it took to grow.

@@ -13,7 +13,8 @@
  * should have one, and up to 12 points too many: as if nobody had looked, or a
  * little worse):
  * - Memory that is used more rarely than the looks are apart, as a cache. The
- *   looks are further apart the longer it grows, so this heals.
+ *   looks are further apart the longer it grows, so this heals; a share that
+ *   shrinks as they do is taken to go on so (cold_foresee()).
  * - The kernel's own reclaim clears referenced bits, and so does whoever else
  *   writes to clear_refs.
  * - Clearing does not flush the TLB: what is used so much that its entry stays
@@ -40,7 +41,7 @@
 #define COLD_MAPS_MAX	20000		/* mappings; smaps of more is not read */
 #define COLD_LEAST	(4ULL << 20)	/* growth, bytes, that says something */
 #define COLD_FIRST_MS	5000		/* from the first look to the second */
-#define COLD_FAR_MS	(30 * 60 * 1000)	/* most between two looks */
+#define COLD_FAR_MS	(2 * 60 * 60 * 1000)	/* most between two looks */
 #define COLD_COST	100		/* looks take at most 1 / so much of the time */
 #define COLD_STALL_MS	500		/* what clearing may hold up a process for */
 
@@ -80,6 +81,7 @@ u64 cold_overlap(const struct cold_look *look, const struct cold_map *m, size_t 
 void cold_weigh(const struct cold_look *first, const struct cold_look *before,
 		const struct cold_look *now, struct cold_sum *sum);
 int cold_permille(const struct cold_sum *sum);
+int cold_foresee(int permille, int before);
 u64 cold_next(u64 first_ms, u64 now_ms, u64 cost_ms);
 
 /* cold_look.c */

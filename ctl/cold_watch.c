@@ -15,7 +15,7 @@
 #define LIST_MS		2000		/* ask for suspects: while there are any */
 #define LIST_IDLE_MS	10000		/* and while there are none */
 #define CGROUP_MS	10000		/* tell what the cgroup has left */
-#define FORGET_MS	300000		/* of no suspect any more */
+#define FORGET_MS	(6 * 3600 * 1000)	/* of no suspect any more */
 #define LOCK_MS		60000		/* look whether the other one has gone */
 #define NEVER		UINT64_MAX
 
@@ -26,6 +26,7 @@ struct suspect {
 	u64 seen_ms;		/* last time it was suspect */
 	u64 first_ms, next_ms;	/* looks */
 	u64 cgroup_ms;		/* next time */
+	int permille;		/* unused, at the last look; -1: not known */
 	bool looked;		/* first and before are there */
 	bool limited;		/* its cgroup had a limit last time */
 	struct cold_look first, before;
@@ -148,7 +149,8 @@ static void note_suspect(struct prober *p, const struct rec *rec, u64 now)
 				close(dir);
 			return;
 		}
-		*s = (struct suspect){ .pid = (u32)pid, .dir = dir, .first_ms = now };
+		*s = (struct suspect){ .pid = (u32)pid, .dir = dir, .first_ms = now,
+					.permille = -1 };
 	}
 	s->age_s = age;
 	s->state = state;
@@ -228,7 +230,7 @@ static void look(struct prober *p, struct suspect *s)
 	u64 begin = cold_now_ms(), now, clear_ms;
 	struct cold_look new;
 	struct cold_sum sum;
-	int err = cold_look(s->dir, &new, &clear_ms), permille = -1;
+	int err = cold_look(s->dir, &new, &clear_ms), permille = -1, told;
 
 	if (err) {
 		cannot_look(p, s, err);
@@ -248,7 +250,9 @@ static void look(struct prober *p, struct suspect *s)
 	}
 	s->next_ms = clear_ms > COLD_STALL_MS ? NEVER :
 		     cold_next(s->first_ms, now, now - begin);
-	if (permille >= 0 && !tell(p, s, permille, NULL, 0))
+	told = cold_foresee(permille, s->permille);
+	s->permille = permille;
+	if (told >= 0 && !tell(p, s, told, NULL, 0))
 		drop(p, s);
 }
 

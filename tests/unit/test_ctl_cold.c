@@ -246,7 +246,25 @@ static void limits(void **state)
 	assert_int_equal(weigh(&f, &b, &n, 0, 0), -1);
 }
 
-/* Further apart each time, half an hour at most; dear looks are rarer. */
+/* A share that shrinks goes on to, what stays is dead. */
+static void foreseen(void **state)
+{
+	int u, before;
+
+	(void)state;
+	assert_int_equal(cold_foresee(-1, 900), -1);
+	assert_int_equal(cold_foresee(900, -1), 900);	/* the first one */
+	assert_int_equal(cold_foresee(1000, 1000), 1000);
+	assert_int_equal(cold_foresee(700, 700), 700);	/* of every page a third is live */
+	assert_int_equal(cold_foresee(547, 770), 388);	/* walked through in twice the time */
+	assert_int_equal(cold_foresee(900, 300), 900);	/* no more than is unused now */
+	assert_int_equal(cold_foresee(0, 500), 0);
+	for (u = 0; u <= 1000; u++)
+		for (before = 1; before <= 1000; before += 37)
+			assert_in_range(cold_foresee(u, before), 0, u);
+}
+
+/* Further apart each time, two hours at most; dear looks are rarer. */
 static void schedule(void **state)
 {
 	static const u64 when[] = { 5000, 10000, 20000, 40000, 80000 };
@@ -261,7 +279,7 @@ static void schedule(void **state)
 	at = t + 100 * 3600000ULL;
 	assert_int_equal(cold_next(t, at, 1), at + COLD_FAR_MS);
 	assert_int_equal(cold_next(t, t + 10, 300), t + 10 + 30000);
-	assert_int_equal(cold_next(t, at, 60000), at + 6000000);
+	assert_int_equal(cold_next(t, at, 90000), at + 9000000);
 }
 
 /* A directory of /proc with these files in it, for the next look */
@@ -328,7 +346,7 @@ int main(void)
 		cmocka_unit_test(smaps), cmocka_unit_test(odd_text),
 		cmocka_unit_test(too_many), cmocka_unit_test(overlap),
 		cmocka_unit_test(leaks), cmocka_unit_test(limits), cmocka_unit_test(schedule),
-		cmocka_unit_test(failed_looks),
+		cmocka_unit_test(foreseen), cmocka_unit_test(failed_looks),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
