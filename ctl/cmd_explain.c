@@ -78,13 +78,14 @@ static void print_alert(const struct rec *alert)
 {
 	u64 severity = rec_get(alert, SEEPAGE_A_SEVERITY, 0);
 	const char *name = severity_name((unsigned int)severity);
-	char when[TEXT_MAX], state[TEXT_MAX];
+	char when[TEXT_MAX], state[TEXT_MAX], group[TEXT_MAX] = "";
 
 	attr_text(SEEPAGE_A_TIME_NS, alert->a[SEEPAGE_A_TIME_NS], false, when, sizeof(when));
 	attr_text(SEEPAGE_A_STATE, alert->a[SEEPAGE_A_STATE], false, state, sizeof(state));
-	out_printf("last alert: #%llu at %s: %s, severity %llu%s%s%s\n",
+	sentence_group(alert, group, sizeof(group));
+	out_printf("last alert: #%llu at %s: %s, severity %llu%s%s%s%s\n",
 		   rec_get(alert, SEEPAGE_A_SEQ, 0), when, state, severity, name ? " (" : "",
-		   name ? name : "", name ? ")" : "");
+		   name ? name : "", name ? ")" : "", group);
 }
 
 static void print_before(const struct rec *before)

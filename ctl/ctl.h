@@ -176,6 +176,7 @@ struct factor {
 	s64 value, baseline;
 	bool has_value, has_baseline;
 	bool past;
+	unsigned int series;
 };
 
 struct gate {
@@ -183,6 +184,7 @@ struct gate {
 	bool passed, reached;
 	s64 value, limit;
 	bool past;
+	unsigned int series;
 	bool few;		/* RISING: of the floors it takes only these are known */
 	unsigned int floors;
 };
@@ -201,6 +203,7 @@ struct level {
 int rec_parse(struct rec *rec, struct nlmsghdr *nlh);
 void rec_is_gone(struct rec *rec);
 bool rec_has_evidence(const struct rec *rec);
+unsigned int rec_series(const struct rec *rec);
 int rec_accusation(const struct rec *alert, const struct rec *all, size_t n);
 bool rec_u64(const struct rec *rec, unsigned int id, u64 *v);
 u64 rec_get(const struct rec *rec, unsigned int id, u64 otherwise);
@@ -246,6 +249,8 @@ bool is_control(u32 c);
 /* sentence.c: what one figure means, in English */
 #define FIGURE_MAX	48
 const char *sentence_figure(const char *unit, s64 v, char *buf);
+const char *sentence_series(unsigned int series);
+void sentence_group(const struct rec *rec, char *buf, size_t size);
 void __printf(3, 4) sentence_append(char *buf, size_t size, const char *fmt, ...);
 void sentence_headline(const struct rec *rec, char *buf, size_t size);
 void sentence_factor(const struct factor *f, char *buf, size_t size);
