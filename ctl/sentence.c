@@ -222,6 +222,26 @@ void sentence_factor(const struct factor *f, char *buf, size_t size)
 	}
 }
 
+/* A climb like one that was given back before says nothing; a higher or a longer one does. */
+static void gate_novelty(const struct gate *g, const char *value, const char *limit,
+			 char *buf, size_t size)
+{
+	const char *has = g->past ? "had" : "has";
+
+	if (!g->limit)
+		snprintf(buf, size, "it %s never given back a rise before", has);
+	else if (g->passed && g->value > g->limit)
+		snprintf(buf, size, "it %s risen by %s, higher than it %s done before and given "
+			 "back: more than %s %s", has, value, has, limit, counts(g->past));
+	else if (g->passed)
+		snprintf(buf, size, "it %s risen for longer than it %s done before and given back",
+			 has, has);
+	else
+		snprintf(buf, size, "it %s risen by %s, and %s given back such rises before: more "
+			 "than %s, or half as long again, %s", has, value, has, limit,
+			 counts(g->past));
+}
+
 /* @g has no figures: what it waits for. */
 static void gate_waits(const struct gate *g, char *buf, size_t size)
 {
@@ -257,7 +277,7 @@ void sentence_gate(const struct gate *g, char *buf, size_t size)
 		snprintf(buf, size, "age %s %s; at least %s %s needed", be, value, limit, be);
 		break;
 	case SEEPAGE_GATE_RISING:
-		snprintf(buf, size, "the floor rose %s; more than %s %s needed", value, limit, be);
+		snprintf(buf, size, "the floor rose %s; at least %s %s needed", value, limit, be);
 		break;
 	case SEEPAGE_GATE_SATURATION:
 		snprintf(buf, size,
@@ -277,12 +297,7 @@ void sentence_gate(const struct gate *g, char *buf, size_t size)
 			 be);
 		break;
 	case SEEPAGE_GATE_NOVELTY:
-		if (g->limit)
-			snprintf(buf, size, "the floor rose %s; more than %s, or for longer, %s "
-				 "news after what it released", value, limit, be);
-		else
-			snprintf(buf, size, "it %s never released a rise",
-				 g->past ? "had" : "has");
+		gate_novelty(g, value, limit, buf, size);
 		break;
 	case SEEPAGE_GATE_OWN:
 		snprintf(buf, size, "%s of the growth %s its own, not shared memory that was "

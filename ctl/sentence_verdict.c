@@ -258,7 +258,7 @@ static void change_gate(const struct gate *g, char *buf, size_t size)
 		snprintf(buf, size, "It can raise an alert when it is %s old.", text);
 		break;
 	case SEEPAGE_GATE_RISING:
-		snprintf(buf, size, "A rise of the floor by more than %s.", text);
+		snprintf(buf, size, "A rise of the floor by at least %s.", text);
 		break;
 	case SEEPAGE_GATE_SATURATION:
 		snprintf(buf, size, "Growth that does not level off as it does now.");
@@ -274,8 +274,8 @@ static void change_gate(const struct gate *g, char *buf, size_t size)
 		snprintf(buf, size, "Evidence worth more than %s points in all.", text);
 		break;
 	case SEEPAGE_GATE_NOVELTY:
-		snprintf(buf, size, "A rise by more than %s, or a longer one than it has released "
-			 "before.", text);
+		snprintf(buf, size, "A rise by more than %s, or one that lasts half as long again "
+			 "as any it has given back.", text);
 		break;
 	case SEEPAGE_GATE_OWN:
 		snprintf(buf, size, "Growth of memory that is its own.");

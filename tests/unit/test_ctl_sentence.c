@@ -101,11 +101,41 @@ static void gates(void **state)
 	assert_string_equal(gate(SEEPAGE_GATE_CONFIDENCE, 70, 70),
 			    "confidence is 70; more than 70 is needed");
 	sentence_gate(&g, buf, sizeof(buf));
-	assert_string_equal(buf, "no floor of anonymous memory, swap, shared memory and page tables "
-			    "keeps rising");
+	assert_string_equal(buf, "no floor of anonymous memory, swap, shared memory and page "
+			    "tables keeps rising");
+	assert_string_equal(gate(SEEPAGE_GATE_RISING, 3 << 20, 4 << 20),
+			    "the floor rose 3.0 MiB; at least 4.0 MiB is needed");
 	g.id = SEEPAGE_GATE_HORIZON;
 	sentence_gate(&g, buf, sizeof(buf));
 	assert_string_equal(buf, "not reached");
+}
+
+static const char *novelty(bool passed, bool past, s64 value, s64 limit)
+{
+	struct gate g = { .id = SEEPAGE_GATE_NOVELTY, .reached = true, .value = value,
+			  .limit = limit, .passed = passed, .past = past };
+
+	sentence_gate(&g, buf, sizeof(buf));
+	return buf;
+}
+
+/* What was given back before: a higher rise counts, a longer one, and the first. */
+static void climbs(void **state)
+{
+	(void)state;
+	assert_string_equal(novelty(true, false, 50 << 20, 0),
+			    "it has never given back a rise before");
+	assert_string_equal(novelty(true, false, 100 << 20, 75 << 20),
+			    "it has risen by 100.0 MiB, higher than it has done before and given "
+			    "back: more than 75.0 MiB counts");
+	assert_string_equal(novelty(true, false, 50 << 20, 75 << 20),
+			    "it has risen for longer than it has done before and given back");
+	assert_string_equal(novelty(false, false, 50 << 20, 75 << 20),
+			    "it has risen by 50.0 MiB, and has given back such rises before: more "
+			    "than 75.0 MiB, or half as long again, counts");
+	assert_string_equal(novelty(false, true, 50 << 20, 75 << 20),
+			    "it had risen by 50.0 MiB, and had given back such rises before: more "
+			    "than 75.0 MiB, or half as long again, counted");
 }
 
 /* What a sentence is about is what the verdict is about. */
@@ -258,7 +288,8 @@ static void accused(void **state)
 	sentence_evidence(&rec, buf, sizeof(buf));
 	assert_string_equal(buf, "floor of its address space rose 100.0 MiB from 10.0 MiB");
 	sentence_change(&rec, buf, sizeof(buf));
-	assert_non_null(strstr(buf, "(address space that never held memory: below about 60.0 MiB)"));
+	assert_non_null(strstr(buf, "(address space that never held memory: below about 60.0 "
+			       "MiB)"));
 	sentence_verdict(&rec, buf, sizeof(buf));
 	assert_non_null(strstr(buf, "It takes address space, not memory"));
 	assert_null(strstr(buf, "still uses"));
@@ -543,7 +574,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(factors), cmocka_unit_test(extremes), cmocka_unit_test(gates),
-		cmocka_unit_test(of_series),
+		cmocka_unit_test(climbs), cmocka_unit_test(of_series),
 		cmocka_unit_test(accused_group),
 		cmocka_unit_test(headline), cmocka_unit_test(held_back),
 		cmocka_unit_test(accused), cmocka_unit_test(accused_at_rest),
