@@ -196,6 +196,8 @@ struct gate {
 struct level {
 	u64 epoch_ms;		/* the newest epoch */
 	u64 covers_ms;		/* all that are remembered */
+	u64 age_ms;		/* since the newest ended */
+	bool has_age;
 	unsigned int n;
 	u64 minima[MINIMA_MAX];
 };
@@ -306,6 +308,13 @@ void jsonc_no_object(const char *text, const char *type, char *err, size_t size)
 struct json_object *jsonc_parse(const char *text, size_t len, struct jsonc_bad *bad,
 				char *err, size_t size);
 
+/* spark.c: figures as a line of text */
+#define SPARK_WIDE	4		/* columns that a figure takes at most */
+#define SPARK_COLUMNS	160
+#define SPARK_MAX	(3 * SPARK_COLUMNS + 1)
+char *spark(char *buf, const u64 *v, unsigned int n, unsigned int columns, bool utf8);
+bool spark_utf8(const char *lc_all, const char *lc_ctype, const char *lang);
+
 /* table.c: columns that are as wide as they must be */
 struct table;
 struct table *table_new(const char *const *heads, const bool *right, unsigned int cols);
@@ -319,6 +328,7 @@ void out_init(void);
 int out_close(int status);
 void out_printf(const char *fmt, ...) __printf(1, 2);
 void out_line(const char *text);
+unsigned int out_columns(void);
 bool out_broken(void);
 bool out_gone(void);
 int out_json(const struct ctx *ctx, struct json_object *o);

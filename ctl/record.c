@@ -178,6 +178,7 @@ unsigned int rec_levels(const struct rec *rec, struct level *l)
 		minima = a[SEEPAGE_LEVEL_A_MINIMA];
 		if (!attr_u64(a[SEEPAGE_LEVEL_A_EPOCH_MS], &l[n].epoch_ms) || !minima)
 			continue;
+		l[n].has_age = attr_u64(a[SEEPAGE_LEVEL_A_AGE_MS], &l[n].age_ms);
 		l[n].n = (unsigned int)nla_len(minima) / sizeof(*l[n].minima);
 		if (l[n].n > MINIMA_MAX)
 			l[n].n = MINIMA_MAX;

@@ -315,7 +315,8 @@ enum seepage_level_attr {
 	SEEPAGE_LEVEL_A_UNSPEC,
 	SEEPAGE_LEVEL_A_PAD,
 	SEEPAGE_LEVEL_A_EPOCH_MS,	/* u64, length of an epoch, nominal */
-	SEEPAGE_LEVEL_A_MINIMA,		/* binary: u64[], bytes of anon+swap, oldest first */
+	SEEPAGE_LEVEL_A_MINIMA,		/* binary: u64[], bytes of SERIES_MEMORY, oldest first */
+	SEEPAGE_LEVEL_A_AGE_MS,		/* u64, since the newest epoch ended */
 
 	__SEEPAGE_LEVEL_A_MAX,
 	SEEPAGE_LEVEL_A_MAX = __SEEPAGE_LEVEL_A_MAX - 1
