@@ -135,7 +135,7 @@ enum seepage_attr {
 	SEEPAGE_A_SWAP_BYTES,		/* u64 */
 	SEEPAGE_A_VSZ_BYTES,		/* u64, total address space */
 	SEEPAGE_A_BRK_BYTES,		/* u64, the brk heap */
-	SEEPAGE_A_GROWTH_BYTES_PER_HOUR,/* s64, growth of the anon+swap floor */
+	SEEPAGE_A_GROWTH_BYTES_PER_HOUR,/* s64, growth of the floor of SERIES, or memory */
 	SEEPAGE_A_TTE_SECONDS,		/* u64, time to exhaustion at that growth */
 
 	/* page faults on user addresses since the mm was first seen */
