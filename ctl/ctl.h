@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <sys/types.h>
 #include <json-c/json.h>
 #include <netlink/attr.h>
 #include <netlink/msg.h>
@@ -215,6 +216,11 @@ void rec_comm(const struct rec *rec, char *buf, size_t size);
 unsigned int rec_factors(const struct rec *rec, struct factor *f);
 unsigned int rec_gates(const struct rec *rec, struct gate *g);
 unsigned int rec_levels(const struct rec *rec, struct level *l);
+
+/* child.c: a command that is executed, and all that descends from it */
+int child_start(const struct ctx *ctx, char **argv, pid_t *child);
+bool child_ended(pid_t child);
+bool child_has(pid_t pid);
 
 /* procfs.c: what /proc knows of a process, if it is still the same one */
 struct place {
