@@ -338,11 +338,6 @@ void seep_alert_retry(struct seep_rec *rec);
 void seep_alert_group_state(struct seep_group *g, u8 prev, const struct seep_verdict *verdict);
 void seep_alert_group_retry(struct seep_group *g, const struct seep_verdict *verdict);
 void seep_alert_group_exited(struct seep_group *g, struct seep_rec *last);
-static inline bool seep_alert_is(u8 state)
-{
-	return state >= SEEPAGE_STATE_SUSPECTED && state <= SEEPAGE_STATE_RUNAWAY;
-}
-
 const struct seep_alert *seep_alert_next(u64 seq);	/* the first with >= seq */
 void seep_alert_range(u64 *first, u64 *last);	/* takes the table mutex itself */
 void seep_alert_reset(void);
