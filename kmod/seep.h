@@ -277,6 +277,13 @@ static inline bool seep_rec_gone(const struct seep_rec *rec)
 	return !atomic_read_acquire(&rec->mm->mm_users);
 }
 
+/* Taken in user mode (@mode 0) or in kernel mode (SEEP_F_KERNEL). Any context. */
+static inline u64 seep_rec_faults(const struct seep_rec *rec, u32 mode)
+{
+	return atomic64_read(&rec->faults[mode]) +
+	       atomic64_read(&rec->faults[mode | SEEP_F_WRITE]);
+}
+
 /* owner.c: processes of records, records of processes */
 struct pid_namespace;
 struct task_struct *seep_owner_of(struct task_struct *t, const struct mm_struct *mm); /* RCU */
