@@ -78,30 +78,37 @@ static void print_alert(const struct rec *alert)
 {
 	u64 severity = rec_get(alert, SEEPAGE_A_SEVERITY, 0);
 	const char *name = severity_name((unsigned int)severity);
-	char when[TEXT_MAX], state[TEXT_MAX];
+	char when[TEXT_MAX], state[TEXT_MAX], group[TEXT_MAX] = "";
 
 	attr_text(SEEPAGE_A_TIME_NS, alert->a[SEEPAGE_A_TIME_NS], false, when, sizeof(when));
 	attr_text(SEEPAGE_A_STATE, alert->a[SEEPAGE_A_STATE], false, state, sizeof(state));
-	out_printf("last alert: #%llu at %s: %s, severity %llu%s%s%s\n",
+	sentence_group(alert, group, sizeof(group));
+	out_printf("last alert: #%llu at %s: %s, severity %llu%s%s%s%s\n",
 		   rec_get(alert, SEEPAGE_A_SEQ, 0), when, state, severity, name ? " (" : "",
-		   name ? name : "", name ? ")" : "");
+		   name ? name : "", name ? ")" : "", group);
+}
+
+static void print_factor(const struct factor *f)
+{
+	const char *name = factor_name(f->id);
+	char text[SENTENCE_MAX], points[32];
+
+	snprintf(points, sizeof(points), "%u/%u", f->points, f->max);
+	sentence_factor(f, text, sizeof(text));
+	out_printf("  %-12s%-12s%s\n", points, name ? name : "?", text);
 }
 
 static void print_before(const struct rec *before)
 {
 	struct factor f[REC_LIST_MAX];
 	unsigned int n = rec_factors(before, f), i;
-	char when[TEXT_MAX], text[SENTENCE_MAX], points[32];
+	char when[TEXT_MAX], text[TEXT_MAX];
 
 	attr_text(SEEPAGE_A_TIME_NS, before->a[SEEPAGE_A_TIME_NS], false, when, sizeof(when));
 	attr_text(SEEPAGE_A_STATE, before->a[SEEPAGE_A_STATE], false, text, sizeof(text));
 	out_printf("\nbefore: #%llu %s at %s\n", rec_get(before, SEEPAGE_A_SEQ, 0), text, when);
-	for (i = 0; i < n; i++) {
-		snprintf(points, sizeof(points), "%u/%u", f[i].points, f[i].max);
-		sentence_factor(&f[i], text, sizeof(text));
-		out_printf("  %-12s%-12s%s\n", points,
-			   factor_name(f[i].id) ? factor_name(f[i].id) : "?", text);
-	}
+	for (i = 0; i < n; i++)
+		print_factor(&f[i]);
 }
 
 static void print_gates(const struct rec *rec)
@@ -125,17 +132,13 @@ static void print_factors(const struct rec *rec)
 	struct factor f[REC_LIST_MAX];
 	u64 confidence = rec_get(rec, SEEPAGE_A_CONFIDENCE, 0), sum = 0;
 	unsigned int n = rec_factors(rec, f), i;
-	char text[SENTENCE_MAX], points[32];
 
 	if (!n)
 		return;
 	out_line("\nEvidence, points of at most:");
 	for (i = 0; i < n; i++) {
 		sum += f[i].points;
-		snprintf(points, sizeof(points), "%u/%u", f[i].points, f[i].max);
-		sentence_factor(&f[i], text, sizeof(text));
-		out_printf("  %-12s%-12s%s\n", points,
-			   factor_name(f[i].id) ? factor_name(f[i].id) : "?", text);
+		print_factor(&f[i]);
 	}
 	if (sum > 100 && confidence == 100)
 		out_printf("  %llu points, of which 100 count: there is no more confidence\n", sum);

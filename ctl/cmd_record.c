@@ -5,13 +5,10 @@
  * gap in the numbers of the messages and is written down as lost.
  */
 #include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -21,7 +18,6 @@
 #include "series.h"
 
 #define BUFFER_BYTES	(32 << 20)	/* several passes over a full table */
-#define ANCESTORS	64
 
 static const char *file, *comm;
 static u64 duration_s, count_passes;
@@ -66,37 +62,6 @@ static u64 now_ms(void)
 
 /* ---- whose series are written ---- */
 
-static pid_t parent_of(pid_t pid)
-{
-	char path[32], text[512], *p;
-	ssize_t n;
-	int fd;
-
-	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return 0;
-	n = read(fd, text, sizeof(text) - 1);
-	close(fd);
-	text[n > 0 ? n : 0] = '\0';
-	p = strrchr(text, ')');		/* then a blank, the state, a blank */
-	return p && strlen(p) > 4 ? (pid_t)strtol(p + 4, NULL, 10) : 0;
-}
-
-/* We are the reaper of all that the command leaves behind: they stay our descendants. */
-static bool descends(pid_t pid)
-{
-	pid_t self = getpid();
-	int i;
-
-	for (i = 0; i < ANCESTORS && pid > 1; i++) {
-		pid = parent_of(pid);
-		if (pid == self)
-			return true;
-	}
-	return false;
-}
-
 static bool wanted(void *arg, const struct seepage_raw_sample *s)
 {
 	const struct recorder *r = arg;
@@ -105,7 +70,7 @@ static bool wanted(void *arg, const struct seepage_raw_sample *s)
 	if (comm && strncmp(comm, s->comm, sizeof(s->comm)))
 		return false;
 	if (r->child)
-		return descends((pid_t)s->pid);
+		return child_has((pid_t)s->pid);
 	for (i = 0; i < r->n; i++)
 		if (r->pids[i] == s->pid)
 			return true;
@@ -225,72 +190,13 @@ static int on_event(struct nlmsghdr *nlh, void *arg)
 	return 0;
 }
 
-/* ---- the command to be recorded ---- */
-
-/* In the child: only what is allowed between fork and exec */
-static void exec_command(const struct recorder *r, char **argv, int report)
-{
-	sigset_t none;
-	int err;
-
-	sigemptyset(&none);
-	sigprocmask(SIG_SETMASK, &none, NULL);
-	signal(SIGPIPE, SIG_DFL);
-	execvp(argv[0], argv);
-	err = errno;
-	while (write(report, &err, sizeof(err)) < 0 && errno == EINTR)
-		;
-	_exit(127);
-}
-
-/* 0, or 1: it could not be executed, told */
-static int start_command(struct recorder *r, char **argv)
-{
-	int report[2], err = 0;
-	ssize_t n;
-
-	prctl(PR_SET_CHILD_SUBREAPER, 1);
-	if (pipe2(report, O_CLOEXEC))
-		return fail(r->ctx, "%s", strerror(errno));
-	r->child = fork();
-	if (!r->child)
-		exec_command(r, argv, report[1]);
-	err = errno;
-	close(report[1]);
-	if (r->child < 0) {
-		close(report[0]);
-		r->child = 0;
-		return fail(r->ctx, "%s: %s", argv[0], strerror(err));
-	}
-	do {
-		n = read(report[0], &err, sizeof(err));
-	} while (n < 0 && errno == EINTR);
-	close(report[0]);
-	if (n != sizeof(err))
-		return 0;
-	waitpid(r->child, NULL, 0);
-	r->child = 0;
-	return fail(r->ctx, "%s: %s", argv[0], strerror(err));
-}
-
-/* Has the command ended? What it left behind is reaped too. */
-static bool command_ended(struct recorder *r)
-{
-	bool ended = false;
-	pid_t pid;
-
-	while ((pid = waitpid(-1, NULL, WNOHANG)) > 0)
-		ended |= pid == r->child;
-	return ended;
-}
-
 static void on_signal(struct recorder *r)
 {
 	struct signalfd_siginfo s;
 
 	if (read(r->signals, &s, sizeof(s)) != sizeof(s))
 		return;
-	if (s.ssi_signo != SIGCHLD || command_ended(r))
+	if (s.ssi_signo != SIGCHLD || child_ended(r->child))
 		r->done = true;
 }
 
@@ -395,7 +301,7 @@ static int record_to_file(struct recorder *r, char **command)
 	r->w.whole = reset;
 	series_write_begin(&r->w, r->out);
 	if (*command)
-		status = start_command(r, command);
+		status = child_start(r->ctx, command, &r->child);
 	if (duration_s)
 		r->deadline_ms = now_ms() + duration_s * 1000;
 	err = status ? 0 : record(r);

@@ -72,26 +72,53 @@ static void print_gates(const struct rec *rec)
 	}
 }
 
-static void print_history(const struct rec *rec)
+/* "-" for what is not known */
+static void cell(bool known, u64 ms)
 {
-	struct level l[REC_LIST_MAX];
-	unsigned int n = rec_levels(rec, l), i, j;
 	char text[TEXT_MAX];
 
-	if (n)
-		out_printf("least anonymous memory and swap in each epoch, oldest first:\n"
-			   "  %-15s%-10s%s\n", "EPOCH", "COVERS", "LEAST");
-	for (i = 0; i < n; i++) {
-		/* what the first sample closed was no whole epoch */
-		bool whole = i || l[i].n > 1;
+	out_printf("%-10s", known ? fmt_ms(text, sizeof(text), ms) : "-");
+}
 
-		out_printf("  %-15s", whole ? fmt_ms(text, sizeof(text), l[i].epoch_ms) : "-");
-		out_printf("%-10s", whole ? fmt_ms(text, sizeof(text), l[i].covers_ms) : "-");
-		for (j = 0; j < l[i].n; j++)
-			out_printf("%s%s", j ? " " : "",
-				   fmt_bytes_short(text, sizeof(text), l[i].minima[j]));
-		out_line("");
+static void print_level(const struct level *l, bool whole, unsigned int columns, bool utf8)
+{
+	u64 least = UINT64_MAX, most = 0;
+	char text[TEXT_MAX], line[SPARK_MAX];
+	unsigned int i;
+
+	for (i = 0; i < l->n; i++) {
+		least = l->minima[i] < least ? l->minima[i] : least;
+		most = l->minima[i] > most ? l->minima[i] : most;
 	}
+	out_printf("  ");
+	cell(whole, l->epoch_ms);
+	cell(whole && l->has_age, l->age_ms + l->covers_ms);
+	cell(l->has_age, l->age_ms);
+	out_printf("%-9s", fmt_bytes_short(text, sizeof(text), least));
+	out_printf("%-9s%s\n", fmt_bytes_short(text, sizeof(text), most),
+		   spark(line, l->minima, l->n, columns, utf8));
+}
+
+#define LEFT_OF_FLOORS	50
+
+static void print_history(const struct rec *rec)
+{
+	unsigned int width = out_columns(), i, n;
+	bool utf8 = spark_utf8(getenv("LC_ALL"), getenv("LC_CTYPE"), getenv("LANG"));
+	struct level l[REC_LIST_MAX];
+
+	width = width > LEFT_OF_FLOORS + LEVEL_EPOCHS ? width - LEFT_OF_FLOORS : LEVEL_EPOCHS;
+	n = rec_levels(rec, l);
+	if (n)
+		out_printf("floors: the least of %s\n"
+			   "in each epoch, the oldest leftmost; times ago:\n"
+			   "  %-10s%-10s%-10s%-9s%-9s%s\n",
+			   sentence_series(SEEPAGE_SERIES_MEMORY), "EPOCH", "SINCE", "UNTIL",
+			   "MIN", "MAX", "FLOORS");
+	/* what the first sample closed was no whole epoch */
+	for (i = 0; i < n; i++)
+		if (l[i].n)
+			print_level(&l[i], i || l[i].n > 1, width, utf8);
 }
 
 static void print_text(const struct rec *rec)

@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <sys/types.h>
 #include <json-c/json.h>
 #include <netlink/attr.h>
 #include <netlink/msg.h>
@@ -176,6 +177,7 @@ struct factor {
 	s64 value, baseline;
 	bool has_value, has_baseline;
 	bool past;
+	unsigned int series;
 };
 
 struct gate {
@@ -183,6 +185,7 @@ struct gate {
 	bool passed, reached;
 	s64 value, limit;
 	bool past;
+	unsigned int series;
 	bool few;		/* RISING: of the floors it takes only these are known */
 	unsigned int floors;
 };
@@ -194,6 +197,8 @@ struct gate {
 struct level {
 	u64 epoch_ms;		/* the newest epoch */
 	u64 covers_ms;		/* all that are remembered */
+	u64 age_ms;		/* since the newest ended */
+	bool has_age;
 	unsigned int n;
 	u64 minima[MINIMA_MAX];
 };
@@ -201,6 +206,7 @@ struct level {
 int rec_parse(struct rec *rec, struct nlmsghdr *nlh);
 void rec_is_gone(struct rec *rec);
 bool rec_has_evidence(const struct rec *rec);
+unsigned int rec_series(const struct rec *rec);
 int rec_accusation(const struct rec *alert, const struct rec *all, size_t n);
 bool rec_u64(const struct rec *rec, unsigned int id, u64 *v);
 u64 rec_get(const struct rec *rec, unsigned int id, u64 otherwise);
@@ -210,6 +216,11 @@ void rec_comm(const struct rec *rec, char *buf, size_t size);
 unsigned int rec_factors(const struct rec *rec, struct factor *f);
 unsigned int rec_gates(const struct rec *rec, struct gate *g);
 unsigned int rec_levels(const struct rec *rec, struct level *l);
+
+/* child.c: a command that is executed, and all that descends from it */
+int child_start(const struct ctx *ctx, char **argv, pid_t *child);
+bool child_ended(pid_t child);
+bool child_has(pid_t pid);
 
 /* procfs.c: what /proc knows of a process, if it is still the same one */
 struct place {
@@ -246,6 +257,8 @@ bool is_control(u32 c);
 /* sentence.c: what one figure means, in English */
 #define FIGURE_MAX	48
 const char *sentence_figure(const char *unit, s64 v, char *buf);
+const char *sentence_series(unsigned int series);
+void sentence_group(const struct rec *rec, char *buf, size_t size);
 void __printf(3, 4) sentence_append(char *buf, size_t size, const char *fmt, ...);
 void sentence_headline(const struct rec *rec, char *buf, size_t size);
 void sentence_factor(const struct factor *f, char *buf, size_t size);
@@ -301,6 +314,13 @@ void jsonc_no_object(const char *text, const char *type, char *err, size_t size)
 struct json_object *jsonc_parse(const char *text, size_t len, struct jsonc_bad *bad,
 				char *err, size_t size);
 
+/* spark.c: figures as a line of text */
+#define SPARK_WIDE	4		/* columns that a figure takes at most */
+#define SPARK_COLUMNS	160
+#define SPARK_MAX	(3 * SPARK_COLUMNS + 1)
+char *spark(char *buf, const u64 *v, unsigned int n, unsigned int columns, bool utf8);
+bool spark_utf8(const char *lc_all, const char *lc_ctype, const char *lang);
+
 /* table.c: columns that are as wide as they must be */
 struct table;
 struct table *table_new(const char *const *heads, const bool *right, unsigned int cols);
@@ -314,6 +334,7 @@ void out_init(void);
 int out_close(int status);
 void out_printf(const char *fmt, ...) __printf(1, 2);
 void out_line(const char *text);
+unsigned int out_columns(void);
 bool out_broken(void);
 bool out_gone(void);
 int out_json(const struct ctx *ctx, struct json_object *o);

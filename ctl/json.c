@@ -131,6 +131,7 @@ static void add_history(struct json_object *o, const struct rec *rec)
 		for (j = 0; j < l[i].n; j++)
 			json_object_array_add(minima, json_object_new_uint64(l[i].minima[j]));
 		json_object_object_add(e, "epoch_ms", json_object_new_uint64(l[i].epoch_ms));
+		add_int(e, "age_ms", l[i].has_age, (s64)l[i].age_ms);
 		json_object_object_add(e, "minima_bytes", minima);
 		json_object_array_add(list, e);
 	}

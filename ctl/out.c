@@ -10,6 +10,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 #include "ctl.h"
 
@@ -54,6 +55,14 @@ void out_line(const char *text)
 {
 	errno = 0;
 	wrote(puts(text) >= 0);
+}
+
+/* Of the terminal; what is no terminal is as wide as those once were. */
+unsigned int out_columns(void)
+{
+	struct winsize w;
+
+	return !ioctl(STDOUT_FILENO, TIOCGWINSZ, &w) && w.ws_col ? w.ws_col : 80;
 }
 
 static void flush(void)

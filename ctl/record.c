@@ -39,6 +39,12 @@ bool rec_has_evidence(const struct rec *rec)
 	return false;
 }
 
+/* What its verdict is about; memory where nothing else is said */
+unsigned int rec_series(const struct rec *rec)
+{
+	return (unsigned int)rec_get(rec, SEEPAGE_A_SERIES, SEEPAGE_SERIES_MEMORY);
+}
+
 /*
  * The newest of the @n alerts that accused the process of @alert, before it or
  * itself; pids come again, so the name has to be the same. -1: none.
@@ -124,6 +130,7 @@ unsigned int rec_factors(const struct rec *rec, struct factor *f)
 		memset(&f[n], 0, sizeof(f[n]));
 		f[n].id = (unsigned int)id;
 		f[n].past = rec->past;
+		f[n].series = rec_series(rec);
 		f[n].points = (unsigned int)points;
 		f[n].max = (unsigned int)max;
 		f[n].has_value = attr_s64(a[SEEPAGE_FACTOR_A_VALUE], &f[n].value);
@@ -171,6 +178,7 @@ unsigned int rec_levels(const struct rec *rec, struct level *l)
 		minima = a[SEEPAGE_LEVEL_A_MINIMA];
 		if (!attr_u64(a[SEEPAGE_LEVEL_A_EPOCH_MS], &l[n].epoch_ms) || !minima)
 			continue;
+		l[n].has_age = attr_u64(a[SEEPAGE_LEVEL_A_AGE_MS], &l[n].age_ms);
 		l[n].n = (unsigned int)nla_len(minima) / sizeof(*l[n].minima);
 		if (l[n].n > MINIMA_MAX)
 			l[n].n = MINIMA_MAX;
@@ -211,6 +219,7 @@ unsigned int rec_gates(const struct rec *rec, struct gate *g)
 		memset(&g[n], 0, sizeof(g[n]));
 		g[n].id = (unsigned int)id;
 		g[n].past = rec->past;
+		g[n].series = rec_series(rec);
 		g[n].passed = passed;
 		g[n].reached = attr_s64(a[SEEPAGE_GATE_A_VALUE], &g[n].value) &&
 			     attr_s64(a[SEEPAGE_GATE_A_LIMIT], &g[n].limit);

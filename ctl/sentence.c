@@ -50,6 +50,30 @@ void __printf(3, 4) sentence_append(char *buf, size_t size, const char *fmt, ...
 	va_end(ap);
 }
 
+/* What a series sums up */
+const char *sentence_series(unsigned int series)
+{
+	static const char *const nouns[] = {
+		[SEEPAGE_SERIES_MEMORY] =
+			"anonymous memory, swap, shared memory and page tables",
+		[SEEPAGE_SERIES_VSZ] = "address space that never held memory",
+		[SEEPAGE_SERIES_GROUP] = "the memory of all processes of its name and cgroup",
+	};
+
+	static_assert(ARRAY_SIZE(nouns) == __SEEPAGE_SERIES_MAX, "every series has a noun");
+	return series < ARRAY_SIZE(nouns) ? nouns[series] :
+	       "a series this controller does not know";
+}
+
+/* Of a group, what is told of one process is told of all. */
+void sentence_group(const struct rec *rec, char *buf, size_t size)
+{
+	u64 members;
+
+	if (rec_u64(rec, SEEPAGE_A_MEMBERS, &members))
+		sentence_append(buf, size, ", all %llu processes of its name and cgroup", members);
+}
+
 static const char *is(bool past)
 {
 	return past ? "was" : "is";
@@ -87,8 +111,9 @@ void sentence_headline(const struct rec *rec, char *buf, size_t size)
 	s64 growth;
 
 	rec_comm(rec, comm, sizeof(comm));
-	snprintf(buf, size, "pid %llu (%s): %s", rec_get(rec, SEEPAGE_A_PID, 0), comm,
-		 state ? state : "unknown state");
+	snprintf(buf, size, "pid %llu (%s)", rec_get(rec, SEEPAGE_A_PID, 0), comm);
+	sentence_group(rec, buf, size);
+	sentence_append(buf, size, ": %s", state ? state : "unknown state");
 	if (rec_u64(rec, SEEPAGE_A_CONFIDENCE, &confidence))
 		sentence_append(buf, size, ", confidence %llu", confidence);
 	if (rec_s64(rec, SEEPAGE_A_GROWTH_BYTES_PER_HOUR, &growth))
@@ -168,12 +193,11 @@ void sentence_factor(const struct factor *f, char *buf, size_t size)
 		break;
 	case SEEPAGE_FACTOR_FLOOR:
 		if (f->value > 0)
-			snprintf(buf, size,
-				 "the floor of anonymous memory and swap rose %s, from %s",
-				 value, base);
+			snprintf(buf, size, "the floor of %s rose %s, from %s",
+				 sentence_series(f->series), value, base);
 		else
-			snprintf(buf, size, "the floor of anonymous memory and swap %s not rise",
-				 f->past ? "did" : "does");
+			snprintf(buf, size, "the floor of %s %s not rise",
+				 sentence_series(f->series), f->past ? "did" : "does");
 		break;
 	case SEEPAGE_FACTOR_PERSIST:
 		if (f->value > 0)
@@ -198,36 +222,62 @@ void sentence_factor(const struct factor *f, char *buf, size_t size)
 	}
 }
 
+/* A climb like one that was given back before says nothing; a higher or a longer one does. */
+static void gate_novelty(const struct gate *g, const char *value, const char *limit,
+			 char *buf, size_t size)
+{
+	const char *has = g->past ? "had" : "has";
+
+	if (!g->limit)
+		snprintf(buf, size, "it %s never given back a rise before", has);
+	else if (g->passed && g->value > g->limit)
+		snprintf(buf, size, "it %s risen by %s, higher than it %s done before and given "
+			 "back: more than %s %s", has, value, has, limit, counts(g->past));
+	else if (g->passed)
+		snprintf(buf, size, "it %s risen for longer than it %s done before and given back",
+			 has, has);
+	else
+		snprintf(buf, size, "it %s risen by %s, and %s given back such rises before: more "
+			 "than %s, or half as long again, %s", has, value, has, limit,
+			 counts(g->past));
+}
+
+/* @g has no figures: what it waits for. */
+static void gate_waits(const struct gate *g, char *buf, size_t size)
+{
+	if (g->few)
+		snprintf(buf, size, "%u of the %u floors needed of %s %s known",
+			 g->floors, LEVEL_EPOCHS, sentence_series(g->series),
+			 g->floors == 1 ? is(g->past) : g->past ? "were" : "are");
+	else if (g->id == SEEPAGE_GATE_RISING)
+		snprintf(buf, size, "no floor of %s %s rising", sentence_series(g->series),
+			 g->past ? "kept" : "keeps");
+	else
+		snprintf(buf, size, "not reached");
+}
+
 void sentence_gate(const struct gate *g, char *buf, size_t size)
 {
 	const char *unit = gate_unit(g->id), *be = is(g->past);
 	char value[FIGURE_MAX], limit[FIGURE_MAX];
 
 	if (!g->reached) {
-		if (g->few)
-			snprintf(buf, size,
-				 "%u of the %u floors of anonymous memory and swap it takes %s known",
-				 g->floors, LEVEL_EPOCHS,
-				 g->floors == 1 ? is(g->past) : g->past ? "were" : "are");
-		else if (g->id == SEEPAGE_GATE_RISING)
-			snprintf(buf, size, "no floor of anonymous memory and swap %s rising",
-				 g->past ? "kept" : "keeps");
-		else
-			snprintf(buf, size, "not reached");
+		gate_waits(g, buf, size);
 		return;
 	}
 	sentence_figure(unit, g->value, value);
 	sentence_figure(unit, g->limit, limit);
 	switch (g->id) {
 	case SEEPAGE_GATE_SIZE:
-		snprintf(buf, size, "memory in use %s %s; at least %s %s", be, value, limit,
-			 counts(g->past));
+		snprintf(buf, size, "%s %s %s; at least %s %s",
+			 g->series == SEEPAGE_SERIES_VSZ ? sentence_series(g->series) :
+			 "memory in use", be, value, limit, counts(g->past));
 		break;
 	case SEEPAGE_GATE_WARMUP:
 		snprintf(buf, size, "age %s %s; at least %s %s needed", be, value, limit, be);
 		break;
 	case SEEPAGE_GATE_RISING:
-		snprintf(buf, size, "the floor rose %s; more than %s %s needed", value, limit, be);
+		snprintf(buf, size, "the floor rose %s; at least %s %s needed", value, limit, be);
 		break;
 	case SEEPAGE_GATE_SATURATION:
 		snprintf(buf, size,
@@ -247,12 +297,7 @@ void sentence_gate(const struct gate *g, char *buf, size_t size)
 			 be);
 		break;
 	case SEEPAGE_GATE_NOVELTY:
-		if (g->limit)
-			snprintf(buf, size, "the floor rose %s; more than %s, or for longer, %s "
-				 "news after what it released", value, limit, be);
-		else
-			snprintf(buf, size, "it %s never released a rise",
-				 g->past ? "had" : "has");
+		gate_novelty(g, value, limit, buf, size);
 		break;
 	case SEEPAGE_GATE_OWN:
 		snprintf(buf, size, "%s of the growth %s its own, not shared memory that was "

@@ -19,8 +19,7 @@ void sentence_alert(const struct rec *rec, char *buf, size_t size)
 	attr_text(SEEPAGE_A_PID, rec->a[SEEPAGE_A_PID], false, text, sizeof(text));
 	rec_comm(rec, comm, sizeof(comm));
 	sentence_append(buf, size, "pid %s (%s)", text, comm);
-	if (rec_u64(rec, SEEPAGE_A_MEMBERS, &v))
-		sentence_append(buf, size, ", all %llu processes of its name and cgroup", v);
+	sentence_group(rec, buf, size);
 	attr_text(SEEPAGE_A_RSS_BYTES, rec->a[SEEPAGE_A_RSS_BYTES], false, text, sizeof(text));
 	sentence_append(buf, size, ", RSS %s", text);
 	if (rec->a[SEEPAGE_A_GROWTH_BYTES_PER_HOUR]) {
@@ -32,6 +31,17 @@ void sentence_alert(const struct rec *rec, char *buf, size_t size)
 		sentence_append(buf, size, ", %s left", fmt_seconds(text, sizeof(text), v));
 	if (rec_u64(rec, SEEPAGE_A_CONFIDENCE, &v))
 		sentence_append(buf, size, ", confidence %llu", v);
+}
+
+static const char *brief_series(unsigned int series)
+{
+	static const char *const nouns[__SEEPAGE_SERIES_MAX] = {
+		[SEEPAGE_SERIES_MEMORY] = "its memory",
+		[SEEPAGE_SERIES_VSZ] = "its address space",
+		[SEEPAGE_SERIES_GROUP] = "their memory",
+	};
+
+	return series < ARRAY_SIZE(nouns) ? nouns[series] : sentence_series(series);
 }
 
 /* A factor in as few words as tell it apart */
@@ -57,7 +67,8 @@ static void brief(const struct factor *f, char *buf, size_t size)
 		snprintf(buf, size, "address space %s of RSS (over %s)", value, base);
 		break;
 	case SEEPAGE_FACTOR_FLOOR:
-		snprintf(buf, size, "floor of anonymous memory rose %s from %s", value, base);
+		snprintf(buf, size, "floor of %s rose %s from %s", brief_series(f->series), value,
+			 base);
 		break;
 	case SEEPAGE_FACTOR_PERSIST:
 		snprintf(buf, size, "%s for %s", f->past ? "rose" : "rising", value);
@@ -163,6 +174,11 @@ static const char *const caveats[] = {
 	"Only growth was measured: whether the program still used that memory is not known.",
 };
 
+static const char *const vsz_caveats[] = {
+	"It takes address space, not memory: reserved and not touched, or of mapped files.",
+	"It took address space, not memory: reserved and not touched, or of mapped files.",
+};
+
 /* Seen since its last sample, if there was one: there is nothing to hold it back yet. */
 static bool not_judged(const struct rec *rec, unsigned int gates)
 {
@@ -217,7 +233,9 @@ void sentence_verdict(const struct rec *rec, char *buf, size_t size)
 				rec->past ? "A new alert is held back" : "Held back",
 				gate_name(closed->id) ? gate_name(closed->id) : "a gate", text);
 	}
-	if ((state_is_alert(state) || rec->gone) && !cold_known(g, n))
+	if ((state_is_alert(state) || rec->gone) && rec_series(rec) == SEEPAGE_SERIES_VSZ)
+		sentence_append(buf, size, " %s", vsz_caveats[rec->gone]);
+	else if ((state_is_alert(state) || rec->gone) && !cold_known(g, n))
 		sentence_append(buf, size, " %s", caveats[rec->gone]);
 	if (policy)
 		sentence_append(buf, size, " Policy: %s.", policy);
@@ -240,7 +258,7 @@ static void change_gate(const struct gate *g, char *buf, size_t size)
 		snprintf(buf, size, "It can raise an alert when it is %s old.", text);
 		break;
 	case SEEPAGE_GATE_RISING:
-		snprintf(buf, size, "A rise of the floor by more than %s.", text);
+		snprintf(buf, size, "A rise of the floor by at least %s.", text);
 		break;
 	case SEEPAGE_GATE_SATURATION:
 		snprintf(buf, size, "Growth that does not level off as it does now.");
@@ -256,8 +274,8 @@ static void change_gate(const struct gate *g, char *buf, size_t size)
 		snprintf(buf, size, "Evidence worth more than %s points in all.", text);
 		break;
 	case SEEPAGE_GATE_NOVELTY:
-		snprintf(buf, size, "A rise by more than %s, or a longer one than it has released "
-			 "before.", text);
+		snprintf(buf, size, "A rise by more than %s, or one that lasts half as long again "
+			 "as any it has given back.", text);
 		break;
 	case SEEPAGE_GATE_OWN:
 		snprintf(buf, size, "Growth of memory that is its own.");
@@ -271,9 +289,8 @@ static void change_gate(const struct gate *g, char *buf, size_t size)
 		break;
 	default:
 		snprintf(buf, size, "%s", g->few ?
-			 "More samples, and a floor of anonymous memory that keeps rising." :
-			 g->id == SEEPAGE_GATE_RISING ?
-			 "A floor of anonymous memory and swap that keeps rising." :
+			 "More samples, and a floor that keeps rising." :
+			 g->id == SEEPAGE_GATE_RISING ? "A floor that keeps rising." :
 			 "The gates before it come first.");
 	}
 }
@@ -293,7 +310,7 @@ static void change_alert(const struct rec *rec, char *buf, size_t size)
 	for (i = 0; i < n; i++) {
 		if (f[i].id != SEEPAGE_FACTOR_FLOOR || f[i].value <= 0 || f[i].baseline < 0)
 			continue;
-		sentence_append(buf, size, " (anonymous memory and swap stay below about %s)",
+		sentence_append(buf, size, " (%s: below about %s)", sentence_series(f[i].series),
 				fmt_bytes(text, sizeof(text),
 					  (u64)f[i].baseline + (u64)f[i].value / 2));
 	}

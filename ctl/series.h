@@ -129,7 +129,16 @@ struct series_reader {
 };
 
 int series_read(struct series_reader *r, FILE *f);
+
+/* series_word.c */
+#define SERIES_TIME_MAX	(1ULL << 62)	/* ns, of the monotonic clock */
 int series_bad(struct series_reader *r, const char *fmt, ...) __printf(2, 3);
+char *series_word(char **p);
+bool series_number(const char *word, u64 max, u64 *v);
+char *series_value(struct series_reader *r, char *word);
+
+/* series_proc.c */
+int series_proc(struct series_reader *r, struct series *s, char *rest);
 
 /* series_verdict.c: what the detector said, as the kernel would tell it */
 struct series_told {

@@ -5,69 +5,9 @@
  * the number of its line, the word and what is allowed.
  */
 #include <errno.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include "series.h"
-
-#define TIME_MAX	(1ULL << 62)	/* ns, of the monotonic clock */
-
-/* For the callbacks as well. Returns -1. */
-int series_bad(struct series_reader *r, const char *fmt, ...)
-{
-	va_list ap;
-	int n = snprintf(r->err, sizeof(r->err), "line %lu: ", r->line);
-
-	va_start(ap, fmt);
-	vsnprintf(r->err + n, sizeof(r->err) - (size_t)n, fmt, ap);
-	va_end(ap);
-	return -1;
-}
-
-/* The next word of a line, NULL at its end. An empty one is told by whoever reads it. */
-static char *next_word(char **p)
-{
-	char *word = *p, *end;
-
-	if (!word)
-		return NULL;
-	end = strchr(word, ' ');
-	if (end)
-		*end++ = '\0';
-	*p = end;
-	return word;
-}
-
-static bool number(const char *word, u64 max, u64 *v)
-{
-	return parse_u64(word, v) && *v <= max;
-}
-
-/* Bytes of a name that were written as %XX; false: it is no name */
-static bool decode(const char *s, char *out, size_t size)
-{
-	static const char hex[] = "0123456789ABCDEF";
-	size_t n = 0;
-
-	for (; *s; s++) {
-		const char *hi, *lo;
-
-		if (n + 1 >= size || *s <= ' ' || *s >= 0x7f)
-			return false;
-		if (*s != '%') {
-			out[n++] = *s;
-			continue;
-		}
-		hi = s[1] ? strchr(hex, s[1]) : NULL;
-		lo = hi && s[2] ? strchr(hex, s[2]) : NULL;
-		if (!lo || (hi == hex && lo == hex))
-			return false;
-		out[n++] = (char)((hi - hex) << 4 | (lo - hex));
-		s += 2;
-	}
-	out[n] = '\0';
-	return true;
-}
 
 /* ---- feeding ---- */
 
@@ -145,13 +85,13 @@ static int read_value(struct series_reader *r, struct series *s, const struct se
 	bool minus = word[1] == '-';
 
 	if (!f->difference) {
-		if (!number(word + 1, f->max, &n))
+		if (!series_number(word + 1, f->max, &n))
 			return series_bad(r, "'%.80s': allowed %c and 0..%llu", word, f->letter,
 					  f->max);
 		*v = n;
 		return 0;
 	}
-	if ((word[1] != '+' && !minus) || !number(word + 2, f->max, &n))
+	if ((word[1] != '+' && !minus) || !series_number(word + 2, f->max, &n))
 		return series_bad(r, "'%.80s': allowed %c, + or - and a number up to %llu", word,
 				  f->letter, f->max);
 	if (minus ? n > *v : n > f->max - *v)
@@ -168,12 +108,12 @@ static int read_verdict(struct series_reader *r, struct series *s, const char *w
 	if (*word == 'T') {
 		if (strcmp(word, "T-") == 0)
 			n = SEEP_UNKNOWN;
-		else if (!number(word + 1, SEEP_UNKNOWN - 1, &n))
+		else if (!series_number(word + 1, SEEP_UNKNOWN - 1, &n))
 			return series_bad(r, "'%.80s': allowed T and a number, or T-", word);
 		s->tte_s = n;
 		return 0;
 	}
-	if (!number(word + 1, max, &n))
+	if (!series_number(word + 1, max, &n))
 		return series_bad(r, "'%.80s': allowed %c and 0..%llu", word, *word, max);
 	if (*word == 'S') {
 		s->state = (u8)n;
@@ -211,9 +151,9 @@ static int read_field(struct series_reader *r, struct series *s, struct sample_l
 		return series_bad(r, "'%.80s': allowed a value with one of the letters "
 				  "afswvgnmxuetbhlckpqSCT before it", word);
 	}
-	if (!number(word + 1, TIME_MAX, dest))
+	if (!series_number(word + 1, SERIES_TIME_MAX, dest))
 		return series_bad(r, "'%.80s': allowed %c and 0..%llu", word, *word,
-				  (u64)TIME_MAX);
+				  (u64)SERIES_TIME_MAX);
 	return 0;
 }
 
@@ -224,7 +164,7 @@ static int read_sample(struct series_reader *r, const char *number_word, char *r
 	char *word;
 	u64 id;
 
-	if (!number(number_word, UINT64_MAX, &id))
+	if (!series_number(number_word, UINT64_MAX, &id))
 		return series_bad(r, "'%.80s': allowed the number of a series", number_word);
 	s = series_map_get(&r->map, id);
 	if (!s)
@@ -233,26 +173,13 @@ static int read_sample(struct series_reader *r, const char *number_word, char *r
 		return series_bad(r, "series %llu: a sample, but no pass before it", id);
 	if (s->fed_pass == r->pass)
 		return series_bad(r, "series %llu: a second sample in the same pass", id);
-	while ((word = next_word(&rest)))
+	while ((word = series_word(&rest)))
 		if (read_field(r, s, &l, word) < 0)
 			return -1;
 	return feed(r, s, r->pass_ns + l.t, l.h == SEEP_UNKNOWN ? r->room : l.h);
 }
 
 /* ---- the other lines ---- */
-
-/* @word: KEY=VALUE; returns the value, NULL: it is none, told */
-static char *value_of(struct series_reader *r, char *word)
-{
-	char *eq = strchr(word, '=');
-
-	if (!eq || eq == word) {
-		series_bad(r, "'%.80s': allowed KEY=VALUE", word);
-		return NULL;
-	}
-	*eq = '\0';
-	return eq + 1;
-}
 
 static int read_conf(struct series_reader *r, char *rest)
 {
@@ -262,8 +189,8 @@ static int read_conf(struct series_reader *r, char *rest)
 
 	if (end_pass(r) < 0)
 		return -1;
-	while ((word = next_word(&rest))) {
-		value = value_of(r, word);
+	while ((word = series_word(&rest))) {
+		value = series_value(r, word);
 		if (!value)
 			return -1;
 		if (!conf_add(&c, word, value, err, sizeof(err)))
@@ -284,24 +211,26 @@ static int read_conf(struct series_reader *r, char *rest)
 
 static int read_pass(struct series_reader *r, char *rest)
 {
-	const char *delta = next_word(&rest), *kind = next_word(&rest), *room = next_word(&rest);
-	const char *pool = next_word(&rest);
+	const char *delta = series_word(&rest), *kind = series_word(&rest);
+	const char *room = series_word(&rest), *pool = series_word(&rest);
 	u64 ns;
 
 	if (end_pass(r) < 0)
 		return -1;
 	if (!room || rest)
 		return series_bad(r, "allowed pass NANOSECONDS full|short BYTES [BYTES]");
-	if (!number(delta, TIME_MAX - r->pass_ns, &ns))
+	if (!series_number(delta, SERIES_TIME_MAX - r->pass_ns, &ns))
 		return series_bad(r, "'%.80s': allowed ns since the pass before, 0..%llu", delta,
-				  TIME_MAX - r->pass_ns);
+				  SERIES_TIME_MAX - r->pass_ns);
 	if (strcmp(kind, "full") && strcmp(kind, "short"))
 		return series_bad(r, "'%.80s': allowed full or short", kind);
-	if (!number(room, TIME_MAX, &r->room))
-		return series_bad(r, "'%.80s': allowed bytes, 0..%llu", room, (u64)TIME_MAX);
+	if (!series_number(room, SERIES_TIME_MAX, &r->room))
+		return series_bad(r, "'%.80s': allowed bytes, 0..%llu", room,
+				  (u64)SERIES_TIME_MAX);
 	r->pool = 0;
-	if (pool && !number(pool, TIME_MAX, &r->pool))
-		return series_bad(r, "'%.80s': allowed bytes, 0..%llu", pool, (u64)TIME_MAX);
+	if (pool && !series_number(pool, SERIES_TIME_MAX, &r->pool))
+		return series_bad(r, "'%.80s': allowed bytes, 0..%llu", pool,
+				  (u64)SERIES_TIME_MAX);
 	r->pass_ns += ns;
 	r->full = *kind == 'f';
 	r->pass++;
@@ -327,11 +256,11 @@ static void remove_series(struct series_reader *r, struct series *s, bool ended)
 
 static int read_gone(struct series_reader *r, char *rest)
 {
-	const char *word = next_word(&rest), *why = next_word(&rest);
+	const char *word = series_word(&rest), *why = series_word(&rest);
 	struct series *s;
 	u64 id;
 
-	if (!word || !number(word, UINT64_MAX, &id) || rest)
+	if (!word || !series_number(word, UINT64_MAX, &id) || rest)
 		return series_bad(r, "allowed gone NUMBER [why=reset]");
 	if (why && strcmp(why, "why=reset"))
 		return series_bad(r, "'%.80s': allowed why=reset", why);
@@ -344,11 +273,11 @@ static int read_gone(struct series_reader *r, char *rest)
 
 static int read_lost(struct series_reader *r, char *rest)
 {
-	const char *word = next_word(&rest);
+	const char *word = series_word(&rest);
 	size_t i;
 	u64 n;
 
-	if (!word || rest || !number(word, UINT64_MAX, &n))
+	if (!word || rest || !series_number(word, UINT64_MAX, &n))
 		return series_bad(r, "allowed lost NUMBER");
 	for (i = 0; i < r->live_n; i++)
 		r->live[i]->lost = true;
@@ -357,125 +286,13 @@ static int read_lost(struct series_reader *r, char *rest)
 
 /* ---- proc ---- */
 
-enum { P_PID, P_COMM, P_BORN, P_BEGUN, P_FAULTS, P_SHIFT, P_EXE, P_UID, P_CGROUP, P_KIND,
-	P_HISTORY, P_KEYS };
-
-static const struct {
-	const char *name, *allowed;
-	u64 min, max;			/* of numbers; max 0: it is none */
-} proc_keys[P_KEYS] = {
-	[P_PID]		= { "pid", NULL, 0, UINT32_MAX },
-	[P_COMM]	= { "comm", "a name of up to 63 bytes, odd ones as %XX", 0, 0 },
-	[P_BORN]	= { "born_ns", NULL, 0, TIME_MAX },
-	[P_BEGUN]	= { "begun_ns", NULL, 0, TIME_MAX },
-	[P_FAULTS]	= { "begun_faults", NULL, 0, UINT32_MAX },
-	[P_SHIFT]	= { "page_shift", NULL, 12, 16 },
-	[P_EXE]		= { "exe", "a name of up to 4095 bytes, odd ones as %XX", 0, 0 },
-	[P_UID]		= { "uid", NULL, 0, UINT32_MAX },
-	[P_CGROUP]	= { "cgroup", "a name of up to 4095 bytes, odd ones as %XX", 0, 0 },
-	[P_KIND]	= { "kind", "process or group", 0, 0 },
-	[P_HISTORY]	= { "history", "before", 0, 0 },
-};
-
-/* A word that is no number; false: not allowed */
-static bool proc_word(struct series *s, int key, const char *value)
-{
-	char path[4096], **dest = key == P_EXE ? &s->place.exe : &s->place.cgroup;
-
-	switch (key) {
-	case P_COMM:
-		return decode(value, s->comm, sizeof(s->comm));
-	case P_KIND:
-		s->group = !strcmp(value, "group");
-		return s->group || !strcmp(value, "process");
-	case P_HISTORY:
-		s->before = true;
-		return !strcmp(value, "before");
-	default:
-		if (!decode(value, path, sizeof(path)))
-			return false;
-		*dest = must(strdup(path));
-		return true;
-	}
-}
-
-static void proc_number(struct series *s, int key, u64 v)
-{
-	switch (key) {
-	case P_PID:
-		s->pid = (u32)v;
-		break;
-	case P_BORN:
-		s->born_ns = v;
-		break;
-	case P_BEGUN:
-		s->begun_ns = v;
-		break;
-	case P_FAULTS:
-		s->begun_faults = (u32)v;
-		break;
-	case P_SHIFT:
-		s->page_shift = (u8)v;
-		break;
-	default:
-		s->place.has_uid = true;
-		s->place.uid = (u32)v;
-	}
-}
-
-static int proc_word_of(struct series_reader *r, struct series *s, char *word, u32 *seen)
-{
-	char *value = value_of(r, word), names[TEXT_MAX] = "";
-	u64 v;
-	int i;
-
-	if (!value)
-		return -1;
-	for (i = 0; i < P_KEYS && strcmp(proc_keys[i].name, word); i++)
-		snprintf(names + strlen(names), sizeof(names) - strlen(names), " %s",
-			 proc_keys[i].name);
-	if (i == P_KEYS)
-		return series_bad(r, "unknown key '%.80s': allowed%s", word, names);
-	if (*seen & 1U << i)
-		return series_bad(r, "%s: given twice", word);
-	*seen |= 1U << i;
-	if (proc_keys[i].max) {
-		if (!number(value, proc_keys[i].max, &v) || v < proc_keys[i].min)
-			return series_bad(r, "%s: '%.80s': allowed %llu..%llu", word, value,
-					  proc_keys[i].min, proc_keys[i].max);
-		proc_number(s, i, v);
-	} else if (!proc_word(s, i, value)) {
-		return series_bad(r, "%s: '%.80s': allowed %s", word, value, proc_keys[i].allowed);
-	}
-	return 0;
-}
-
-static int read_words(struct series_reader *r, struct series *s, char *rest)
-{
-	const char *id = next_word(&rest);
-	char *word;
-	u32 seen = 0;
-
-	if (!id || !number(id, UINT64_MAX, &s->id))
-		return series_bad(r, "'%.80s': allowed proc NUMBER KEY=VALUE...", id ? id : "");
-	if (series_map_get(&r->map, s->id))
-		return series_bad(r, "series %llu: the number is in use: gone comes first", s->id);
-	while ((word = next_word(&rest)))
-		if (proc_word_of(r, s, word, &seen) < 0)
-			return -1;
-	if (!(seen & 1U << P_BORN) || !(seen & 1U << P_BEGUN))
-		return series_bad(r, "series %llu: %s is missing", s->id,
-				  seen & 1U << P_BORN ? "begun_ns" : "born_ns");
-	return 0;
-}
-
 static int read_proc(struct series_reader *r, char *rest)
 {
 	struct series *s = must(calloc(1, sizeof(*s)));
 
 	s->page_shift = 12;
 	s->tte_s = SEEP_UNKNOWN;
-	if (read_words(r, s, rest) < 0) {
+	if (series_proc(r, s, rest) < 0) {
 		free_series(s);
 		return -1;
 	}
@@ -501,7 +318,7 @@ static int read_line(struct series_reader *r, char *text)
 		{ "conf", read_conf }, { "lost", read_lost },
 	};
 	char *rest = text;
-	const char *word = next_word(&rest);
+	const char *word = series_word(&rest);
 	size_t i;
 
 	if (*word >= '0' && *word <= '9')

@@ -55,6 +55,20 @@ static void put_figures(struct nl_msg *msg, const struct seep_sample *s)
 	nla_put_u64(msg, SEEPAGE_A_AGE_SECONDS, s->age_ns / 1000000000);
 }
 
+/* As the kernel does: of what grows, or of what is accused and at rest. */
+static void put_series(struct nl_msg *msg, const struct series *s, const struct seep_det *d,
+		       const struct seep_verdict *v)
+{
+	bool accused = d->policy == SEEPAGE_POLICY_LADDER && state_is_alert(d->state);
+
+	if (s->group) {
+		nla_put_u32(msg, SEEPAGE_A_MEMBERS, s->sample.peers ? s->sample.peers : 1);
+		nla_put_u8(msg, SEEPAGE_A_SERIES, SEEPAGE_SERIES_GROUP);
+	} else if (v->t1 || accused) {
+		nla_put_u8(msg, SEEPAGE_A_SERIES, v->t1 ? v->series : d->accused);
+	}
+}
+
 /*
  * @t: out, to be freed
  * @s: with the sample that was fed last
@@ -92,6 +106,7 @@ void series_tell(struct series_told *t, const struct series *s, const struct see
 		    seep_det_fault_rate(d, &s->sample,
 					c->v[SEEPAGE_CFG_MONITORING_WINDOW_S]));
 	put_figures(msg, &s->sample);
+	put_series(msg, s, d, v);
 	put_factors(msg, v);
 	put_gates(msg, v);
 	t->msg = msg;

@@ -216,7 +216,7 @@ int seep_put_alert(struct sk_buff *skb, const struct seep_alert *a, pid_t pid,
 	return seep_put_view(skb, &a->view, pid, ns, true);
 }
 
-static int put_level(struct sk_buff *skb, const struct seep_det *d, u32 j)
+static int put_level(struct sk_buff *skb, const struct seep_det *d, u32 j, u32 now)
 {
 	struct nlattr *nest = nla_nest_start(skb, SEEPAGE_A_LEVEL);
 	u32 n = seep_known(d->epochs, j), epoch = seep_epoch(&d->clock[j], n), i;
@@ -230,6 +230,8 @@ static int put_level(struct sk_buff *skb, const struct seep_det *d, u32 j)
 		bytes[i] = seep_bytes(seep_floor(&d->mem_rung[j], d->epochs >> j, n - 1 - i));
 	if (nla_put_u64_64bit(skb, SEEPAGE_LEVEL_A_EPOCH_MS, max(epoch, 1U) * 100ULL,
 			      SEEPAGE_LEVEL_A_PAD) ||
+	    nla_put_u64_64bit(skb, SEEPAGE_LEVEL_A_AGE_MS, (now - d->clock[j].t_close) * 100ULL,
+			      SEEPAGE_LEVEL_A_PAD) ||
 	    nla_put(skb, SEEPAGE_LEVEL_A_MINIMA, n * sizeof(u64), bytes))
 		return -EMSGSIZE;
 	nla_nest_end(skb, nest);
@@ -241,12 +243,12 @@ int seep_put_history(struct sk_buff *skb, const struct seep_rec *rec)
 {
 	struct nlattr *nest = nla_nest_start(skb, SEEPAGE_A_HISTORY);
 	const struct seep_det *d = &rec->det;
-	u32 j;
+	u32 j, now = seep_ds(ktime_get_ns());
 
 	if (!nest)
 		return -EMSGSIZE;
 	for (j = 0; j < SEEP_SLOW_LEVELS && seep_known(d->epochs, j); j++)
-		if (put_level(skb, d, j))
+		if (put_level(skb, d, j, now))
 			return -EMSGSIZE;
 	nla_nest_end(skb, nest);
 	return 0;

@@ -277,6 +277,13 @@ static inline bool seep_rec_gone(const struct seep_rec *rec)
 	return !atomic_read_acquire(&rec->mm->mm_users);
 }
 
+/* Taken in user mode (@mode 0) or in kernel mode (SEEP_F_KERNEL). Any context. */
+static inline u64 seep_rec_faults(const struct seep_rec *rec, u32 mode)
+{
+	return atomic64_read(&rec->faults[mode]) +
+	       atomic64_read(&rec->faults[mode | SEEP_F_WRITE]);
+}
+
 /* owner.c: processes of records, records of processes */
 struct pid_namespace;
 struct task_struct *seep_owner_of(struct task_struct *t, const struct mm_struct *mm); /* RCU */
@@ -338,11 +345,6 @@ void seep_alert_retry(struct seep_rec *rec);
 void seep_alert_group_state(struct seep_group *g, u8 prev, const struct seep_verdict *verdict);
 void seep_alert_group_retry(struct seep_group *g, const struct seep_verdict *verdict);
 void seep_alert_group_exited(struct seep_group *g, struct seep_rec *last);
-static inline bool seep_alert_is(u8 state)
-{
-	return state >= SEEPAGE_STATE_SUSPECTED && state <= SEEPAGE_STATE_RUNAWAY;
-}
-
 const struct seep_alert *seep_alert_next(u64 seq);	/* the first with >= seq */
 void seep_alert_range(u64 *first, u64 *last);	/* takes the table mutex itself */
 void seep_alert_reset(void);

@@ -56,11 +56,8 @@ TRACE_EVENT(seepage_exit,
 		__entry->id = rec->id;
 		__entry->pid = pid_nr(rec->pid);
 		memcpy(__entry->comm, rec->comm, TASK_COMM_LEN);
-		__entry->faults_user = atomic64_read(&rec->faults[0]) +
-				       atomic64_read(&rec->faults[SEEP_F_WRITE]);
-		__entry->faults_kernel =
-			atomic64_read(&rec->faults[SEEP_F_KERNEL]) +
-			atomic64_read(&rec->faults[SEEP_F_KERNEL | SEEP_F_WRITE]);
+		__entry->faults_user = seep_rec_faults(rec, 0);
+		__entry->faults_kernel = seep_rec_faults(rec, SEEP_F_KERNEL);
 	),
 	TP_printk("id=%llu pid=%d comm=%s faults_user=%llu faults_kernel=%llu",
 		  __entry->id, __entry->pid, __entry->comm,

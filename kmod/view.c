@@ -114,10 +114,8 @@ void seep_view_fill(struct seep_view *v, struct seep_rec *rec)
 	start = READ_ONCE(rec->mm->start_brk);
 	end = READ_ONCE(rec->mm->brk);
 	v->brk = start && end > start ? min_t(u64, end - start, v->vsz) : 0;
-	v->faults_user = atomic64_read(&rec->faults[0]) +
-			 atomic64_read(&rec->faults[SEEP_F_WRITE]);
-	v->faults_kernel = atomic64_read(&rec->faults[SEEP_F_KERNEL]) +
-			   atomic64_read(&rec->faults[SEEP_F_KERNEL | SEEP_F_WRITE]);
+	v->faults_user = seep_rec_faults(rec, 0);
+	v->faults_kernel = seep_rec_faults(rec, SEEP_F_KERNEL);
 	if (!rec->ready) {
 		v->verdict.policy = seep_config_value(SEEPAGE_CFG_POLICY);
 		v->verdict.tte_s = SEEP_UNKNOWN;

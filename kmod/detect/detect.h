@@ -203,12 +203,21 @@ void seep_det_feed(struct seep_det *d, const struct seep_sample *s,
 		   const struct seep_conf *c, struct seep_verdict *v);
 void seep_det_explain(const struct seep_det *d, const struct seep_sample *s,
 		      const struct seep_conf *c, struct seep_verdict *v);
+void seep_verdict_init(struct seep_verdict *v);
+u32 seep_det_unheld(const struct seep_det *d);
+
+/* state.c: the state, over samples; what begins anew with it */
+u8 seep_next_state(struct seep_det *d, const struct seep_verdict *v, u32 now);
+void seep_watch_begin(struct seep_det *d, const struct seep_sample *s, u32 now);
+void seep_start_over(struct seep_det *d, u32 now);
+void seep_reset_fast(struct seep_det *d, u32 t);
+void seep_reset_slow(struct seep_det *d, u32 t);
+
+/* figures.c: what is shown of a history */
 u32 seep_det_fault_rate(const struct seep_det *d, const struct seep_sample *s,
 			u32 window_s);
 bool seep_det_growth(const struct seep_det *d, const struct seep_verdict *v,
 		     s64 *bytes_per_hour);
-void seep_verdict_init(struct seep_verdict *v);
-u32 seep_det_unheld(const struct seep_det *d);
 u8 seep_severity(const struct seep_verdict *v, u64 rss_bytes);
 
 /* classify.c: which faults were anonymous */
@@ -297,6 +306,17 @@ static inline u32 seep_span(const struct seep_clock *clk, u32 closed)
 static inline u32 seep_mem_floor(const struct seep_det *d, u32 i)
 {
 	return seep_floor(d->mem_rung, d->epochs, i);
+}
+
+/* Of the fault-rate window, so many points before the newest. */
+static inline const struct seep_point *seep_point(const struct seep_det *d, u32 back)
+{
+	return &d->window[(d->wpos + SEEP_WINDOW - 1 - back) % SEEP_WINDOW];
+}
+
+static inline bool seep_alert_is(u8 state)
+{
+	return state >= SEEPAGE_STATE_SUSPECTED && state <= SEEPAGE_STATE_RUNAWAY;
 }
 
 /* verdict_ladder.c, verdict_classic.c: the two policies */

@@ -7,18 +7,10 @@
  * for, and would exhaust memory within a horizon a person plans in. No sum of
  * points can stand in for a gate that is closed.
  */
-#include "detect.h"
+#include "growth.h"
 
 #define DS_PER_S		10U
 #define HOUR_DS			(3600 * DS_PER_S)
-#define PATIENCE_SHARE		12	/* of the time to exhaustion, at least; 8 of a long one */
-#define PATIENCE_LESS_SHARE	48	/* off, of what is short: a sixteenth */
-#define PATIENCE_LESS_DS	(600 * DS_PER_S)
-#define PATIENCE_MORE_SHARE	24	/* on top, of what is longer than this */
-#define PATIENCE_MORE_DS	(2 * HOUR_DS)
-#define PATIENCE_MIN_DS		(20 * DS_PER_S)
-#define PATIENCE_MAX_DS		(14 * HOUR_DS)	/* longer than what half a day brings */
-#define PATIENCE_VSZ_DS		(6 * HOUR_DS)	/* where nothing limits address space */
 #define CONFIRM_PERCENT		130	/* of patience */
 #define RUNAWAY_TTE_S		900
 #define HORIZON_S		(180ULL * 24 * 3600)
@@ -31,113 +23,7 @@
 #define EARLY_TTE_S		7200
 #define EARLY_STEPS		64	/* samples to exhaustion at this step */
 #define EARLY_MIN_RISE		(4U << (20 - SEEP_GRANULE_SHIFT))
-#define ONSET_DS		(3 * DS_PER_S)
 #define CLOSED_CONFIDENCE	50	/* most that points show behind a closed gate */
-
-struct growth {			/* what the running levels say together */
-	const struct seep_rung *top;	/* the longest one */
-	u32 closed;		/* epochs of it */
-	u32 window;		/* that its floors span, ds */
-	u32 t0, t1;
-	u32 v0, floor;
-	u8 strict;		/* of the one whose floors rise most strictly */
-	u8 series;
-	u64 tte_ds;
-	u32 patience;		/* ds */
-	bool seen;
-};
-
-static void look(struct growth *g, const struct seep_rungs *s, const struct seep_rung *r,
-		 const struct seep_clock *clk, u32 nlev, u32 epochs)
-{
-	u32 j;
-
-	for (j = 0; j < nlev; j++, r++) {
-		if (!(s->runs >> j & 1))
-			continue;
-		if (!g->seen || r->run_t0 < g->t0) {
-			g->t0 = r->run_t0;
-			g->v0 = seep_floor_unpack(r->run_v0);
-		}
-		if (!g->seen || r->run_t1 > g->t1) {
-			g->t1 = r->run_t1;
-			g->floor = seep_floor(r, epochs >> j, 0);
-		}
-		if (r->strict > g->strict)
-			g->strict = r->strict;
-		g->top = r;
-		g->closed = epochs >> j;
-		g->window = seep_span(&clk[j], SEEP_MINIMA);
-		g->seen = true;
-	}
-}
-
-static u32 rise(const struct growth *g)
-{
-	return g->floor > g->v0 ? g->floor - g->v0 : 0;
-}
-
-/*
- * How long growth must go on before it is an accusation: the later memory ends,
- * the longer; a twelfth of the time that is left, an eighth where that is long
- * and there is time to see whether it levels off, a sixteenth within ten minutes.
- */
-static u32 patience(u64 tte_ds)
-{
-	u64 wait = seep_div(tte_ds, PATIENCE_SHARE);
-
-	wait -= (tte_ds < PATIENCE_LESS_DS ? (u32)tte_ds : PATIENCE_LESS_DS) / PATIENCE_LESS_SHARE;
-	if (tte_ds > PATIENCE_MORE_DS)
-		wait += seep_div(tte_ds - PATIENCE_MORE_DS, PATIENCE_MORE_SHARE);
-	if (wait < PATIENCE_MIN_DS)
-		return PATIENCE_MIN_DS;
-	return wait < PATIENCE_MAX_DS ? (u32)wait : PATIENCE_MAX_DS;
-}
-
-/* Time to exhaustion at a rise of g->floor - g->v0 since g->t0, deciseconds. */
-static void project(struct growth *g, u64 room)
-{
-	g->tte_ds = SEEP_UNKNOWN;
-	g->patience = PATIENCE_MAX_DS;
-	if (!rise(g))
-		return;
-	/* both below 2^32: the product fits */
-	g->tte_ds = seep_div((u64)seep_granules(room) * (g->t1 - g->t0), rise(g));
-	g->patience = patience(g->tte_ds);
-}
-
-/* Fast levels first: a longer one that runs is the better judge of the shape. */
-static void find_growth(const struct seep_det *d, const struct seep_sample *s,
-			struct growth *g)
-{
-	memset(g, 0, sizeof(*g));
-	g->series = SEEPAGE_SERIES_MEMORY;
-	look(g, &d->fast, d->fast_rung, d->fast_clock, SEEP_FAST_LEVELS, d->fast_epochs);
-	if (g->seen && g->t0 <= d->t_watch + ONSET_DS && d->onset_v <= g->v0) {
-		g->t0 = d->onset_t;	/* rising ever since the watch began */
-		g->v0 = d->onset_v;
-	}
-	look(g, &d->mem, d->mem_rung, d->clock, SEEP_SLOW_LEVELS, d->epochs);
-	if (g->seen)
-		project(g, s->headroom);
-}
-
-/* Address space that is never touched ends at a limit of its own, or nowhere. */
-static void find_vsz(const struct seep_det *d, const struct seep_sample *s, struct growth *g)
-{
-	memset(g, 0, sizeof(*g));
-	g->series = SEEPAGE_SERIES_VSZ;
-	look(g, &d->vsz, d->vsz_rung, d->clock + SEEP_VSZ_SHIFT, SEEP_VSZ_LEVELS,
-	     d->epochs >> SEEP_VSZ_SHIFT);
-	if (!g->seen)
-		return;
-	if (s->limit == SEEPAGE_LIMIT_AS) {
-		project(g, s->headroom);
-	} else {
-		g->tte_ds = SEEP_UNKNOWN;
-		g->patience = PATIENCE_VSZ_DS;
-	}
-}
 
 /* What a new process has it took itself: not what a fork gave it. */
 static bool gained_since_birth(const struct seep_sample *s, u32 step_ms)
@@ -184,7 +70,7 @@ bool seep_ladder_early(const struct seep_det *d, const struct seep_sample *s,
  * that was a old when the window of two halves h began (half way between that
  * growth and a straight line); an old process needs 85 %.
  */
-static bool saturation(const struct growth *g, const struct seep_sample *s,
+static bool saturation(const struct seep_growth *g, const struct seep_sample *s,
 		       s64 *value, s64 *limit)
 {
 	u32 first = seep_floor(g->top, g->closed, 4) - seep_floor(g->top, g->closed, 7);
@@ -207,14 +93,14 @@ static bool saturation(const struct growth *g, const struct seep_sample *s,
  * The last climb that a process released, again: it does that. A longer or a
  * higher one is news.
  */
-static bool novel(const struct seep_det *d, const struct growth *g, s64 *value, s64 *limit)
+static bool novel(const struct seep_det *d, const struct seep_growth *g, s64 *value, s64 *limit)
 {
 	u64 higher = seep_div((u64)d->known_rise * NOVEL_PERCENT, 100);
 	u64 longer = seep_div((u64)d->known_span * NOVEL_PERCENT, 100);
 
-	*value = (s64)seep_bytes(rise(g));
+	*value = (s64)seep_bytes(seep_rise(g));
 	*limit = (s64)(higher << SEEP_GRANULE_SHIFT);
-	return rise(g) > higher || g->t1 - g->t0 > longer;
+	return seep_rise(g) > higher || g->t1 - g->t0 > longer;
 }
 
 /*
@@ -237,7 +123,7 @@ static u32 own_permille(const struct seep_det *d, const struct seep_sample *s)
 }
 
 /* Whether the growth is used was looked at since it began, and not too long ago. */
-static bool cold_known(const struct seep_sample *s, const struct growth *g)
+static bool cold_known(const struct seep_sample *s, const struct seep_growth *g)
 {
 	u32 at = seep_ds(s->cold_ns), now = seep_ds(s->time_ns);
 
@@ -249,14 +135,14 @@ static bool cold_known(const struct seep_sample *s, const struct growth *g)
  * Points for floors in order. A longer level that begins to confirm the rise
  * may have one equal step where a shorter one has none: that is no less.
  */
-static void factor_floor(struct seep_verdict *v, const struct growth *g)
+static void factor_floor(struct seep_verdict *v, const struct seep_growth *g)
 {
 	seep_add_factor(v, SEEPAGE_FACTOR_FLOOR, g->strict >= SEEP_MINIMA - 1 ? 30 : 24, 30,
-			(s64)seep_bytes(rise(g)), (s64)seep_bytes(g->v0));
+			(s64)seep_bytes(seep_rise(g)), (s64)seep_bytes(g->v0));
 }
 
 /* And for how long, beyond what was asked for. */
-static void factor_persist(struct seep_verdict *v, const struct growth *g)
+static void factor_persist(struct seep_verdict *v, const struct seep_growth *g)
 {
 	u32 span = g->t1 - g->t0;
 	u64 ratio = seep_div(1000ULL * span, g->patience), points;
@@ -298,7 +184,7 @@ static void factor_retain(struct seep_verdict *v, const struct seep_det *d,
 
 /* Growth that nobody uses again; not known is no points and no veto. */
 static void factor_cold(struct seep_verdict *v, const struct seep_sample *s,
-			const struct growth *g)
+			const struct seep_growth *g)
 {
 	if (cold_known(s, g))
 		seep_add_factor(v, SEEPAGE_FACTOR_COLD, s->cold >= COLD_PERMILLE ? 12 : 0, 12,
@@ -317,7 +203,7 @@ static void no_growth(struct seep_verdict *v)
 }
 
 static void add_points(struct seep_verdict *v, const struct seep_det *d,
-		       const struct seep_sample *s, const struct growth *g)
+		       const struct seep_sample *s, const struct seep_growth *g)
 {
 	u32 i, sum = 0;
 
@@ -335,7 +221,7 @@ static void add_points(struct seep_verdict *v, const struct seep_det *d,
 
 /* What only memory has: it can be shared, and looked at for use. */
 static bool memory_gates(struct seep_verdict *v, const struct seep_det *d,
-			 const struct seep_sample *s, const struct growth *g)
+			 const struct seep_sample *s, const struct seep_growth *g)
 {
 	bool fresh, own, cold = true, spread = true;
 	s64 value, limit;
@@ -360,7 +246,7 @@ static bool memory_gates(struct seep_verdict *v, const struct seep_det *d,
 
 static bool gates(struct seep_verdict *v, const struct seep_det *d,
 		  const struct seep_sample *s, const struct seep_conf *c,
-		  const struct growth *g)
+		  const struct seep_growth *g)
 {
 	u64 tte_s = g->tte_ds == SEEP_UNKNOWN ? SEEP_UNKNOWN : seep_div(g->tte_ds, DS_PER_S);
 	bool memory = g->series == SEEPAGE_SERIES_MEMORY, open, passed;
@@ -369,8 +255,8 @@ static bool gates(struct seep_verdict *v, const struct seep_det *d,
 
 	/* one level may have seen a rise that another has seen end */
 	need = seep_needed_rise(memory ? seep_least_rise(s) : SEEP_LEAST_VSZ, g->floor);
-	open = rise(g) >= need;
-	seep_add_gate(v, SEEPAGE_GATE_RISING, open, (s64)seep_bytes(rise(g)),
+	open = seep_rise(g) >= need;
+	seep_add_gate(v, SEEPAGE_GATE_RISING, open, (s64)seep_bytes(seep_rise(g)),
 		      (s64)seep_bytes(need));
 	passed = saturation(g, s, &value, &limit);
 	seep_add_gate(v, SEEPAGE_GATE_SATURATION, passed, value, limit);
@@ -400,7 +286,7 @@ static bool gates(struct seep_verdict *v, const struct seep_det *d,
 /* The growth that a verdict is about, gates and points, and the state. */
 static void judge(struct seep_verdict *v, const struct seep_det *d,
 		  const struct seep_sample *s, const struct seep_conf *c,
-		  const struct growth *g, bool big)
+		  const struct seep_growth *g, bool big)
 {
 	u32 span = g->t1 - g->t0;
 
@@ -435,9 +321,9 @@ static void vsz_verdict(const struct seep_det *d, const struct seep_sample *s,
 	u64 used = seep_bytes(seep_det_unheld(d));
 	bool big = used >= size;
 	struct seep_verdict own;
-	struct growth g;
+	struct seep_growth g;
 
-	find_vsz(d, s, &g);
+	seep_growth_find_vsz(d, s, &g);
 	if (g.t1 - g.t0 < g.patience)
 		return;
 	seep_verdict_init(&own);
@@ -465,11 +351,11 @@ void seep_ladder_verdict(const struct seep_det *d, const struct seep_sample *s,
 	u64 size = (u64)c->v[SEEPAGE_CFG_MIN_PROCESS_SIZE_MB] << 20;
 	u64 used = seep_rss(s) + s->swap;
 	bool big = used >= size;
-	struct growth g;
+	struct seep_growth g;
 
 	v->policy = SEEPAGE_POLICY_LADDER;
 	v->state = SEEPAGE_STATE_OK;
-	find_growth(d, s, &g);
+	seep_growth_find(d, s, &g);
 	seep_add_gate(v, SEEPAGE_GATE_SIZE, big, (s64)used, (s64)size);
 	if (g.seen)
 		judge(v, d, s, c, &g, big);

@@ -1,6 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""Runs the tests beside it, with a result a line as the cmocka programs print them."""
+"""Runs the tests of a folder, with a result a line as the cmocka programs print them.
+
+usage: tap.py [DIR]
+"""
 import os
 import sys
 import unittest
@@ -58,7 +61,7 @@ class Tap(unittest.TestResult):
 
 
 def main():
-    where = os.path.dirname(os.path.abspath(__file__))
+    where = sys.argv[1] if len(sys.argv) > 1 else os.path.dirname(os.path.abspath(__file__))
     suite = unittest.defaultTestLoader.discover(where, "test_*.py")
     print(f"1..{suite.countTestCases()}")
     result = Tap()

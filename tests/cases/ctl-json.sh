@@ -315,6 +315,13 @@ typed status status.json "status with alerts"
 json '.seq_first == 1 and .seq_last >= 1 and .policy == "classic"' status.json "status with alerts"
 seepage -j explain $pid >explain.json
 json '.last_alert.state == "suspected" and .last_alert.seq >= 1' explain.json "explain: last_alert"
+seepage -j show $pid >show.json
+json '(.history | length) > 1 and all(.history[]; .epoch_ms >= 100 and .age_ms >= 0 and
+	(.minima_bytes | length >= 1 and all(. > 0)))' show.json "show: history"
+seepage show $pid | sed '1,/^floors: /d' >floors
+assert_eq "$(grep -c ' [_.:=+*#-]*$' floors)" "$(field '.history | length' show.json)" "floors of show"
+! grep -E '.{81}' floors || die "show: floors wider than 80 columns"
+LC_ALL=C.UTF-8 seepage show $pid | grep -q '▁' || die "show: no blocks where the locale has them"
 kill -KILL $pid
 gone() {
 	seepage explain $pid >text 2>err && grep -q '^No process of that pid' text

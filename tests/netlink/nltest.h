@@ -103,7 +103,8 @@ uint64_t num(const struct parsed *p, int attr);	/* u8, u32, u64; missing: the te
 int64_t snum(const struct parsed *p, int attr);
 const char *str(const struct parsed *p, int attr);
 uint64_t keyed(const struct parsed *p, int attr, int key);	/* of COUNTERS, CONFIG */
-uint64_t epoch_ms(const struct parsed *p, unsigned int level);	/* of HISTORY */
+/* of HISTORY */
+uint64_t level_ms(const struct parsed *p, unsigned int level, int attr);
 unsigned int count_in(const struct parsed *p, int list);	/* members of a list */
 const char *attr_name(int attr);
 

@@ -519,14 +519,14 @@ uint64_t keyed(const struct parsed *p, int attr, int key)
 	return value(a);
 }
 
-uint64_t epoch_ms(const struct parsed *p, unsigned int level)
+uint64_t level_ms(const struct parsed *p, unsigned int level, int attr)
 {
 	const struct nlattr *l;
 
 	need(p->a[SEEPAGE_A_HISTORY], "HISTORY is missing");
 	mnl_attr_for_each_nested(l, p->a[SEEPAGE_A_HISTORY])
 		if (mnl_attr_get_type(l) == SEEPAGE_A_LEVEL && !level--)
-			return value(member(l, SEEPAGE_LEVEL_A_EPOCH_MS));
+			return value(member(l, attr));
 	return 0;
 }
 

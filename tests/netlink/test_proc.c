@@ -140,7 +140,8 @@ static void young(void)
 		msleep(20 * i);
 		got(k.pid, "a young process");
 		for (n = count_in(&m.p, SEEPAGE_A_HISTORY); n--; )
-			check(epoch_ms(&m.p, n), "EPOCH_MS of level %u: 0", n);
+			check(level_ms(&m.p, n, SEEPAGE_LEVEL_A_EPOCH_MS),
+			      "EPOCH_MS of level %u: 0", n);
 		check(!has(&m.p, SEEPAGE_A_TTE_SECONDS), "TTE_SECONDS of a young process");
 		kid_end(&k);
 	}

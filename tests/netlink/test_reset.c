@@ -71,6 +71,7 @@ static void of_one(void)
 {
 	struct kid one, other;
 	struct copy m;
+	unsigned long long epoch, age;
 	unsigned int i;
 
 	conn_open(&c);
@@ -83,10 +84,13 @@ static void of_one(void)
 	check(levels(one.pid) >= 3 && levels(other.pid) >= 3, "%u and %u levels after 6 samples",
 	      levels(one.pid), levels(other.pid));
 	need(!get_proc(&c, other.pid, &m), "GET_PROC");
-	for (i = 0; i < 3; i++)		/* a level has epochs twice as long as the one below */
-		check(epoch_ms(&m.p, i) >= 600U << i && epoch_ms(&m.p, i) <= 1600U << i,
-		      "EPOCH_MS of level %u: %llu at an interval of 1000 ms", i,
-		      (unsigned long long)epoch_ms(&m.p, i));
+	for (i = 0; i < 3; i++) {	/* a level has epochs twice as long as the one below */
+		epoch = level_ms(&m.p, i, SEEPAGE_LEVEL_A_EPOCH_MS);
+		age = level_ms(&m.p, i, SEEPAGE_LEVEL_A_AGE_MS);
+		check(epoch >= 600U << i && epoch <= 1600U << i,
+		      "EPOCH_MS of level %u: %llu at an interval of 1000 ms", i, epoch);
+		check(age <= 1600U << i, "AGE_MS of level %u: %llu", i, age);
+	}
 	need(!reset(&c, SEEPAGE_RESET_HISTORY, one.pid), "RESET refused");
 	check(levels(one.pid) <= 1, "%u levels after RESET", levels(one.pid));
 	check(levels(other.pid) >= 3, "RESET of one process reset another");

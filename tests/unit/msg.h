@@ -53,6 +53,7 @@ static inline void put_level(struct nl_msg *m, u64 epoch_ms, const u64 *minima,
 	struct nlattr *nest = nla_nest_start(m, SEEPAGE_A_LEVEL);
 
 	nla_put_u64(m, SEEPAGE_LEVEL_A_EPOCH_MS, epoch_ms);
+	nla_put_u64(m, SEEPAGE_LEVEL_A_AGE_MS, epoch_ms / 4);
 	nla_put(m, SEEPAGE_LEVEL_A_MINIMA, (int)(n * sizeof(*minima)), minima);
 	nla_nest_end(m, nest);
 }

@@ -160,7 +160,8 @@ static void alert(void **state)
 	json_object_put(o);
 	o = json_process(&rec, &nowhere);
 	assert_string_equal(get(o, "history"),
-			    "[{\"epoch_ms\":10000,\"minima_bytes\":[1,18446744073709551615]}]");
+			    "[{\"epoch_ms\":10000,\"age_ms\":2500,"
+			    "\"minima_bytes\":[1,18446744073709551615]}]");
 	assert_non_null(strstr(get(o, "gates"), "\"passed\":false,\"value\":null,\"limit\":null"));
 	json_object_put(o);
 	nlmsg_free(m);

@@ -7,10 +7,12 @@
 
 static char buf[SENTENCE_MAX];
 
+static unsigned int series;	/* of the next factor and gate */
+
 static const char *factor(int id, int points, s64 value, s64 baseline)
 {
 	struct factor f = { .id = (unsigned int)id, .points = (unsigned int)points, .max = 30,
-			    .value = value, .baseline = baseline,
+			    .value = value, .baseline = baseline, .series = series,
 			    .has_value = true, .has_baseline = true };
 
 	sentence_factor(&f, buf, sizeof(buf));
@@ -20,7 +22,7 @@ static const char *factor(int id, int points, s64 value, s64 baseline)
 static const char *gate(int id, s64 value, s64 limit)
 {
 	struct gate g = { .id = (unsigned int)id, .reached = true, .value = value,
-			  .limit = limit };
+			  .limit = limit, .series = series };
 
 	sentence_gate(&g, buf, sizeof(buf));
 	return buf;
@@ -43,7 +45,8 @@ static void factors(void **state)
 
 	(void)state;
 	assert_string_equal(factor(SEEPAGE_FACTOR_FLOOR, 30, 100 << 20, 10 << 20),
-			    "the floor of anonymous memory and swap rose 100.0 MiB, from 10.0 MiB");
+			    "the floor of anonymous memory, swap, shared memory and page tables "
+			    "rose 100.0 MiB, from 10.0 MiB");
 	assert_string_equal(factor(SEEPAGE_FACTOR_PERSIST, 30, 300, 120),
 			    "it has been rising for 5m00s; 2m00s are asked for");
 	assert_string_equal(factor(SEEPAGE_FACTOR_RELEASE, 10, 0, 0),
@@ -98,10 +101,63 @@ static void gates(void **state)
 	assert_string_equal(gate(SEEPAGE_GATE_CONFIDENCE, 70, 70),
 			    "confidence is 70; more than 70 is needed");
 	sentence_gate(&g, buf, sizeof(buf));
-	assert_string_equal(buf, "no floor of anonymous memory and swap keeps rising");
+	assert_string_equal(buf, "no floor of anonymous memory, swap, shared memory and page "
+			    "tables keeps rising");
+	assert_string_equal(gate(SEEPAGE_GATE_RISING, 3 << 20, 4 << 20),
+			    "the floor rose 3.0 MiB; at least 4.0 MiB is needed");
 	g.id = SEEPAGE_GATE_HORIZON;
 	sentence_gate(&g, buf, sizeof(buf));
 	assert_string_equal(buf, "not reached");
+}
+
+static const char *novelty(bool passed, bool past, s64 value, s64 limit)
+{
+	struct gate g = { .id = SEEPAGE_GATE_NOVELTY, .reached = true, .value = value,
+			  .limit = limit, .passed = passed, .past = past };
+
+	sentence_gate(&g, buf, sizeof(buf));
+	return buf;
+}
+
+/* What was given back before: a higher rise counts, a longer one, and the first. */
+static void climbs(void **state)
+{
+	(void)state;
+	assert_string_equal(novelty(true, false, 50 << 20, 0),
+			    "it has never given back a rise before");
+	assert_string_equal(novelty(true, false, 100 << 20, 75 << 20),
+			    "it has risen by 100.0 MiB, higher than it has done before and given "
+			    "back: more than 75.0 MiB counts");
+	assert_string_equal(novelty(true, false, 50 << 20, 75 << 20),
+			    "it has risen for longer than it has done before and given back");
+	assert_string_equal(novelty(false, false, 50 << 20, 75 << 20),
+			    "it has risen by 50.0 MiB, and has given back such rises before: more "
+			    "than 75.0 MiB, or half as long again, counts");
+	assert_string_equal(novelty(false, true, 50 << 20, 75 << 20),
+			    "it had risen by 50.0 MiB, and had given back such rises before: more "
+			    "than 75.0 MiB, or half as long again, counted");
+}
+
+/* What a sentence is about is what the verdict is about. */
+static void of_series(void **state)
+{
+	(void)state;
+	series = SEEPAGE_SERIES_VSZ;
+	assert_string_equal(factor(SEEPAGE_FACTOR_FLOOR, 30, 100 << 20, 10 << 20),
+			    "the floor of address space that never held memory rose 100.0 MiB, "
+			    "from 10.0 MiB");
+	assert_string_equal(gate(SEEPAGE_GATE_SIZE, 1 << 20, 10 << 20),
+			    "address space that never held memory is 1.0 MiB; at least 10.0 MiB "
+			    "counts");
+	series = SEEPAGE_SERIES_GROUP;
+	assert_string_equal(factor(SEEPAGE_FACTOR_FLOOR, 0, 0, 0),
+			    "the floor of the memory of all processes of its name and cgroup "
+			    "does not rise");
+	assert_string_equal(gate(SEEPAGE_GATE_SIZE, 1 << 20, 10 << 20),
+			    "memory in use is 1.0 MiB; at least 10.0 MiB counts");
+	series = 200;
+	assert_non_null(strstr(factor(SEEPAGE_FACTOR_FLOOR, 0, 0, 0), "does not know"));
+	series = SEEPAGE_SERIES_MEMORY;
 }
 
 static struct nl_msg *process(int proc_state, int policy)
@@ -186,7 +242,8 @@ static void few_floors(void **state)
 		assert_int_equal(!strstr(buf, says), n == 8);
 		assert_int_equal(!strstr(buf, "rising: no floor of"), n != 8);
 		sentence_change(&rec, buf, sizeof(buf));
-		begins(n < 8 ? "More samples, and a floor" : "A floor");
+		assert_string_equal(buf, n < 8 ? "More samples, and a floor that keeps rising." :
+				    "A floor that keeps rising.");
 		nlmsg_free(m);
 	}
 }
@@ -220,11 +277,47 @@ static void accused(void **state)
 	nla_nest_end(m, nest);
 	assert_int_equal(rec_parse(&rec, nlmsg_hdr(m)), 0);
 	sentence_evidence(&rec, buf, sizeof(buf));
-	assert_string_equal(buf, "floor of anonymous memory rose 100.0 MiB from 10.0 MiB");
+	assert_string_equal(buf, "floor of its memory rose 100.0 MiB from 10.0 MiB");
 	sentence_change(&rec, buf, sizeof(buf));
-	assert_non_null(strstr(buf, "stay below about 60.0 MiB"));
+	assert_non_null(strstr(buf, "(anonymous memory, swap, shared memory and page tables: "
+			       "below about 60.0 MiB)"));
 	sentence_verdict(&rec, buf, sizeof(buf));
 	assert_non_null(strstr(buf, "whether the program still uses that memory is not known"));
+	nla_put_u8(m, SEEPAGE_A_SERIES, SEEPAGE_SERIES_VSZ);
+	assert_int_equal(rec_parse(&rec, nlmsg_hdr(m)), 0);
+	sentence_evidence(&rec, buf, sizeof(buf));
+	assert_string_equal(buf, "floor of its address space rose 100.0 MiB from 10.0 MiB");
+	sentence_change(&rec, buf, sizeof(buf));
+	assert_non_null(strstr(buf, "(address space that never held memory: below about 60.0 "
+			       "MiB)"));
+	sentence_verdict(&rec, buf, sizeof(buf));
+	assert_non_null(strstr(buf, "It takes address space, not memory"));
+	assert_null(strstr(buf, "still uses"));
+	nlmsg_free(m);
+}
+
+/* An alert of a group says so wherever it is told. */
+static void accused_group(void **state)
+{
+	struct nl_msg *m = process(SEEPAGE_STATE_CONFIRMED, SEEPAGE_POLICY_LADDER);
+	struct nlattr *nest = nla_nest_start(m, SEEPAGE_A_FACTORS);
+	struct rec rec;
+
+	(void)state;
+	put_factor(m, SEEPAGE_FACTOR_FLOOR, 30, 30, 100 << 20, 10 << 20);
+	nla_nest_end(m, nest);
+	nla_put_u32(m, SEEPAGE_A_MEMBERS, 40);
+	nla_put_u8(m, SEEPAGE_A_SERIES, SEEPAGE_SERIES_GROUP);
+	assert_int_equal(rec_parse(&rec, nlmsg_hdr(m)), 0);
+	sentence_headline(&rec, buf, sizeof(buf));
+	begins("pid 42 (leaky\\x0a), all 40 processes of its name and cgroup: confirmed, ");
+	sentence_alert(&rec, buf, sizeof(buf));
+	begins("confirmed: pid 42 (leaky\\x0a), all 40 processes of its name and cgroup, RSS ");
+	sentence_evidence(&rec, buf, sizeof(buf));
+	assert_string_equal(buf, "floor of their memory rose 100.0 MiB from 10.0 MiB");
+	sentence_change(&rec, buf, sizeof(buf));
+	assert_non_null(strstr(buf, "(the memory of all processes of its name and cgroup: "
+			       "below about 60.0 MiB)"));
 	nlmsg_free(m);
 }
 
@@ -321,7 +414,7 @@ static void evidence(void **state)
 			    "RSS growth 250 % (over 200 %), "
 			    "95 % of faults anonymous (over 80 %), "
 			    "address space 250 % of RSS (over 200 %), "
-			    "floor of anonymous memory rose 100.0 MiB from 10.0 MiB, "
+			    "floor of its memory rose 100.0 MiB from 10.0 MiB, "
 			    "rising for 5m00s, nothing given back, 2.5 % given back, "
 			    "0.95 pages kept per fault, 1.00 pages kept per fault");
 	nlmsg_free(m);
@@ -481,6 +574,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(factors), cmocka_unit_test(extremes), cmocka_unit_test(gates),
+		cmocka_unit_test(climbs), cmocka_unit_test(of_series),
+		cmocka_unit_test(accused_group),
 		cmocka_unit_test(headline), cmocka_unit_test(held_back),
 		cmocka_unit_test(accused), cmocka_unit_test(accused_at_rest),
 		cmocka_unit_test(few_floors), cmocka_unit_test(not_sampled),

@@ -282,101 +282,108 @@ static bool is_wanted(void *arg, const struct seepage_raw_sample *s)
 	return strcmp(s->comm, "other");
 }
 
-static struct seepage_raw_sample raw(u64 id, u64 time_ns, bool first)
-{
-	struct seepage_raw_sample s = { .id = id, .pid = (u32)id, .time_ns = time_ns,
-		.page_shift = 12, .first = first, .tte_s = SEEP_UNKNOWN, .comm = "one" };
+/* What a writer writes, as text */
+struct written_text {
+	FILE *f;
+	char *text;
+	size_t len;
+};
 
-	return s;
+static void open_text(struct written_text *t, struct series_writer *w)
+{
+	t->f = open_memstream(&t->text, &t->len);
+	series_write_begin(w, t->f);
+}
+
+static void close_text(struct written_text *t, struct series_writer *w)
+{
+	series_write_close(w);
+	fclose(t->f);
+}
+
+static void begin_pass(struct series_writer *w, u64 ns, bool gap)
+{
+	series_write_pass(w, ns, true, 1, 7 * PAGE, &running, gap);
+}
+
+/* A sample of the pass that was begun last */
+static void sample(struct series_writer *w, u64 id, bool first, const char *comm)
+{
+	struct seepage_raw_sample s = { .id = id, .pid = (u32)id, .time_ns = w->pass_ns,
+		.page_shift = 12, .first = first, .tte_s = SEEP_UNKNOWN };
+
+	strcpy(s.comm, comm);
+	series_write_sample(w, &s);
 }
 
 static void filters(void **state)
 {
 	struct series_writer w = { .wanted = is_wanted, .whole = true };
-	struct seepage_raw_sample s;
+	struct written_text text;
 	struct count c = { 0 };
-	char *text = NULL;
-	size_t len;
-	FILE *f = open_memstream(&text, &len);
 	u64 t;
 
 	(void)state;
-	series_write_begin(&w, f);
+	open_text(&text, &w);
 	for (t = 1; t <= 3; t++) {
-		series_write_pass(&w, t * 1000, true, 1, 7 * PAGE, &running, false);
-		s = raw(1, t * 1000, t == 1);
-		series_write_sample(&w, &s);
-		s = raw(2, t * 1000, t == 2);		/* not whole before */
-		series_write_sample(&w, &s);
-		s = raw(3, t * 1000, t == 1);
-		strcpy(s.comm, "other");
-		series_write_sample(&w, &s);
+		begin_pass(&w, t * 1000, false);
+		sample(&w, 1, t == 1, "one");
+		sample(&w, 2, t == 2, "one");		/* not whole before */
+		sample(&w, 3, t == 1, "other");
 		series_write_pass_end(&w);
 	}
-	series_write_close(&w);
-	fclose(f);
-	assert_string_equal(read_text(text, len, &c), "");
+	close_text(&text, &w);
+	assert_string_equal(read_text(text.text, text.len, &c), "");
 	assert_int_equal(c.begun, 2);
 	assert_int_equal(c.before, 0);
 	assert_int_equal(c.fed, 3 + 2);
-	free(text);
+	free(text.text);
 }
 
 /* After a loss nobody is taken for dead, and nobody who was there is compared. */
 static void losses(void **state)
 {
 	struct series_writer w = { .whole = false };
-	struct seepage_raw_sample s;
+	struct written_text text;
 	struct count c = { 0 };
-	char *text = NULL;
-	size_t len;
-	FILE *f = open_memstream(&text, &len);
 	u64 t;
 
 	(void)state;
-	series_write_begin(&w, f);
+	open_text(&text, &w);
 	for (t = 1; t <= 4; t++) {
 		if (t == 2)
 			series_write_lost(&w, 3);
-		series_write_pass(&w, t * 1000, true, 1, 7 * PAGE, &running, t == 2);
-		if (t != 2) {			/* that message was lost */
-			s = raw(1, t * 1000, t == 1);
-			series_write_sample(&w, &s);
-		}
-		s = raw(2, t * 1000, t == 3);
+		begin_pass(&w, t * 1000, t == 2);
+		if (t != 2)			/* that message was lost */
+			sample(&w, 1, t == 1, "one");
 		if (t >= 3)
-			series_write_sample(&w, &s);
+			sample(&w, 2, t == 3, "one");
 		series_write_pass_end(&w);
 	}
-	series_write_close(&w);
-	fclose(f);
-	assert_string_equal(read_text(text, len, &c), "");
+	close_text(&text, &w);
+	assert_string_equal(read_text(text.text, text.len, &c), "");
 	assert_int_equal(c.begun, 2);
 	assert_int_equal(c.ended, 0);
 	assert_int_equal(c.fed, 4 + 2);
 	assert_int_equal(c.lost, 3);	/* the first series, after its first sample */
 	assert_int_equal(w.lost, 3);
-	free(text);
+	free(text.text);
 }
 
 /* Of one that the detector knew before nothing is said that is not known. */
 static void history_before(void **state)
 {
 	struct series_writer w = { .whole = false };
-	struct seepage_raw_sample s = raw(1, 1000, false);
-	char *text = NULL;
-	size_t len;
-	FILE *f = open_memstream(&text, &len);
+	struct written_text text;
 
 	(void)state;
-	series_write_begin(&w, f);
-	series_write_pass(&w, 1000, true, 1, 7 * PAGE, &running, false);
-	series_write_sample(&w, &s);
+	open_text(&text, &w);
+	begin_pass(&w, 1000, false);
+	sample(&w, 1, false, "one");
 	series_write_pass_end(&w);
-	series_write_close(&w);
-	fclose(f);
-	assert_non_null(strstr(text, " history=before"));
-	free(text);
+	close_text(&text, &w);
+	assert_non_null(strstr(text.text, " history=before"));
+	free(text.text);
 }
 
 static void full_disk(void **state)
@@ -387,7 +394,7 @@ static void full_disk(void **state)
 	(void)state;
 	assert_non_null(f);
 	series_write_begin(&w, f);
-	series_write_pass(&w, 1000, true, 1, 7 * PAGE, &running, false);
+	begin_pass(&w, 1000, false);
 	assert_true(series_write_pass_end(&w) < 0);
 	assert_true(series_write_close(&w) == -ENOSPC);
 	fclose(f);

@@ -4,95 +4,8 @@
  * those of the contract (DETECTION.md); real programs are in the VM cases.
  */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <cmocka.h>
-#include "../../kmod/detect/detect.h"
-#include <seepage/names.h>
-
-#define MB		(1ULL << 20)
-#define GB		(1ULL << 30)
-#define S_NS		1000000000ULL
-#define START_NS	(1000 * S_NS)
-
-struct sim {
-	struct seep_det d;
-	struct seep_conf c;
-	struct seep_sample s;
-	struct seep_verdict v;
-	u64 limit;		/* bytes */
-	u64 t0;			/* ns: begin of the process */
-	u64 older;		/* ns: it had this age at t0 (classic_feed() only) */
-	double at[__SEEPAGE_STATE_MAX];	/* seconds: when each state was first entered */
-	u8 worst;
-};
-
-static void defaults(struct seep_conf *c)
-{
-	memset(c, 0, sizeof(*c));
-#define NUMBER(ID, word, def, lo, hi, text)	c->v[SEEPAGE_CFG_##ID] = def;
-	SEEPAGE_CONFIG_NUMBERS(NUMBER)
-#undef NUMBER
-	c->v[SEEPAGE_CFG_POLICY] = SEEPAGE_POLICY_LADDER;
-}
-
-static void sim_init(struct sim *m, u64 limit)
-{
-	memset(m, 0, sizeof(*m));
-	defaults(&m->c);
-	m->limit = limit;
-	m->t0 = START_NS;
-	m->s.page_shift = 12;
-	m->s.error = 64 * 4096;
-	seep_det_init(&m->d, START_NS);
-	for (int i = 0; i < __SEEPAGE_STATE_MAX; i++)
-		m->at[i] = -1;
-}
-
-/* One sample at t seconds with these many bytes of anonymous memory. */
-static void feed(struct sim *m, double t, u64 anon, bool full)
-{
-	u64 before = m->s.anon;
-
-	m->s.time_ns = m->t0 + (u64)(t * 1e9);
-	m->s.age_ns = m->s.time_ns - m->t0;
-	m->s.anon = anon;
-	if (anon > before) {
-		m->s.faults += (anon - before) / 4096;
-		m->s.faults_anon += (anon - before) / 4096;
-	}
-	m->s.vsz = anon + 10 * MB;
-	m->s.headroom = m->limit > anon ? m->limit - anon : 0;
-	m->s.full = full;
-	seep_det_feed(&m->d, &m->s, &m->c, &m->v);
-	if (m->at[m->v.state] < 0)
-		m->at[m->v.state] = t;
-	if (m->v.state <= SEEPAGE_STATE_RUNAWAY && m->v.state > m->worst)
-		m->worst = m->v.state;
-}
-
-typedef double (*shape)(double t);
-
-/* As the worker does: every 10 s, every second while under suspicion. */
-static void run(struct sim *m, shape f, double seconds)
-{
-	double t = 0, next_full = 0;
-
-	while (t <= seconds) {
-		bool full = t >= next_full;
-
-		if (full)
-			next_full = t + 10;
-		feed(m, t, (u64)f(t), full);
-		if (m->v.state >= SEEPAGE_STATE_WATCH && m->v.state <= SEEPAGE_STATE_RUNAWAY)
-			t = t + 1 < next_full ? t + 1 : next_full;
-		else
-			t = next_full;
-	}
-}
+#include "sim.h"
 
 static double noise(double t)
 {
@@ -104,11 +17,6 @@ static double noise(double t)
 }
 
 /* ---- ladder: shapes ---- */
-
-static double leak_20mb_min(double t)
-{
-	return 5.0 * MB + 20.0 * MB / 60 * t;
-}
 
 static void test_leak_is_named_early(void **state)
 {
@@ -567,23 +475,6 @@ static void test_rest_is_what_the_full_verdict_says(void **state)
 
 /* ---- ladder: what else may veto ---- */
 
-static u8 points(const struct seep_verdict *v, u8 id)
-{
-	for (int i = 0; i < v->nfactors; i++)
-		if (v->factor[i].id == id)
-			return v->factor[i].points;
-	fail_msg("factor %d missing", id);
-	return 0;
-}
-
-static const struct seep_gate *gate(const struct seep_verdict *v, u8 id)
-{
-	for (int i = 0; i < v->ngates; i++)
-		if (v->gate[i].id == id)
-			return &v->gate[i];
-	return NULL;
-}
-
 /* Every two hours: an hour up by a gigabyte, then given back. */
 static double batch(double t)
 {
@@ -693,97 +584,6 @@ static void test_old_evidence_counts_no_more(void **state)
 	m.s.cold = 0;
 	run(&m, leak_20mb_min, 3600);
 	assert_true(m.worst >= SEEPAGE_STATE_CONFIRMED);
-}
-
-/* Shared memory grows: with that of the system, or only in this process. */
-static void run_shared(struct sim *m, double pool_mb_min, double seconds)
-{
-	sim_init(m, 4 * GB);
-	m->s.error = 0;
-	for (double t = 0; t < seconds; t += 10) {
-		m->s.shmem = (u64)(10.0 * MB * t / 60);
-		m->s.pool = 600 * MB + (u64)(pool_mb_min * MB * t / 60);
-		m->limit = 4 * GB - m->s.shmem;
-		feed(m, t, 20 * MB, true);
-	}
-}
-
-static void test_shared_memory_of_others_is_no_growth(void **state)
-{
-	struct sim m;
-
-	(void)state;
-	run_shared(&m, 10, 2 * 3600);
-	assert_true(m.worst >= SEEPAGE_STATE_CONFIRMED);
-	run_shared(&m, 0, 2 * 3600);
-	assert_int_equal(m.worst, SEEPAGE_STATE_WATCH);
-	assert_false(gate(&m.v, SEEPAGE_GATE_OWN)->passed);
-}
-
-/* A group: 8 of 10 grow by themselves, or 2. */
-static void test_a_group_is_for_what_is_spread(void **state)
-{
-	struct sim m;
-
-	(void)state;
-	sim_init(&m, 4 * GB);
-	m.s.peers = 10;
-	m.s.peers_growing = 8;
-	run(&m, leak_20mb_min, 3600);
-	assert_int_equal(m.worst, SEEPAGE_STATE_WATCH);
-	assert_false(gate(&m.v, SEEPAGE_GATE_SPREAD)->passed);
-	sim_init(&m, 4 * GB);
-	m.s.peers = 10;
-	m.s.peers_growing = 2;
-	run(&m, leak_20mb_min, 3600);
-	assert_true(m.worst >= SEEPAGE_STATE_CONFIRMED);
-}
-
-static void test_page_tables_count(void **state)
-{
-	struct sim m;
-
-	(void)state;
-	sim_init(&m, 4 * GB);
-	for (double t = 0; t < 7200; t += 10) {
-		m.s.pgtables = (u64)(10.0 * MB * t / 60);
-		m.limit = 4 * GB - m.s.pgtables;
-		feed(&m, t, 20 * MB, true);
-	}
-	assert_true(m.worst >= SEEPAGE_STATE_CONFIRMED);
-}
-
-/* Address space alone: hours of it, and never what memory gave back. */
-static void feed_vsz(struct sim *m, double t, u64 anon, u64 vsz)
-{
-	m->s.time_ns = m->t0 + (u64)(t * 1e9);
-	m->s.age_ns = m->s.time_ns - m->t0;
-	m->s.anon = anon;
-	m->s.vsz = vsz;
-	m->s.headroom = 4 * GB;
-	m->s.full = true;
-	seep_det_feed(&m->d, &m->s, &m->c, &m->v);
-	if (m->v.state <= SEEPAGE_STATE_RUNAWAY && m->v.state > m->worst)
-		m->worst = m->v.state;
-}
-
-static void test_address_space_leaks_are_named(void **state)
-{
-	struct sim m;
-	double t;
-
-	(void)state;
-	sim_init(&m, 0);
-	for (t = 0; t < 20 * 3600; t += 10)
-		feed_vsz(&m, t, 20 * MB, 100 * MB + (u64)(60.0 * MB * t / 3600));
-	assert_true(m.worst >= SEEPAGE_STATE_SUSPECTED);
-	assert_int_equal(m.v.series, SEEPAGE_SERIES_VSZ);
-	assert_true(m.v.tte_s == SEEP_UNKNOWN);
-
-	sim_init(&m, 0);		/* a heap that breathes keeps its address space */
-	for (t = 0; t < 72 * 3600; t += 10)
-		feed_vsz(&m, t, (u64)((300 + 200 * sin(t / 13751)) * MB), 600 * MB);
-	assert_in_range(m.worst, SEEPAGE_STATE_OK, SEEPAGE_STATE_WATCH);
 }
 
 /* ---- ladder: the levels ---- */
@@ -1264,10 +1064,6 @@ int main(void)
 		cmocka_unit_test(test_rest_is_no_climb),
 		cmocka_unit_test(test_growth_in_use_is_no_alert),
 		cmocka_unit_test(test_old_evidence_counts_no_more),
-		cmocka_unit_test(test_shared_memory_of_others_is_no_growth),
-		cmocka_unit_test(test_a_group_is_for_what_is_spread),
-		cmocka_unit_test(test_page_tables_count),
-		cmocka_unit_test(test_address_space_leaks_are_named),
 		cmocka_unit_test(test_levels_keep_minima),
 		cmocka_unit_test(test_packed_floors_keep_their_order),
 		cmocka_unit_test(test_span_is_of_the_epochs_there_were),

@@ -135,7 +135,7 @@ enum seepage_attr {
 	SEEPAGE_A_SWAP_BYTES,		/* u64 */
 	SEEPAGE_A_VSZ_BYTES,		/* u64, total address space */
 	SEEPAGE_A_BRK_BYTES,		/* u64, the brk heap */
-	SEEPAGE_A_GROWTH_BYTES_PER_HOUR,/* s64, growth of the anon+swap floor */
+	SEEPAGE_A_GROWTH_BYTES_PER_HOUR,/* s64, growth of the floor of SERIES, or memory */
 	SEEPAGE_A_TTE_SECONDS,		/* u64, time to exhaustion at that growth */
 
 	/* page faults on user addresses since the mm was first seen */
@@ -315,7 +315,8 @@ enum seepage_level_attr {
 	SEEPAGE_LEVEL_A_UNSPEC,
 	SEEPAGE_LEVEL_A_PAD,
 	SEEPAGE_LEVEL_A_EPOCH_MS,	/* u64, length of an epoch, nominal */
-	SEEPAGE_LEVEL_A_MINIMA,		/* binary: u64[], bytes of anon+swap, oldest first */
+	SEEPAGE_LEVEL_A_MINIMA,		/* binary: u64[], bytes of SERIES_MEMORY, oldest first */
+	SEEPAGE_LEVEL_A_AGE_MS,		/* u64, since the newest epoch ended */
 
 	__SEEPAGE_LEVEL_A_MAX,
 	SEEPAGE_LEVEL_A_MAX = __SEEPAGE_LEVEL_A_MAX - 1

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Series as text, the reading side: the words of a line, and what to say where
+ * one does not fit.
+ */
+#include <stdarg.h>
+#include <string.h>
+#include "series.h"
+
+/* For the callbacks as well. Returns -1. */
+int series_bad(struct series_reader *r, const char *fmt, ...)
+{
+	va_list ap;
+	int n = snprintf(r->err, sizeof(r->err), "line %lu: ", r->line);
+
+	va_start(ap, fmt);
+	vsnprintf(r->err + n, sizeof(r->err) - (size_t)n, fmt, ap);
+	va_end(ap);
+	return -1;
+}
+
+/* The next word of a line, NULL at its end. An empty one is told by whoever reads it. */
+char *series_word(char **p)
+{
+	char *word = *p, *end;
+
+	if (!word)
+		return NULL;
+	end = strchr(word, ' ');
+	if (end)
+		*end++ = '\0';
+	*p = end;
+	return word;
+}
+
+bool series_number(const char *word, u64 max, u64 *v)
+{
+	return parse_u64(word, v) && *v <= max;
+}
+
+/* @word: KEY=VALUE; returns the value, NULL: it is none, told */
+char *series_value(struct series_reader *r, char *word)
+{
+	char *eq = strchr(word, '=');
+
+	if (!eq || eq == word) {
+		series_bad(r, "'%.80s': allowed KEY=VALUE", word);
+		return NULL;
+	}
+	*eq = '\0';
+	return eq + 1;
+}

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What a verdict is about: memory that is shared or of page tables, what a group
+ * holds, address space; and an alert of one when another begins to grow.
+ */
+#include <math.h>
+#include "sim.h"
+
+/* Shared memory grows: with that of the system, or only in this process. */
+static void run_shared(struct sim *m, double pool_mb_min, double seconds)
+{
+	sim_init(m, 4 * GB);
+	m->s.error = 0;
+	for (double t = 0; t < seconds; t += 10) {
+		m->s.shmem = (u64)(10.0 * MB * t / 60);
+		m->s.pool = 600 * MB + (u64)(pool_mb_min * MB * t / 60);
+		m->limit = 4 * GB - m->s.shmem;
+		feed(m, t, 20 * MB, true);
+	}
+}
+
+static void test_shared_memory_of_others_is_no_growth(void **state)
+{
+	struct sim m;
+
+	(void)state;
+	run_shared(&m, 10, 2 * 3600);
+	assert_true(m.worst >= SEEPAGE_STATE_CONFIRMED);
+	run_shared(&m, 0, 2 * 3600);
+	assert_int_equal(m.worst, SEEPAGE_STATE_WATCH);
+	assert_false(gate(&m.v, SEEPAGE_GATE_OWN)->passed);
+}
+
+/* A group: 8 of 10 grow by themselves, or 2. */
+static void test_a_group_is_for_what_is_spread(void **state)
+{
+	struct sim m;
+
+	(void)state;
+	sim_init(&m, 4 * GB);
+	m.s.peers = 10;
+	m.s.peers_growing = 8;
+	run(&m, leak_20mb_min, 3600);
+	assert_int_equal(m.worst, SEEPAGE_STATE_WATCH);
+	assert_false(gate(&m.v, SEEPAGE_GATE_SPREAD)->passed);
+	sim_init(&m, 4 * GB);
+	m.s.peers = 10;
+	m.s.peers_growing = 2;
+	run(&m, leak_20mb_min, 3600);
+	assert_true(m.worst >= SEEPAGE_STATE_CONFIRMED);
+}
+
+static void test_page_tables_count(void **state)
+{
+	struct sim m;
+
+	(void)state;
+	sim_init(&m, 4 * GB);
+	for (double t = 0; t < 7200; t += 10) {
+		m.s.pgtables = (u64)(10.0 * MB * t / 60);
+		m.limit = 4 * GB - m.s.pgtables;
+		feed(&m, t, 20 * MB, true);
+	}
+	assert_true(m.worst >= SEEPAGE_STATE_CONFIRMED);
+}
+
+/* Address space alone: hours of it, and never what memory gave back. */
+static void feed_vsz(struct sim *m, double t, u64 anon, u64 vsz)
+{
+	m->s.time_ns = m->t0 + (u64)(t * 1e9);
+	m->s.age_ns = m->s.time_ns - m->t0;
+	m->s.anon = anon;
+	m->s.vsz = vsz;
+	m->s.headroom = 4 * GB;
+	m->s.full = true;
+	seep_det_feed(&m->d, &m->s, &m->c, &m->v);
+	if (m->v.state <= SEEPAGE_STATE_RUNAWAY && m->v.state > m->worst)
+		m->worst = m->v.state;
+}
+
+static void test_address_space_leaks_are_named(void **state)
+{
+	struct sim m;
+	double t;
+
+	(void)state;
+	sim_init(&m, 0);
+	for (t = 0; t < 20 * 3600; t += 10)
+		feed_vsz(&m, t, 20 * MB, 100 * MB + (u64)(60.0 * MB * t / 3600));
+	assert_true(m.worst >= SEEPAGE_STATE_SUSPECTED);
+	assert_int_equal(m.v.series, SEEPAGE_SERIES_VSZ);
+	assert_true(m.v.tte_s == SEEP_UNKNOWN);
+
+	sim_init(&m, 0);		/* a heap that breathes keeps its address space */
+	for (t = 0; t < 72 * 3600; t += 10)
+		feed_vsz(&m, t, (u64)((300 + 200 * sin(t / 13751)) * MB), 600 * MB);
+	assert_in_range(m.worst, SEEPAGE_STATE_OK, SEEPAGE_STATE_WATCH);
+}
+
+/* ---- an alert of one series, and growth of the other ---- */
+
+#define HOUR	3600
+
+/* Ten seconds more, in which so many megabytes an hour are added. */
+static void step(struct sim *m, double anon, double unheld)
+{
+	u64 more = (u64)(anon * MB / 360);
+
+	feed_vsz(m, (double)(m->s.time_ns - m->t0) / 1e9 + 10, m->s.anon + more,
+		 m->s.vsz + more + (u64)(unheld * MB / 360));
+}
+
+/* Seconds until that state, or until so many have gone by */
+static u32 steps_until(struct sim *m, u8 state, u32 seconds, double anon, double unheld)
+{
+	u32 t;
+
+	for (t = 0; t < seconds && m->v.state != state; t += 10)
+		step(m, anon, unheld);
+	return t;
+}
+
+static void begin(struct sim *m)
+{
+	sim_init(m, 0);
+	feed_vsz(m, 0, 20 * MB, 200 * MB);
+}
+
+/* A leak of memory takes over the alert of address space, which goes on. */
+static void test_memory_takes_an_alert_over(void **state)
+{
+	struct sim m;
+	u32 t;
+
+	(void)state;
+	begin(&m);
+	steps_until(&m, SEEPAGE_STATE_SUSPECTED, 20 * HOUR, 0, 60);
+	assert_int_equal(m.v.state, SEEPAGE_STATE_SUSPECTED);
+	assert_int_equal(m.d.accused, SEEPAGE_SERIES_VSZ);
+	assert_true(m.d.accused_v0 >= 150 << 6);
+	for (t = 0; t < HOUR && m.d.accused == SEEPAGE_SERIES_VSZ; t += 10) {
+		step(&m, 1200, 60);
+		assert_in_range(m.v.state, SEEPAGE_STATE_SUSPECTED, SEEPAGE_STATE_RUNAWAY);
+	}
+	assert_int_equal(m.d.accused, SEEPAGE_SERIES_MEMORY);
+	assert_int_equal(m.v.series, SEEPAGE_SERIES_MEMORY);
+	assert_in_range(m.d.accused_v0, 19 << 6, 25 << 6);
+	assert_true(m.d.accused_top >= 100 << 6);
+	/* given back, that ends it, whatever address space does */
+	m.s.anon = 20 * MB;
+	t = steps_until(&m, SEEPAGE_STATE_RECOVERED, HOUR, 0, 60);
+	assert_in_range(t, 10, 60);
+}
+
+/* Address space that grows does not keep an alert of memory alive, nor take it over. */
+static void test_address_space_does_not_keep_memory_accused(void **state)
+{
+	struct sim m;
+	u32 t;
+
+	(void)state;
+	begin(&m);
+	/* both grow, for longer than address space needs to be accused by itself */
+	steps_until(&m, SEEPAGE_STATE_RECOVERED, 8 * HOUR, 600, 3000);
+	assert_int_equal(m.v.state, SEEPAGE_STATE_CONFIRMED);
+	assert_int_equal(m.d.accused, SEEPAGE_SERIES_MEMORY);
+	t = steps_until(&m, SEEPAGE_STATE_RECOVERED, 20 * HOUR, 0, 3000);
+	assert_int_equal(m.d.accused, SEEPAGE_SERIES_MEMORY);
+	assert_in_range(t, HOUR, 4 * HOUR);
+	/* what it does after that is judged anew */
+	steps_until(&m, SEEPAGE_STATE_SUSPECTED, 20 * HOUR, 0, 600);
+	assert_int_equal(m.v.state, SEEPAGE_STATE_SUSPECTED);
+	assert_int_equal(m.d.accused, SEEPAGE_SERIES_VSZ);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_shared_memory_of_others_is_no_growth),
+		cmocka_unit_test(test_a_group_is_for_what_is_spread),
+		cmocka_unit_test(test_page_tables_count),
+		cmocka_unit_test(test_address_space_leaks_are_named),
+		cmocka_unit_test(test_memory_takes_an_alert_over),
+		cmocka_unit_test(test_address_space_does_not_keep_memory_accused),
+	};
+
+	return cmocka_run_group_tests_name("detect_series", tests, NULL, NULL);
+}
