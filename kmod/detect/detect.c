@@ -5,6 +5,7 @@
 #include "detect.h"
 
 #define SLOT_DS		100U	/* between two points of the window */
+#define POOL_LEFT	(1U << (20 - SEEP_GRANULE_SHIFT))	/* granules: 1 MB */
 
 /**
  * seep_det_init() - a process nothing is known of yet
@@ -80,6 +81,35 @@ static void push_vsz(struct seep_det *d)
 	d->vsz_min = ~0U;
 }
 
+/*
+ * Shared memory that was there before somebody mapped it is not this process's
+ * growth: of what it maps more, sample by sample, at most what the whole system
+ * gained meanwhile is its own. Others who let go of theirs change nothing about
+ * that, but in the same sample. Both figures are rounded down, and read one after
+ * the other: a little that the system gained is left for the next sample, and
+ * what seems foreign is not if the system is found to have gained it then.
+ */
+static void note_shared(struct seep_det *d, const struct seep_sample *s)
+{
+	u32 shared = seep_granules(s->shmem), pool = seep_granules(s->pool);
+	u32 came = d->pool_left + (pool > d->pool ? pool - d->pool : 0);
+	u32 grew = shared > d->shared ? shared - d->shared : 0;
+	u32 gone = shared < d->shared ? d->shared - shared : 0;
+	u32 early = d->foreign_new < came ? d->foreign_new : came, own;
+
+	came -= early;
+	own = grew < came ? grew : came;
+	came -= own;
+	grew -= own;
+	d->foreign -= early < d->foreign ? early : d->foreign;
+	d->foreign -= gone < d->foreign ? gone : d->foreign;
+	d->foreign += grew;
+	d->foreign_new = grew < 0xffff ? (u16)grew : 0xffff;
+	d->pool_left = came < POOL_LEFT ? (u16)came : POOL_LEFT;
+	d->shared = shared;
+	d->pool = pool;
+}
+
 static void push_fast(struct seep_det *d, const struct seep_sample *s, u32 held, u32 now)
 {
 	d->fast_epochs++;
@@ -151,8 +181,10 @@ static void note_ladder(struct seep_det *d, const struct seep_sample *s, u32 now
 	unheld = seep_det_unheld(d);
 	if (unheld < d->vsz_min)
 		d->vsz_min = unheld;
-	if (d->state >= SEEPAGE_STATE_WATCH && d->state <= SEEPAGE_STATE_RUNAWAY)
+	if (d->state >= SEEPAGE_STATE_WATCH && d->state <= SEEPAGE_STATE_RUNAWAY) {
+		note_shared(d, s);
 		push_fast(d, s, held, now);
+	}
 	if (s->full)
 		push_slow(d, s, now);
 }

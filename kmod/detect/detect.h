@@ -126,8 +126,10 @@ struct seep_det {
 	u64 up, down;		/* bytes gained and given back */
 	u64 faults_anon0;
 	u32 watch_v0;		/* granules at its begin */
-	u32 watch_shared0;	/* of them, mapped from shared memory */
-	u32 watch_pool0;	/* shared memory of the whole system */
+	u32 shared, pool;	/* mapped of shared memory; all there is of it */
+	u32 foreign;		/* of its growth, what was there before */
+	u16 pool_left;		/* the system gained, and nobody is known to have taken */
+	u16 foreign_new;	/* of foreign, with the last sample: it may have come early */
 	u32 t_watch;		/* its begin */
 	u32 onset_t, onset_v;	/* the sample before the step that began it */
 

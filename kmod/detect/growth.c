@@ -7,10 +7,10 @@
 
 #define DS_PER_S		10U
 #define HOUR_DS			(3600 * DS_PER_S)
-#define PATIENCE_SHARE		12	/* of the time to exhaustion, at least; 8 of a long one */
+#define PATIENCE_SHARE		12	/* of the time to exhaustion, at least; 6 of a long one */
 #define PATIENCE_LESS_SHARE	48	/* off, of what is short: a sixteenth */
 #define PATIENCE_LESS_DS	(600 * DS_PER_S)
-#define PATIENCE_MORE_SHARE	24	/* on top, of what is longer than this */
+#define PATIENCE_MORE_SHARE	12	/* on top, of what is longer than this */
 #define PATIENCE_MORE_DS	(2 * HOUR_DS)
 #define PATIENCE_MIN_DS		(20 * DS_PER_S)
 #define PATIENCE_MAX_DS		(14 * HOUR_DS)	/* longer than what half a day brings */
@@ -44,7 +44,7 @@ static void look(struct seep_growth *g, const struct seep_rungs *s, const struct
 
 /*
  * How long growth must go on before it is an accusation: the later memory ends,
- * the longer; a twelfth of the time that is left, an eighth where that is long
+ * the longer; a twelfth of the time that is left, a sixth where that is long
  * and there is time to see whether it levels off, a sixteenth within ten minutes.
  */
 static u32 patience(u64 tte_ds)

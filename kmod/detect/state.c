@@ -33,8 +33,11 @@ void seep_watch_begin(struct seep_det *d, const struct seep_sample *s, u32 now)
 	d->down = 0;
 	d->faults_anon0 = s->faults_anon;
 	d->watch_v0 = d->last_v;
-	d->watch_shared0 = seep_granules(s->shmem);
-	d->watch_pool0 = seep_granules(s->pool);
+	d->shared = seep_granules(s->shmem);
+	d->pool = seep_granules(s->pool);
+	d->foreign = 0;
+	d->pool_left = 0;
+	d->foreign_new = 0;
 	d->t_watch = now;
 	d->onset_t = now;
 	d->onset_v = d->last_v;

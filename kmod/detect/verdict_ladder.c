@@ -11,7 +11,8 @@
 
 #define DS_PER_S		10U
 #define HOUR_DS			(3600 * DS_PER_S)
-#define CONFIRM_PERCENT		130	/* of patience */
+#define CONFIRM_PERCENT		115	/* of patience */
+#define CONFIRM_VSZ_PERCENT	130	/* of that of address space, which costs nothing yet */
 #define RUNAWAY_TTE_S		900
 #define HORIZON_S		(180ULL * 24 * 3600)
 #define SATURATION_PERMILLE	850
@@ -20,6 +21,7 @@
 #define SPREAD_PERMILLE		500
 #define HOT_PERMILLE		500	/* less cold than that: a working set */
 #define COLD_PERMILLE		900
+#define COLD_FRESH_DS		(14 * HOUR_DS)
 #define EARLY_TTE_S		7200
 #define EARLY_STEPS		64	/* samples to exhaustion at this step */
 #define EARLY_MIN_RISE		(4U << (20 - SEEP_GRANULE_SHIFT))
@@ -103,32 +105,33 @@ static bool novel(const struct seep_det *d, const struct seep_growth *g, s64 *va
 	return seep_rise(g) > higher || g->t1 - g->t0 > longer;
 }
 
-/*
- * Shared memory that was there before somebody mapped it is not this process's
- * growth: what counts of it is at most what the whole system gained.
- */
+/* Of its growth, what is not shared memory that was there before. */
 static u32 own_permille(const struct seep_det *d, const struct seep_sample *s)
 {
-	u32 shared = seep_granules(s->shmem), pool = seep_granules(s->pool);
-	u32 gained = d->last_v > d->watch_v0 ? d->last_v - d->watch_v0 : 0, foreign;
+	u32 gained = d->last_v > d->watch_v0 ? d->last_v - d->watch_v0 : 0;
 
-	shared = shared > d->watch_shared0 ? shared - d->watch_shared0 : 0;
-	pool = pool > d->watch_pool0 ? pool - d->watch_pool0 : 0;
-	foreign = shared > pool ? shared - pool : 0;
-	if (!s->pool || !foreign)
+	if (!s->pool || !d->foreign)
 		return 1000;
-	if (foreign >= gained)
+	if (d->foreign >= gained)
 		return 0;
-	return (u32)seep_div(1000ULL * (gained - foreign), gained);
+	return (u32)seep_div(1000ULL * (gained - d->foreign), gained);
 }
 
-/* Whether the growth is used was looked at since it began, and not too long ago. */
+/*
+ * Whether the growth is used was looked at since it began, and not too long ago:
+ * looks are the further apart the longer the growth has been looked at.
+ */
 static bool cold_known(const struct seep_sample *s, const struct seep_growth *g)
 {
-	u32 at = seep_ds(s->cold_ns), now = seep_ds(s->time_ns);
+	u32 at = seep_ds(s->cold_ns), now = seep_ds(s->time_ns), fresh = HOUR_DS;
 
-	return s->cold_ns && at >= g->t0 && at <= now &&
-	       now - at <= 2 * (g->patience > HOUR_DS ? g->patience : HOUR_DS);
+	if (!s->cold_ns || at < g->t0 || at > now)
+		return false;
+	if (g->patience > fresh)
+		fresh = g->patience;
+	if (at - g->t0 > fresh)
+		fresh = at - g->t0 < COLD_FRESH_DS ? at - g->t0 : COLD_FRESH_DS;
+	return now - at <= 2 * fresh;
 }
 
 /*
@@ -308,7 +311,8 @@ static void judge(struct seep_verdict *v, const struct seep_det *d,
 	if (!gates(v, d, s, c, g))
 		return;
 	v->state = SEEPAGE_STATE_SUSPECTED;
-	if (span < seep_div((u64)g->patience * CONFIRM_PERCENT, 100))
+	if (span < seep_div((u64)g->patience * (g->series == SEEPAGE_SERIES_VSZ ?
+						CONFIRM_VSZ_PERCENT : CONFIRM_PERCENT), 100))
 		return;
 	v->state = v->tte_s <= RUNAWAY_TTE_S ? SEEPAGE_STATE_RUNAWAY :
 					       SEEPAGE_STATE_CONFIRMED;

@@ -574,6 +574,25 @@ static void test_growth_in_use_is_no_alert(void **state)
 	assert_true(m.worst >= SEEPAGE_STATE_CONFIRMED);
 }
 
+/*
+ * Looked at after three hours and never again: that holds for six hours more, less
+ * what it took until it was seen to grow.
+ */
+static void test_evidence_holds_as_long_as_it_took(void **state)
+{
+	struct sim m;
+
+	(void)state;
+	sim_init(&m, 4 * GB);
+	for (double t = 0; t < 12 * 3600; t += 10) {
+		m.s.cold_ns = t < 900 ? m.t0 : m.t0 + (u64)(t < 3 * 3600 ? t : 3 * 3600) * S_NS;
+		m.s.cold = 300;
+		feed(&m, t, 20 * MB + (u64)(5.0 * MB * t / 60), true);
+	}
+	assert_in_range((u32)m.at[SEEPAGE_STATE_SUSPECTED] + (u32)m.at[SEEPAGE_STATE_CONFIRMED] + 1,
+			9 * 3600 - 600, 9 * 3600);
+}
+
 static void test_old_evidence_counts_no_more(void **state)
 {
 	struct sim m;
@@ -1063,6 +1082,7 @@ int main(void)
 		cmocka_unit_test(test_more_than_was_released_before_is),
 		cmocka_unit_test(test_rest_is_no_climb),
 		cmocka_unit_test(test_growth_in_use_is_no_alert),
+		cmocka_unit_test(test_evidence_holds_as_long_as_it_took),
 		cmocka_unit_test(test_old_evidence_counts_no_more),
 		cmocka_unit_test(test_levels_keep_minima),
 		cmocka_unit_test(test_packed_floors_keep_their_order),

@@ -31,6 +31,45 @@ static void test_shared_memory_of_others_is_no_growth(void **state)
 	assert_false(gate(&m.v, SEEPAGE_GATE_OWN)->passed);
 }
 
+/*
+ * What the system gained may be gone again with others who let go of theirs; and
+ * both figures step where they will.
+ */
+static void test_others_who_let_go_hide_no_leak(void **state)
+{
+	struct sim m;
+	u64 pages, others;
+
+	(void)state;
+	sim_init(&m, 512 * MB);
+	m.s.error = 0;
+	for (u32 i = 0; i < 4 * 360; i++) {
+		pages = 40ULL * i;
+		others = i % 3 ? 0 : (4 * 360 - i) * MB / 2;	/* they come and go */
+		m.s.shmem = pages * 4096 + 3 * 4096;
+		m.s.pool = 900 * MB + 5 * 4096 + pages * 4096 + others;
+		m.limit = 512 * MB - m.s.shmem;
+		feed(&m, i * 10, 20 * MB, true);
+	}
+	assert_true(m.worst >= SEEPAGE_STATE_CONFIRMED);
+	assert_true(gate(&m.v, SEEPAGE_GATE_OWN)->passed);
+	assert_in_range(m.d.foreign, 0, 4 << 6);
+
+	/* a page a sample, read before the system's figure or after it */
+	for (int late = 0; late < 2; late++) {
+		sim_init(&m, 256 * MB);
+		m.s.error = 0;
+		for (u32 i = 1; i < 20000; i++) {
+			m.s.shmem = 4096ULL * (i + 1);
+			m.s.pool = 900 * MB + 4096ULL * (i + (late ? 0 : 2));
+			m.limit = 256 * MB - m.s.shmem;
+			feed(&m, i * 10, 20 * MB, true);
+		}
+		assert_true(m.worst >= SEEPAGE_STATE_SUSPECTED);
+		assert_in_range(m.d.foreign, 0, 1 << 6);
+	}
+}
+
 /* A group: 8 of 10 grow by themselves, or 2. */
 static void test_a_group_is_for_what_is_spread(void **state)
 {
@@ -177,6 +216,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_shared_memory_of_others_is_no_growth),
+		cmocka_unit_test(test_others_who_let_go_hide_no_leak),
 		cmocka_unit_test(test_a_group_is_for_what_is_spread),
 		cmocka_unit_test(test_page_tables_count),
 		cmocka_unit_test(test_address_space_leaks_are_named),
