@@ -304,8 +304,13 @@ void sentence_gate(const struct gate *g, char *buf, size_t size)
 			 "there before; at least %s %s needed", value, be, limit, be);
 		break;
 	case SEEPAGE_GATE_COLD:
-		snprintf(buf, size, "%s of what it gained %s not used again; at least %s %s needed",
-			 value, be, limit, be);
+		if (g->passed && g->value < g->limit)
+			snprintf(buf, size, "%s of what it gained %s not used again, but it %s "
+				 "been rising for most of the time there %s", value, be,
+				 g->past ? "had" : "has", g->past ? "was" : "is");
+		else
+			snprintf(buf, size, "%s of what it gained %s not used again; at least %s "
+				 "%s needed", value, be, limit, be);
 		break;
 	case SEEPAGE_GATE_SPREAD:
 		snprintf(buf, size, "%s of the processes %s not growing by themselves; at least %s "

@@ -19,7 +19,8 @@
 #define NOVEL_PERCENT		150	/* of what was released before */
 #define OWN_PERMILLE		500
 #define SPREAD_PERMILLE		500
-#define HOT_PERMILLE		500	/* less cold than that: a working set */
+#define HOT_PERMILLE		500	/* less cold than that: a working set, perhaps */
+#define HOT_PATIENCE		12	/* times the patience that holds back */
 #define COLD_PERMILLE		900
 #define COLD_FRESH_DS		(14 * HOUR_DS)
 #define EARLY_TTE_S		7200
@@ -135,6 +136,16 @@ static bool cold_known(const struct seep_sample *s, const struct seep_growth *g)
 }
 
 /*
+ * A working set, or a leak of small objects that share their pages with live ones:
+ * which of them nobody can tell from pages. It is told when half of the runway is
+ * gone, two thirds of a long one.
+ */
+static bool used_up(const struct seep_growth *g)
+{
+	return g->t1 - g->t0 >= (u64)HOT_PATIENCE * g->patience;
+}
+
+/*
  * Points for floors in order. A longer level that begins to confirm the rise
  * may have one equal step where a shorter one has none: that is no less.
  */
@@ -235,7 +246,7 @@ static bool memory_gates(struct seep_verdict *v, const struct seep_det *d,
 	own = value >= OWN_PERMILLE;
 	seep_add_gate(v, SEEPAGE_GATE_OWN, own, value, OWN_PERMILLE);
 	if (cold_known(s, g)) {
-		cold = s->cold >= HOT_PERMILLE;
+		cold = s->cold >= HOT_PERMILLE || used_up(g);
 		seep_add_gate(v, SEEPAGE_GATE_COLD, cold, s->cold, HOT_PERMILLE);
 	}
 	if (s->peers) {		/* a group: where most grow, each is judged by itself */

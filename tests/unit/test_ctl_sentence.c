@@ -110,6 +110,24 @@ static void gates(void **state)
 	assert_string_equal(buf, "not reached");
 }
 
+static void used(void **state)
+{
+	struct gate g = { .id = SEEPAGE_GATE_COLD, .reached = true, .value = 120, .limit = 500 };
+
+	(void)state;
+	sentence_gate(&g, buf, sizeof(buf));
+	assert_string_equal(buf, "12.0 % of what it gained is not used again; at least 50.0 % is "
+			    "needed");
+	g.passed = true;
+	sentence_gate(&g, buf, sizeof(buf));
+	assert_string_equal(buf, "12.0 % of what it gained is not used again, but it has been rising "
+			    "for most of the time there is");
+	g.value = 900;
+	sentence_gate(&g, buf, sizeof(buf));
+	assert_string_equal(buf, "90.0 % of what it gained is not used again; at least 50.0 % is "
+			    "needed");
+}
+
 static const char *novelty(bool passed, bool past, s64 value, s64 limit)
 {
 	struct gate g = { .id = SEEPAGE_GATE_NOVELTY, .reached = true, .value = value,
@@ -574,7 +592,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(factors), cmocka_unit_test(extremes), cmocka_unit_test(gates),
-		cmocka_unit_test(climbs), cmocka_unit_test(of_series),
+		cmocka_unit_test(used), cmocka_unit_test(climbs), cmocka_unit_test(of_series),
 		cmocka_unit_test(accused_group),
 		cmocka_unit_test(headline), cmocka_unit_test(held_back),
 		cmocka_unit_test(accused), cmocka_unit_test(accused_at_rest),
