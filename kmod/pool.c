@@ -121,6 +121,7 @@ void seep_pool_refill(u32 extra)
 		release(rec);
 		cond_resched();
 	}
+	seep_pmu_refill();
 }
 
 /* How many there are: a hint. */
