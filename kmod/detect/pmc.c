@@ -66,7 +66,7 @@ static u64 part(u64 a, u64 b, u64 c)
  * Return: the count over the share of time that the event had a counter, at most
  * SEEP_UNKNOWN - 1; SEEP_UNKNOWN if it never had one.
  */
-u64 seep_pmc_scale(const struct seep_pmc_count *c)
+u64 seep_pmc_scale(const struct seepage_pmc_value *c)
 {
 	u64 count = c->count < TOP ? c->count : TOP, whole;
 
@@ -112,7 +112,7 @@ static u64 share(u64 a, u64 b)
  * @ns: its length
  * @f: the figures
  */
-void seep_pmc_figures(const struct seep_pmc_count ev[__SEEP_PMC_MAX], u64 ns,
+void seep_pmc_figures(const struct seepage_pmc_value ev[__SEEP_PMC_MAX], u64 ns,
 		      struct seep_pmc_figures *f)
 {
 	u64 *n = f->n, missed;

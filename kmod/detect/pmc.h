@@ -27,13 +27,6 @@ enum seep_pmc_event {
 	__SEEP_PMC_MAX
 };
 
-/* What one event counted, as it was read: not scaled. */
-struct seep_pmc_count {
-	u64 count;
-	u64 enabled_ns;		/* it was wanted */
-	u64 running_ns;		/* it had a counter; 0: nothing is known */
-};
-
 #define SEEP_PMC_LINE	64U	/* bytes of a cache line, on all in pmu_table.c */
 
 /*
@@ -97,9 +90,9 @@ struct seep_pmc_baseline {
  * (PMC_SET), and with a reset of the history. A sample in which the process hardly
  * ran teaches nothing: there is no need to feed one with all differences 0.
  */
-u64 seep_pmc_scale(const struct seep_pmc_count *c);
+u64 seep_pmc_scale(const struct seepage_pmc_value *c);
 u64 seep_pmc_ratio(u64 a, u64 b, u64 unit);
-void seep_pmc_figures(const struct seep_pmc_count ev[__SEEP_PMC_MAX], u64 ns,
+void seep_pmc_figures(const struct seepage_pmc_value ev[__SEEP_PMC_MAX], u64 ns,
 		      struct seep_pmc_figures *f);
 u8 seep_pmc_feed(struct seep_pmc_baseline *b, const struct seep_pmc_figures *f, bool growing);
 u16 seep_pmc_rise(const struct seep_pmc_baseline *b);

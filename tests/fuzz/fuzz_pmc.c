@@ -19,7 +19,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size);
 struct interval {
 	u64 ns;
 	u8 growing, again;
-	struct seep_pmc_count ev[__SEEP_PMC_MAX];
+	struct seepage_pmc_value ev[__SEEP_PMC_MAX];
 };
 
 static bool is_share(u64 v)

@@ -14,7 +14,7 @@
 #define ALL	((1U << __SEEP_PMC_SIGNAL_MAX) - 1)
 #define HAS(mask, signal)	((mask) >> SEEP_PMC_SIGNAL_##signal & 1)
 
-static struct seep_pmc_count counted[__SEEP_PMC_MAX];
+static struct seepage_pmc_value counted[__SEEP_PMC_MAX];
 static struct seep_pmc_figures f;
 
 static void nothing(void)
@@ -25,12 +25,12 @@ static void nothing(void)
 /* @n of an event, all of the time */
 static void count(enum seep_pmc_event event, u64 n)
 {
-	counted[event] = (struct seep_pmc_count){ n, SECOND, SECOND };
+	counted[event] = (struct seepage_pmc_value){ n, SECOND, SECOND };
 }
 
 static u64 scale(u64 n, u64 enabled, u64 running)
 {
-	struct seep_pmc_count c = { n, enabled, running };
+	struct seepage_pmc_value c = { n, enabled, running };
 
 	return seep_pmc_scale(&c);
 }
@@ -91,7 +91,7 @@ static void figures(void **state)
 	assert_int_equal(f.read_bytes, 640000);
 	assert_int_equal(f.read_rate, 320000);
 	/* instructions had a counter a quarter of the time */
-	counted[SEEP_PMC_INSTRUCTIONS] = (struct seep_pmc_count){ 750000, SECOND, SECOND / 4 };
+	counted[SEEP_PMC_INSTRUCTIONS] = (struct seepage_pmc_value){ 750000, SECOND, SECOND / 4 };
 	seep_pmc_figures(counted, 2 * SECOND, &f);
 	assert_int_equal(f.ipc, 1500);
 	assert_int_equal(f.n[SEEP_PMC_INSTRUCTIONS], 3000000);
@@ -403,7 +403,7 @@ static void any_input(void **state)
 	memset(&b, 0, sizeof(b));
 	for (i = 0; i < 100000; i++) {
 		for (j = 0; j < __SEEP_PMC_MAX; j++)
-			counted[j] = (struct seep_pmc_count){ any(), any(), any() };
+			counted[j] = (struct seepage_pmc_value){ any(), any(), any() };
 		seep_pmc_figures(counted, any(), &f);
 		assert_true(f.llc_miss_share == SEEP_UNKNOWN || f.llc_miss_share <= 1000000);
 		assert_true(f.tlb_efficiency == SEEP_UNKNOWN || f.tlb_efficiency <= 1000000);
