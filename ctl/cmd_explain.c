@@ -97,7 +97,7 @@ static void print_before(const struct rec *before)
 	attr_text(SEEPAGE_A_STATE, before->a[SEEPAGE_A_STATE], false, text, sizeof(text));
 	out_printf("\nbefore: #%llu %s at %s\n", rec_get(before, SEEPAGE_A_SEQ, 0), text, when);
 	for (i = 0; i < n; i++) {
-		snprintf(points, sizeof(points), "%u/%u", f[i].points, f[i].max);
+		snprintf(points, sizeof(points), "%d/%u", f[i].points, f[i].max);
 		sentence_factor(&f[i], text, sizeof(text));
 		out_printf("  %-12s%-12s%s\n", points,
 			   factor_name(f[i].id) ? factor_name(f[i].id) : "?", text);
@@ -123,7 +123,7 @@ static void print_gates(const struct rec *rec)
 static void print_factors(const struct rec *rec)
 {
 	struct factor f[REC_LIST_MAX];
-	u64 confidence = rec_get(rec, SEEPAGE_A_CONFIDENCE, 0), sum = 0;
+	s64 confidence = (s64)rec_get(rec, SEEPAGE_A_CONFIDENCE, 0), sum = 0;
 	unsigned int n = rec_factors(rec, f), i;
 	char text[SENTENCE_MAX], points[32];
 
@@ -132,18 +132,18 @@ static void print_factors(const struct rec *rec)
 	out_line("\nEvidence, points of at most:");
 	for (i = 0; i < n; i++) {
 		sum += f[i].points;
-		snprintf(points, sizeof(points), "%u/%u", f[i].points, f[i].max);
+		snprintf(points, sizeof(points), "%d/%u", f[i].points, f[i].max);
 		sentence_factor(&f[i], text, sizeof(text));
 		out_printf("  %-12s%-12s%s\n", points,
 			   factor_name(f[i].id) ? factor_name(f[i].id) : "?", text);
 	}
 	if (sum > 100 && confidence == 100)
-		out_printf("  %llu points, of which 100 count: there is no more confidence\n", sum);
+		out_printf("  %lld points, of which 100 count: there is no more confidence\n", sum);
 	else if (sum > confidence)
-		out_printf("  %llu points, of which %llu %s back\n", sum, confidence,
+		out_printf("  %lld points, of which %lld %s back\n", sum, confidence,
 			   rec->past ? "counted while a gate held" : "count while a gate holds");
 	else if (sum < confidence)
-		out_printf("  %llu points %s; the confidence of an alert %s at its highest, %llu\n",
+		out_printf("  %lld points %s; the confidence of an alert %s at its highest, %lld\n",
 			   sum, rec->gone ? "at the end" : "now", rec->past ? "stayed" : "stays",
 			   confidence);
 }

@@ -50,7 +50,7 @@ static void print_factors(const struct rec *rec)
 	if (n)
 		out_line("factors (points of at most):");
 	for (i = 0; i < n; i++) {
-		snprintf(points, sizeof(points), "%u/%u", f[i].points, f[i].max);
+		snprintf(points, sizeof(points), "%d/%u", f[i].points, f[i].max);
 		sentence_factor(&f[i], text, sizeof(text));
 		out_printf("  %-15s%-7s%s\n", factor_name(f[i].id) ? factor_name(f[i].id) : "?",
 			   points, text);

@@ -172,7 +172,8 @@ struct rec {
 };
 
 struct factor {
-	unsigned int id, points, max;
+	unsigned int id, max;
+	int points;			/* less than none: it counts against */
 	s64 value, baseline;
 	bool has_value, has_baseline;
 	bool past;

@@ -60,7 +60,8 @@ static int put_factor(struct sk_buff *skb, const struct seep_factor *f)
 
 	if (!nest ||
 	    put_u8(skb, SEEPAGE_FACTOR_A_ID, f->id) ||
-	    put_u8(skb, SEEPAGE_FACTOR_A_POINTS, f->points) ||
+	    put_u8(skb, SEEPAGE_FACTOR_A_POINTS, max_t(s8, f->points, 0)) ||
+	    (f->points < 0 && put_u8(skb, SEEPAGE_FACTOR_A_AGAINST, -f->points)) ||
 	    put_u8(skb, SEEPAGE_FACTOR_A_MAX_POINTS, f->max) ||
 	    put_64(skb, SEEPAGE_FACTOR_A_VALUE, f->value, SEEPAGE_FACTOR_A_PAD) ||
 	    put_64(skb, SEEPAGE_FACTOR_A_BASELINE, f->baseline, SEEPAGE_FACTOR_A_PAD))

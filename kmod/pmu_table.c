@@ -25,15 +25,21 @@
 #endif
 #include "pmu_table.h"
 
+#ifdef __KERNEL__
+#define EVENT(id, type, config, name)						\
+	[SEEP_PMC_##id] = { config, type, true }
+#else
+#define EVENT(id, type, config, name)						\
+	[SEEP_PMC_##id] = { config, type, true, name }
+#endif
 #define PERF(id, event, name)							\
-	[SEEP_PMC_##id] = { name, PERF_TYPE_HARDWARE, PERF_COUNT_HW_##event }
+	EVENT(id, PERF_TYPE_HARDWARE, PERF_COUNT_HW_##event, name)
 #define RAW(id, code, name)							\
-	[SEEP_PMC_##id] = { name, PERF_TYPE_RAW, code }
+	EVENT(id, PERF_TYPE_RAW, code, name)
 #define CACHE(id, which, result, name)						\
-	[SEEP_PMC_##id] = { name, PERF_TYPE_HW_CACHE,				\
-			    PERF_COUNT_HW_CACHE_##which |			\
-			    PERF_COUNT_HW_CACHE_OP_READ << 8 |			\
-			    PERF_COUNT_HW_CACHE_RESULT_##result << 16 }
+	EVENT(id, PERF_TYPE_HW_CACHE, PERF_COUNT_HW_CACHE_##which |		\
+	      PERF_COUNT_HW_CACHE_OP_READ << 8 |				\
+	      PERF_COUNT_HW_CACHE_RESULT_##result << 16, name)
 
 /* ---- Intel: event, unit mask << 8, counter mask << 24 ---- */
 

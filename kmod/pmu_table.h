@@ -14,15 +14,18 @@ enum seep_pmu_vendor {
 	SEEP_PMU_AMD,
 };
 
-struct seep_pmu_event {
-	const char *name;	/* in the vendor's list; NULL: it cannot count that */
-	u32 type;		/* PERF_TYPE_* */
-	u64 config;		/* of struct perf_event_attr */
+struct seep_pmu_event_code {
+	u32 config;		/* of struct perf_event_attr */
+	u8 type;		/* PERF_TYPE_* */
+	bool there;		/* false: it cannot count that */
+#ifndef __KERNEL__
+	const char *name;	/* in the vendor's list; text that the module does not need */
+#endif
 };
 
 struct seep_pmu_set {
 	const char *name;	/* of a microarchitecture that has these events */
-	struct seep_pmu_event event[__SEEP_PMC_MAX];
+	struct seep_pmu_event_code event[__SEEP_PMC_MAX];
 };
 
 /*

@@ -69,7 +69,8 @@
 	X(PERSIST, persist, "seconds")						\
 	X(RELEASE, release, "permille")						\
 	X(RETAIN, retain, "permille")						\
-	X(COLD, cold, "permille")
+	X(COLD, cold, "permille")						\
+	X(PMC, pmc, "permille")
 
 /* X(ID, name, unit of value and limit) */
 #define SEEPAGE_GATES(X)							\

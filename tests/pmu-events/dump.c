@@ -14,14 +14,14 @@ static const char * const names[] = {
 
 static void dump(const char *who, const struct seep_pmu_set *set)
 {
-	const struct seep_pmu_event *e;
+	const struct seep_pmu_event_code *e;
 	int i;
 
 	for (i = 0; i < __SEEP_PMC_MAX; i++) {
 		e = &set->event[i];
-		if (e->name)
-			printf("%s\t%s\t%s\t%x\t%llx\t%s\n", who, set->name, names[i], e->type,
-			       (unsigned long long)e->config, e->name);
+		if (e->there)
+			printf("%s\t%s\t%s\t%x\t%x\t%s\n", who, set->name, names[i], e->type,
+			       e->config, e->name);
 	}
 }
 

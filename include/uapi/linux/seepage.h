@@ -280,6 +280,7 @@ enum seepage_factor {
 	SEEPAGE_FACTOR_RELEASE,		/* permille of growth given back; 0 */
 	SEEPAGE_FACTOR_RETAIN,		/* permille of a page kept per anon fault; 1000 */
 	SEEPAGE_FACTOR_COLD,		/* permille of the growth not used again; 900 */
+	SEEPAGE_FACTOR_PMC,		/* permille of the usual cache and TLB misses; 1100 */
 
 	__SEEPAGE_FACTOR_MAX,
 	SEEPAGE_FACTOR_MAX = __SEEPAGE_FACTOR_MAX - 1
@@ -293,6 +294,7 @@ enum seepage_factor_attr {
 	SEEPAGE_FACTOR_A_MAX_POINTS,	/* u8 */
 	SEEPAGE_FACTOR_A_VALUE,		/* s64 */
 	SEEPAGE_FACTOR_A_BASELINE,	/* s64 */
+	SEEPAGE_FACTOR_A_AGAINST,	/* u8, points taken off; left out: none. POINTS is 0 then */
 
 	__SEEPAGE_FACTOR_A_MAX,
 	SEEPAGE_FACTOR_A_MAX = __SEEPAGE_FACTOR_A_MAX - 1
@@ -423,13 +425,14 @@ struct seepage_raw_sample {
 	__u32	maps;			/* mappings; told, the detector is not fed it */
 	__u16	cold;			/* permille of growth that was not used again */
 	__u16	peers, peers_growing;	/* of its executable and cgroup */
+	__u16	pmc;			/* permille of the usual misses, from hardware counters */
 	__u8	limit;			/* enum seepage_limit, of headroom */
 	__u8	page_shift;
 	__u8	first;			/* 1: the history begins with this sample */
 	__u8	state;			/* verdict: enum seepage_state */
 	__u8	confidence;		/* verdict: 0 to 100 */
 	__u8	kind;			/* SEEPAGE_KIND_* */
-	__u8	pad[4];
+	__u8	pad[2];
 	char	comm[SEEPAGE_COMM_LEN];
 };
 
