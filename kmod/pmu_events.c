@@ -81,12 +81,12 @@ static bool always(const char *name)
 
 static void from_table(struct seep_pmu_listed *ev, int id)
 {
-	const struct seep_pmu_event *code = &this_processor()->event[id];
+	const struct seep_pmu_event_code *code = &this_processor()->event[id];
 
 	strscpy(ev->name, names[id], sizeof(ev->name));
 	ev->type = code->type;
 	ev->config = code->config;
-	ev->none = !code->name;
+	ev->none = !code->there;
 	ev->always = always(ev->name);
 }
 
