@@ -106,7 +106,7 @@ static void print_text(const struct rec *rec)
 	print_history(rec);
 }
 
-static int print(const struct ctx *ctx, struct nlmsghdr *nlh)
+static int print(const struct ctx *ctx, struct nlmsghdr *nlh, const struct pmc_list *list)
 {
 	struct place place;
 	struct rec rec;
@@ -117,6 +117,7 @@ static int print(const struct ctx *ctx, struct nlmsghdr *nlh)
 		print_text(&rec);
 		return 0;
 	}
+	rec.pmc = list;
 	place_find(&rec, false, &place);
 	out_json(ctx, json_process(&rec, &place));
 	place_free(&place);
@@ -125,6 +126,7 @@ static int print(const struct ctx *ctx, struct nlmsghdr *nlh)
 
 static int run(struct ctx *ctx, int argc, char **argv)
 {
+	struct pmc_list list = { 0 };
 	struct nlmsghdr *nlh;
 	struct knl k;
 	u32 pid;
@@ -133,7 +135,9 @@ static int run(struct ctx *ctx, int argc, char **argv)
 	if (err)
 		return err;
 	err = query_process(&k, pid, &nlh);
-	err = err < 0 ? knl_fail_pid(ctx, &k, pid, NEEDS_READ) : print(ctx, nlh);
+	if (err >= 0 && ctx->json)
+		query_pmc(&k, &list);
+	err = err < 0 ? knl_fail_pid(ctx, &k, pid, NEEDS_READ) : print(ctx, nlh, &list);
 	free(nlh);
 	knl_close(&k);
 	return err;

@@ -112,6 +112,7 @@ const char *gate_unit(unsigned int id);
 const char *counter_name(unsigned int id);
 const char *limit_name(unsigned int id);
 const char *series_name(unsigned int id);
+const char *pmc_state_name(unsigned int id);
 const char *severity_name(unsigned int severity);
 int state_from_name(const char *name, size_t len);	/* -1: unknown */
 unsigned int cfg_from_name(const char *name);		/* 0: unknown */
@@ -169,6 +170,7 @@ struct rec {
 	bool gone;		/* no such process any more */
 	bool past;		/* gone, or the alert is over: told in the past tense */
 	u64 interval_ms;	/* between samples, for who asked; 0: not known */
+	const struct pmc_list *pmc;	/* the events that PMC_VALUES is of; NULL: not known */
 };
 
 struct factor {
@@ -211,6 +213,28 @@ void rec_comm(const struct rec *rec, char *buf, size_t size);
 unsigned int rec_factors(const struct rec *rec, struct factor *f);
 unsigned int rec_gates(const struct rec *rec, struct gate *g);
 unsigned int rec_levels(const struct rec *rec, struct level *l);
+
+/* pmc.c: hardware counters */
+#define PMC_EVENTS	16	/* of a list, that are looked at */
+
+struct pmc_event {
+	char name[32], reason[128];
+	unsigned int state;
+	u64 type, config;
+	struct seepage_pmc_value count, kthreads, idle, others, ended;
+};
+
+struct pmc_list {
+	u64 set;
+	unsigned int n;
+	struct pmc_event ev[PMC_EVENTS];
+};
+
+void pmc_list(struct pmc_list *l, const struct rec *status);
+unsigned int pmc_values(const struct rec *rec, struct seepage_pmc_value *v);
+struct json_object *pmc_json(const struct rec *rec);
+struct json_object *pmc_list_json(const struct pmc_list *l);
+void pmc_list_print(const struct pmc_list *l);
 
 /* procfs.c: what /proc knows of a process, if it is still the same one */
 struct place {
@@ -278,9 +302,15 @@ u64 follow_take(struct follow *f, u64 seq);
 bool follow_take_old(struct follow *f, u64 instance, u64 seq);
 
 /* conf.c: configuration from words and files */
+#define CONF_EVENTS	"pmc_events"
+#define CONF_EVENTS_MAX	256
+#define CONF_EVENTS_ALLOWED	"NAME=rHEX, NAME=PERF_NAME or NAME, with commas between"
+
 struct conf {
 	bool set[__SEEPAGE_CFG_MAX];
 	u32 v[__SEEPAGE_CFG_MAX];
+	bool has_events;
+	char events[CONF_EVENTS_MAX];	/* pmc_events: no number and no word */
 };
 
 #define CONF_ERR_MAX	768
@@ -361,6 +391,7 @@ int query_one(struct knl *k, struct nl_msg *msg, struct nlmsghdr **reply);
 int query_dump(struct knl *k, struct nl_msg *(*build)(struct knl *k, void *arg),
 	       void *arg, struct msgs *m);
 u64 query_interval(struct knl *k);
+void query_pmc(struct knl *k, struct pmc_list *l);
 int query_config(struct knl *k, struct conf *c);
 int query_send_config(struct knl *k, const struct conf *c);
 int query_alerts(struct knl *k, u64 since, struct msgs *m);

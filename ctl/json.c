@@ -162,7 +162,7 @@ static void add_process(struct json_object *o, const struct rec *rec, const stru
 	json_reasons(o, rec);
 	for (i = 0; i < ARRAY_SIZE(figures); i++)
 		add(o, rec, figures[i]);
-	json_object_object_add(o, "pmc", NULL);
+	json_object_object_add(o, attr_table[SEEPAGE_A_PMC_VALUES].key, pmc_json(rec));
 }
 
 struct json_object *json_process(const struct rec *rec, const struct place *p)

@@ -15,6 +15,7 @@ int rec_parse(struct rec *rec, struct nlmsghdr *nlh)
 	    genlmsg_parse(nlh, 0, rec->a, SEEPAGE_A_MAX, NULL) < 0)
 		return -1;
 	rec->interval_ms = 0;
+	rec->pmc = NULL;
 	state = rec_get(rec, SEEPAGE_A_STATE, SEEPAGE_STATE_OK);
 	rec->gone = state == SEEPAGE_STATE_EXITED;
 	rec->past = rec->gone || state == SEEPAGE_STATE_RECOVERED;
