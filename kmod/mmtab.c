@@ -95,7 +95,8 @@ static bool needs_refill(u32 max)
 {
 	u32 live = READ_ONCE(tab.live);
 
-	return live < max && seep_pool_left() < min(SEEP_POOL_MIN / 2, max - live);
+	return live < max && (seep_pool_left() < min(SEEP_POOL_MIN / 2, max - live) ||
+			      seep_pmu_short());
 }
 
 /**

@@ -13,7 +13,7 @@
 #include <linux/slab.h>
 #include "pmu.h"
 
-#define SPARE_MIN	32U
+#define SPARE_MIN	64
 
 static struct {				/* seep_table_mutex */
 	struct kmem_cache *cache;	/* NULL: there are no areas */
@@ -66,6 +66,12 @@ struct seep_pmu_area *seep_pmu_take(void)
 	area = llist_entry(node, struct seep_pmu_area, spare);
 	memset(&area->learned, 0, sizeof(area->learned));
 	return area;
+}
+
+/* Births take more than there will be. Context: any; a hint. */
+bool seep_pmu_short(void)
+{
+	return READ_ONCE(areas.on) && atomic_read(&areas.spares) < SPARE_MIN / 2;
 }
 
 /**
@@ -221,7 +227,7 @@ void seep_pmu_areas_stop(void)
 			free_area(rec->pmu);
 		rec->pmu = NULL;
 	}
-	WARN_ON(areas.allocated);
+	seep_broken(areas.allocated);
 	kmem_cache_destroy(areas.cache);
 	areas.cache = NULL;
 	areas.set = 0;

@@ -81,6 +81,16 @@ struct turn {
 	u8 n;
 };
 
+static bool has(const struct turn *t, u8 id)
+{
+	u8 i;
+
+	for (i = 0; i < t->n; i++)
+		if (t->id[i] == id)
+			return true;
+	return false;
+}
+
 static void open_here(void *info)
 {
 	const struct turn *t = info;
@@ -187,10 +197,10 @@ void seep_pmu_cpu_rotate(int cpu, u8 max)
 	pc->at = (pc->at + max - i) % (pc->have_n - i);
 	new.n = this_turn(pc, max, new.id);
 	for (; i < old.n; i++)
-		if (!memchr(new.id, old.id[i], new.n))
+		if (!has(&new, old.id[i]))
 			perf_event_disable(pc->event[old.id[i]]);
 	smp_call_function_single(cpu, turn_here, &new, 1);
 	for (i = 0; i < new.n; i++)
-		if (!memchr(old.id, new.id[i], old.n))
+		if (!has(&old, new.id[i]))
 			perf_event_enable(pc->event[new.id[i]]);
 }

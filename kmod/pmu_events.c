@@ -3,7 +3,6 @@
  * Hardware counters: what an event is called, and the code that it has on this
  * processor. A list of the user's own is read here as well.
  */
-#include <linux/ctype.h>
 #include <linux/kernel.h>
 #include <linux/nodemask.h>
 #include <linux/perf_event.h>
@@ -102,7 +101,7 @@ int seep_pmu_defaults(struct seep_pmu_listed *list)
 	int id, n = 0;
 
 	for (id = 0; id < __SEEP_PMC_MAX; id++)
-		if (num_online_nodes() > 1 ||
+		if (nr_online_nodes > 1 ||
 		    (id != SEEP_PMC_NODE_LOCAL && id != SEEP_PMC_NODE_REMOTE))
 			from_table(&list[n++], id);
 	return n;
@@ -115,9 +114,9 @@ static bool read_code(const char *word, struct seep_pmu_listed *ev)
 {
 	int i;
 
-	if (*word == 'r' && isxdigit(word[1])) {
+	if (*word == 'r' && !kstrtou64(word + 1, 16, &ev->config)) {
 		ev->type = PERF_TYPE_RAW;
-		return !kstrtou64(word + 1, 16, &ev->config);
+		return true;
 	}
 	for (i = 0; i < ARRAY_SIZE(generic); i++) {
 		if (strcmp(word, generic[i].name))
@@ -134,7 +133,7 @@ static bool is_name(const char *s)
 	if (!*s || strlen(s) >= SEEP_PMU_NAME)
 		return false;
 	for (; *s; s++)
-		if (!islower(*s) && !isdigit(*s) && *s != '_')
+		if (!(*s >= 'a' && *s <= 'z') && !(*s >= '0' && *s <= '9') && *s != '_')
 			return false;
 	return true;
 }
@@ -238,9 +237,9 @@ void seep_pmu_host(char *buf, size_t size)
 		memcpy(name, id, sizeof(id));
 		name[sizeof(id)] = '\0';
 		for (c = name; *c; c++)
-			if (!isalnum(*c) && *c != ' ')
+			if (*c <= ' ' || *c > '~')
 				*c = '.';
-		snprintf(buf, size, "hypervisor %s", *name ? strim(name) : "of no name");
+		snprintf(buf, size, "hypervisor %s", *name ? name : "of no name");
 	}
 #endif
 }

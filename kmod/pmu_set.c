@@ -5,8 +5,8 @@
  * The list of events is opened on every online CPU, closed when that is not
  * wanted any more, and its events take turns where there are more of them than
  * counters may be used. CPUs come and go: the callbacks only mark and close,
- * the work sets it right. All of it is under pmu.mutex, which is taken before
- * the table mutex and before the lock of hotplug.
+ * the work sets it right. All of it is under pmu_mutex, which is taken before
+ * the table mutex and before the lock of CPU hotplug.
  */
 #include <linux/cpu.h>
 #include <linux/cpuhotplug.h>
@@ -22,8 +22,8 @@ static void reconcile_work(struct work_struct *w);
 static DECLARE_DELAYED_WORK(rotate, rotate_work);
 static DECLARE_WORK(reconcile, reconcile_work);
 
-static struct {
-	struct mutex mutex;		/* all of this */
+static DEFINE_MUTEX(pmu_mutex);
+static struct {				/* pmu_mutex */
 	enum { NONE, HELD, COUNTING } state;
 	struct seep_pmu_listed event[SEEP_PMU_EVENTS];
 	struct event_state {
@@ -36,10 +36,7 @@ static struct {
 	char wanted[SEEP_PMC_WANTED];	/* pmc_events that is in force */
 	char why[SEEP_PMU_TEXT];	/* there are no counters; state NONE */
 	enum cpuhp_state hotplug;
-} pmu = {
-	.mutex = __MUTEX_INITIALIZER(pmu.mutex),
-	.why = "off: not started",
-};
+} pmu;
 
 /* ---- CPUs that come and go ---- */
 
@@ -106,25 +103,25 @@ static void close_all(void)
 
 static void reconcile_work(struct work_struct *w)
 {
-	mutex_lock(&pmu.mutex);
+	mutex_lock(&pmu_mutex);
 	if (pmu.state == COUNTING) {
 		create_all();
 		open_all();
 	}
-	mutex_unlock(&pmu.mutex);
+	mutex_unlock(&pmu_mutex);
 }
 
 static void rotate_work(struct work_struct *w)
 {
 	int cpu;
 
-	mutex_lock(&pmu.mutex);
+	mutex_lock(&pmu_mutex);
 	if (pmu.state == COUNTING) {
 		for_each_online_cpu(cpu)
 			seep_pmu_cpu_rotate(cpu, pmu.max);
 		schedule_delayed_work(&rotate, msecs_to_jiffies(ROTATE_MS));
 	}
-	mutex_unlock(&pmu.mutex);
+	mutex_unlock(&pmu_mutex);
 }
 
 /* ---- on, held, off ---- */
@@ -247,7 +244,7 @@ void seep_pmu_configure(void)
 	u32 mode;
 	u8 max;
 
-	mutex_lock(&pmu.mutex);
+	mutex_lock(&pmu_mutex);
 	mode = seep_config_value(SEEPAGE_CFG_PMC);
 	max = seep_config_value(SEEPAGE_CFG_PMC_MAX_COUNTERS);
 	seep_config_pmc_events(wanted, sizeof(wanted));
@@ -267,7 +264,7 @@ void seep_pmu_configure(void)
 	} else if (pmu.state == NONE) {
 		begin();
 	}
-	mutex_unlock(&pmu.mutex);
+	mutex_unlock(&pmu_mutex);
 }
 
 void __init seep_pmu_init(void)
@@ -278,9 +275,9 @@ void __init seep_pmu_init(void)
 /* After those who may configure; before the table goes. */
 void seep_pmu_exit(void)
 {
-	mutex_lock(&pmu.mutex);
+	mutex_lock(&pmu_mutex);
 	forget();
-	mutex_unlock(&pmu.mutex);
+	mutex_unlock(&pmu_mutex);
 	cancel_work_sync(&reconcile);
 	cancel_delayed_work_sync(&rotate);
 }
@@ -380,7 +377,7 @@ bool seep_pmu_show(u8 id, struct seep_pmu_shown *s)
 	bool there = false;
 	u64 turn;
 
-	mutex_lock(&pmu.mutex);
+	mutex_lock(&pmu_mutex);
 	if (pmu.state == NONE || id >= pmu.n)
 		goto unlock;
 	there = true;
@@ -399,15 +396,15 @@ bool seep_pmu_show(u8 id, struct seep_pmu_shown *s)
 	s->ended.running_ns = ended.of[id].running;
 	judge(id, s, turn);
 unlock:
-	mutex_unlock(&pmu.mutex);
+	mutex_unlock(&pmu_mutex);
 	return there;
 }
 
 /* "on", or why there are no counters. Context: process, may sleep. */
 void seep_pmu_text(char *buf, size_t size)
 {
-	mutex_lock(&pmu.mutex);
+	mutex_lock(&pmu_mutex);
 	strscpy(buf, pmu.state == COUNTING ? "on" : pmu.state == HELD ?
 		"held: what was counted stays, nothing counts" : pmu.why, size);
-	mutex_unlock(&pmu.mutex);
+	mutex_unlock(&pmu_mutex);
 }

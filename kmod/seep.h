@@ -251,6 +251,7 @@ void seep_pmu_text(char *buf, size_t size);	/* may sleep */
 void seep_pmu_seen(struct seep_rec *rec);	/* irqs off, not NMI */
 void seep_pmu_exec(struct seep_rec *rec);	/* irqs off, not NMI */
 struct seep_pmu_area *seep_pmu_take(void);	/* irqs off, table's lock, not NMI */
+bool seep_pmu_short(void);			/* any context */
 void seep_pmu_leave(bool (*which)(const struct seep_rec *rec));	/* may sleep, table mutex */
 void seep_pmu_sync(const struct seep_rec *rec);	/* may sleep, table mutex */
 void seep_pmu_bury(struct seep_rec *rec);	/* table mutex */
@@ -279,6 +280,11 @@ static inline void seep_pmu_exec(struct seep_rec *rec) {}
 static inline struct seep_pmu_area *seep_pmu_take(void)
 {
 	return NULL;
+}
+
+static inline bool seep_pmu_short(void)
+{
+	return false;
 }
 
 static inline void seep_pmu_leave(bool (*which)(const struct seep_rec *rec)) {}
