@@ -14,7 +14,7 @@
 rounds=${SEEPAGE_PMC_ROUNDS:-$((15000 / ${SEEPAGE_SLOW:-1}))}
 
 # tally_of ID: what the PMU has counted of an event since it was loaded.
-tally_of() { awk -v id="$1" '$1 == id { n = $2 } END { printf "%d\n", n }' /sys/module/fakepmu/parameters/tally; }
+tally_of() { awk -v id="$1" '$1 == id { n = $2 } END { print n ? n : 0 }' /sys/module/fakepmu/parameters/tally; }
 
 # round_of WHAT PARAMETER...: counts from the load on, and nobody else does.
 round_of() {

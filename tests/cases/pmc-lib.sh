@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-# shellcheck shell=bash disable=SC2154
+# shellcheck shell=bash disable=SC2154,SC2034
 # Helpers of the cases of hardware counters, after lib.sh. On x86 the counters
 # are those of tests/kmod/fakepmu.c: they exist, only what they count is made up.
 pingpong=$top/build/tests/pingpong
@@ -15,7 +15,7 @@ event_state() {
 }
 
 # play PAIRS ROUNDS: processes that switch to and fro, stopped in the end but
-# alive; sets pids and switches. play_end: their end.
+# alive; sets pids, switches and took (ns). play_end: their end.
 play() {
 	local pid n
 	coproc player { exec "$pingpong" "$1" "$2"; }
@@ -27,6 +27,7 @@ play() {
 		pids+=("$pid")
 		switches=$((switches + n))
 	done
+	took=$n
 }
 
 play_end() {

@@ -3,13 +3,14 @@
  * Pairs of processes that hand a byte to and fro: two switches for each round.
  * usage: pingpong PAIRS ROUNDS
  * Prints "ready" once all of them run, and on a line of input lets them go; when
- * they are done, for each its pid and how often it was switched out. They stay
- * until the next line, or the end of input.
+ * they are done, for each its pid and how often it was switched out, and "done"
+ * with the ns that it took. They stay until the next line, or the end of input.
  */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -20,6 +21,14 @@ struct end {
 	pid_t pid;
 	long switches;
 };
+
+static long long now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000000000LL + t.tv_nsec;
+}
 
 static void die(const char *what)
 {
@@ -67,6 +76,7 @@ int main(int argc, char **argv)
 {
 	int pairs = argc == 3 ? atoi(argv[1]) : 0, i, j, a[2], b[2];
 	long rounds = argc == 3 ? atol(argv[2]) : 0;
+	long long start;
 	struct end end;
 	pid_t *child;
 	char line[16];
@@ -92,14 +102,17 @@ int main(int argc, char **argv)
 	puts("ready");
 	fflush(stdout);
 	if (fgets(line, sizeof(line), stdin)) {
+		start = now();
 		for (i = 0; i < 2 * pairs; i++)
 			put(go[1]);
 		for (i = 0; i < 2 * pairs; i++) {
 			if (read(done[0], &end, sizeof(end)) != sizeof(end))
 				die("read");
+			if (i == 2 * pairs - 1)
+				start = now() - start;
 			printf("%d %ld\n", end.pid, end.switches);
 		}
-		puts("done");
+		printf("done %lld\n", start);
 		fflush(stdout);
 		(void)!fgets(line, sizeof(line), stdin);
 	}
