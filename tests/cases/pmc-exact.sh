@@ -54,7 +54,7 @@ perf=$!
 round_of "beside perf" pmc_events=cycles,instructions,llc_misses,dtlb_misses pmc_max_counters=4
 field '.pmc_events.cycles | .running_ns < .enabled_ns * 0.9 and .running_ns > 0' status.json >n
 assert_eq "$(cat n)" true "perf had its share of the counters"
-kill -INT $perf
+kill $perf
 wait $perf || true
 # Unloaded while they switch; the module's own look at what it leaves is the VM's.
 load sample_interval_ms=1000

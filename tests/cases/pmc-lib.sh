@@ -4,6 +4,9 @@
 # are those of tests/kmod/fakepmu.c: they exist, only what they count is made up.
 pingpong=$top/build/tests/pingpong
 
+# What is left running would hold up whoever reads this case's output.
+trap 'kill -9 $(jobs -p) 2>/dev/null || true' EXIT
+
 fake_pmu() { insmod "$SEEPAGE_KMOD/fakepmu.ko" "$@"; }
 
 pmc_status() { seepage -j status | field .pmc_status; }

@@ -54,7 +54,7 @@ seepage status | sed -n '/^pmc/,/^counters/p' | head -n -1
 perf stat -a -e r1:D,r2:D,r3:D,r4:D -o perf.txt sleep 1000 &
 perf=$!
 wait_for 30 is cycles "${unavailable}its counters are taken: it waits, but never gets one"
-kill -INT $perf
+kill $perf
 wait $perf || true
 wait_for 30 is cycles counting
 
