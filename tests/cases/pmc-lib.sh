@@ -7,7 +7,18 @@ pingpong=$top/build/tests/pingpong
 # What is left running would hold up whoever reads this case's output.
 trap 'kill -9 $(jobs -p) 2>/dev/null || true' EXIT
 
-fake_pmu() { insmod "$SEEPAGE_KMOD/fakepmu.ko" "$@"; }
+# fake_pmu [PARAMETER=VALUE...]: once in a boot; later only the masks change.
+fake_pmu() {
+	local mask
+	if ! grep -q '^fakepmu ' /proc/modules; then
+		insmod "$SEEPAGE_KMOD/fakepmu.ko" "$@"
+		return
+	fi
+	for mask in refused=0 silent=0 lacking=0 "$@"; do
+		[[ $mask == counters=* ]] ||
+			echo "${mask#*=}" >"/sys/module/fakepmu/parameters/${mask%=*}"
+	done
+}
 
 pmc_status() { seepage -j status | field .pmc_status; }
 

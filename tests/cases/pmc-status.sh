@@ -3,7 +3,8 @@
 # What the status says of hardware counters: none, off, counters that others
 # have taken, events that the processor lacks, that never count, that a CPU
 # lacks; and lists of events that are refused.
-# vm: --smp 2 --mem 1024
+# Before it there was no PMU in its VM, so it needs one of its own.
+# vm: --smp 2 --mem 1040
 # timeout: 300
 # kmod: fakepmu
 # no-arm64: it has a PMU of its own
@@ -27,13 +28,13 @@ load
 [[ $(pmc_status) == "off: no hardware counters here"* ]] || die "no PMU: $(pmc_status)"
 pmc_status
 assert_eq "$(seepage -j status | field .pmc_events)" null "no PMU: events"
-assert_eq "$(seepage -j show 1 | field .pmc)" null "no PMU: of a process"
+assert_eq "$(seepage -j show $$ | field .pmc)" null "no PMU: of a process"
 unload
 
 fake_pmu counters=4 refused=2 silent=$((1 << 20)) lacking=2
 load pmc=off
 assert_eq "$(pmc_status)" "off: by configuration" "pmc=off"
-assert_eq "$(seepage -j show 1 | field .pmc)" null "pmc=off: of a process"
+assert_eq "$(seepage -j show $$ | field .pmc)" null "pmc=off: of a process"
 unload
 
 # instructions is refused (1), LLC-loads is silent (20), CPU 1 has no events.
@@ -45,9 +46,9 @@ assert_eq "$(event_state instructions)" \
 	"${unavailable}the processor's driver has no such event" instructions
 assert_eq "$(event_state page_walk_cycles)" \
 	"${unavailable}this processor has no event for it" page_walk_cycles
-seepage -j show 1 >show.json
-assert_eq "$(field '.pmc.cycles.count > 0' show.json)" true "cycles of init"
-assert_eq "$(field '.pmc.instructions' show.json)" null "instructions of init"
+seepage -j show $$ >show.json
+assert_eq "$(field '.pmc.cycles.count > 0' show.json)" true "cycles of this shell"
+assert_eq "$(field '.pmc.instructions' show.json)" null "instructions of this shell"
 seepage status | sed -n '/^pmc/,/^counters/p' | head -n -1
 
 # Somebody takes all counters for himself; then he leaves.
