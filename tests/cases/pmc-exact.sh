@@ -20,6 +20,7 @@ tally_of() { awk -v id="$1" '$1 == id { n = $2 } END { print n ? n : 0 }' /sys/m
 round_of() {
 	local what=$1 before after
 	shift
+	unload
 	before=$(tally_of 0)
 	load sample_interval_ms=1000 suspect_interval_ms=1000 max_cpu_permille=1000 "$@"
 	assert_eq "$(pmc_status)" on "$what: pmc_status"
