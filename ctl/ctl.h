@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <sys/types.h>
 #include <json-c/json.h>
 #include <netlink/attr.h>
 #include <netlink/msg.h>
@@ -248,6 +249,10 @@ bool place_of(u32 pid, s64 least_age_ms, struct place *p);
 void place_free(struct place *p);
 char *procfs_read(int dir, const char *name);
 int procfs_open(u32 pid, s64 least_age_ms);
+
+/* child.c: a command that is looked at */
+int child_start(const struct ctx *ctx, char **argv, int (*ready)(pid_t child), pid_t *child);
+int child_signals(void);
 
 /* json.c: objects for JSON */
 struct json_object *json_text(const char *s, size_t len);
