@@ -15,7 +15,7 @@ coproc player { exec perf stat -x, -e cycles -o perf.txt "$pingpong" 2 20000; }
 read -r answer <&"${player[0]}"
 assert_eq "$answer" ready pingpong
 echo go >&"${player[1]}"
-while read -r word _ <&"${player[0]}" && [[ $word != done ]]; do :; done
+while read -r word _ <&"${player[0]}" && [[ $word != 'done' ]]; do :; done
 # All of them wait now: what they have used does not change any more.
 seepage -j ps >ps.json
 pid=$player_PID

@@ -37,7 +37,7 @@ play() {
 	assert_eq "$answer" ready pingpong
 	echo go >&"${player[1]}"
 	pids=() switches=0
-	while read -r pid n <&"${player[0]}" && [[ $pid != done ]]; do
+	while read -r pid n <&"${player[0]}" && [[ $pid != 'done' ]]; do
 		pids+=("$pid")
 		switches=$((switches + n))
 	done
