@@ -227,52 +227,6 @@ static int on_event(struct nlmsghdr *nlh, void *arg)
 
 /* ---- the command to be recorded ---- */
 
-/* In the child: only what is allowed between fork and exec */
-static void exec_command(const struct recorder *r, char **argv, int report)
-{
-	sigset_t none;
-	int err;
-
-	sigemptyset(&none);
-	sigprocmask(SIG_SETMASK, &none, NULL);
-	signal(SIGPIPE, SIG_DFL);
-	execvp(argv[0], argv);
-	err = errno;
-	while (write(report, &err, sizeof(err)) < 0 && errno == EINTR)
-		;
-	_exit(127);
-}
-
-/* 0, or 1: it could not be executed, told */
-static int start_command(struct recorder *r, char **argv)
-{
-	int report[2], err = 0;
-	ssize_t n;
-
-	prctl(PR_SET_CHILD_SUBREAPER, 1);
-	if (pipe2(report, O_CLOEXEC))
-		return fail(r->ctx, "%s", strerror(errno));
-	r->child = fork();
-	if (!r->child)
-		exec_command(r, argv, report[1]);
-	err = errno;
-	close(report[1]);
-	if (r->child < 0) {
-		close(report[0]);
-		r->child = 0;
-		return fail(r->ctx, "%s: %s", argv[0], strerror(err));
-	}
-	do {
-		n = read(report[0], &err, sizeof(err));
-	} while (n < 0 && errno == EINTR);
-	close(report[0]);
-	if (n != sizeof(err))
-		return 0;
-	waitpid(r->child, NULL, 0);
-	r->child = 0;
-	return fail(r->ctx, "%s: %s", argv[0], strerror(err));
-}
-
 /* Has the command ended? What it left behind is reaped too. */
 static bool command_ended(struct recorder *r)
 {
@@ -394,8 +348,10 @@ static int record_to_file(struct recorder *r, char **command)
 	r->w.arg = r;
 	r->w.whole = reset;
 	series_write_begin(&r->w, r->out);
-	if (*command)
-		status = start_command(r, command);
+	if (*command) {
+		prctl(PR_SET_CHILD_SUBREAPER, 1);
+		status = child_start(r->ctx, command, NULL, &r->child);
+	}
 	if (duration_s)
 		r->deadline_ms = now_ms() + duration_s * 1000;
 	err = status ? 0 : record(r);
@@ -406,18 +362,6 @@ static int record_to_file(struct recorder *r, char **command)
 	if (r->child && waitpid(r->child, NULL, WNOHANG) == 0)
 		kill(r->child, SIGTERM);
 	return finish(r, status);
-}
-
-static int block_signals(void)
-{
-	sigset_t set;
-
-	sigemptyset(&set);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGTERM);
-	sigaddset(&set, SIGCHLD);
-	sigprocmask(SIG_BLOCK, &set, NULL);
-	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
 static int run(struct ctx *ctx, int argc, char **argv)
@@ -439,7 +383,7 @@ static int run(struct ctx *ctx, int argc, char **argv)
 		free(r.pids);
 		return status ? status : 1;
 	}
-	r.signals = block_signals();
+	r.signals = child_signals();
 	if (!r.ask.group_series)
 		status = fail(ctx, "the module that is loaded tells no series");
 	else if (listen_series(&r) < 0 || (reset && reset_history(&r) < 0))

@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <sys/types.h>
 #include <json-c/json.h>
 #include <netlink/attr.h>
 #include <netlink/msg.h>
@@ -91,7 +92,7 @@ int parse_states(struct ctx *ctx, const char *list, u32 *mask);
 
 /* cmd_*.c */
 extern const struct command cmd_status, cmd_ps, cmd_show, cmd_explain, cmd_watch,
-	cmd_alerts, cmd_get, cmd_set, cmd_apply, cmd_reset, cmd_record, cmd_replay,
+	cmd_alerts, cmd_get, cmd_set, cmd_apply, cmd_reset, cmd_stat, cmd_record, cmd_replay,
 	cmd_version;
 
 /* words.c: words and enums, all from names.h */
@@ -232,6 +233,8 @@ struct pmc_list {
 
 void pmc_list(struct pmc_list *l, const struct rec *status);
 unsigned int pmc_values(const struct rec *rec, struct seepage_pmc_value *v);
+bool pmc_unavailable(const struct pmc_event *ev);
+struct json_object *pmc_value_json(const struct seepage_pmc_value *v);
 struct json_object *pmc_json(const struct rec *rec);
 struct json_object *pmc_list_json(const struct pmc_list *l);
 void pmc_list_print(const struct pmc_list *l);
@@ -248,6 +251,10 @@ bool place_of(u32 pid, s64 least_age_ms, struct place *p);
 void place_free(struct place *p);
 char *procfs_read(int dir, const char *name);
 int procfs_open(u32 pid, s64 least_age_ms);
+
+/* child.c: a command that is looked at */
+int child_start(const struct ctx *ctx, char **argv, int (*ready)(pid_t child), pid_t *child);
+int child_signals(void);
 
 /* json.c: objects for JSON */
 struct json_object *json_text(const char *s, size_t len);

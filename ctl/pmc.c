@@ -42,6 +42,12 @@ static void read_event(struct nlattr *nest, struct pmc_event *ev)
 	value(a[SEEPAGE_PMC_A_ENDED], &ev->ended);
 }
 
+/* It cannot be counted, reason says why. */
+bool pmc_unavailable(const struct pmc_event *ev)
+{
+	return ev->state == SEEPAGE_PMC_STATE_UNAVAILABLE;
+}
+
 /* What a status says; n is 0 if there are no counters. */
 void pmc_list(struct pmc_list *l, const struct rec *status)
 {
@@ -73,7 +79,7 @@ unsigned int pmc_values(const struct rec *rec, struct seepage_pmc_value *v)
 	return n;
 }
 
-static struct json_object *value_json(const struct seepage_pmc_value *v)
+struct json_object *pmc_value_json(const struct seepage_pmc_value *v)
 {
 	struct json_object *o = json_object_new_object();
 
@@ -96,7 +102,7 @@ struct json_object *pmc_json(const struct rec *rec)
 	for (i = 0; i < n; i++)
 		json_object_object_add(o, rec->pmc->ev[i].name,
 				       rec->pmc->ev[i].state != SEEPAGE_PMC_STATE_UNAVAILABLE ||
-				       v[i].count ? value_json(&v[i]) : NULL);
+				       v[i].count ? pmc_value_json(&v[i]) : NULL);
 	return o;
 }
 
@@ -108,17 +114,17 @@ struct json_object *pmc_list_json(const struct pmc_list *l)
 	const char *state;
 
 	for (ev = l->ev; ev < l->ev + l->n; ev++) {
-		o = value_json(&ev->count);
+		o = pmc_value_json(&ev->count);
 		state = pmc_state_name(ev->state);
 		json_object_object_add(o, "type", json_object_new_uint64(ev->type));
 		json_object_object_add(o, "config", json_object_new_uint64(ev->config));
 		json_object_object_add(o, "state", state ? json_object_new_string(state) : NULL);
 		json_object_object_add(o, "reason", *ev->reason ?
 				       json_text(ev->reason, strlen(ev->reason)) : NULL);
-		json_object_object_add(o, "kthreads", value_json(&ev->kthreads));
-		json_object_object_add(o, "idle", value_json(&ev->idle));
-		json_object_object_add(o, "others", value_json(&ev->others));
-		json_object_object_add(o, "ended", value_json(&ev->ended));
+		json_object_object_add(o, "kthreads", pmc_value_json(&ev->kthreads));
+		json_object_object_add(o, "idle", pmc_value_json(&ev->idle));
+		json_object_object_add(o, "others", pmc_value_json(&ev->others));
+		json_object_object_add(o, "ended", pmc_value_json(&ev->ended));
 		json_object_object_add(list, ev->name, o);
 	}
 	return list;

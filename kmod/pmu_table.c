@@ -115,16 +115,16 @@ static const struct seep_pmu_set zen1 = { "zen 1", {
 	RAW(LLC_REFERENCES, 0x0864, "l2_cache_misses_from_dc_misses"),
 } };
 
+#define ZEN2_BEYOND								\
+	"ls_refills_from_sys.ls_mabresp_lcl_dram|"				\
+	"ls_refills_from_sys.ls_mabresp_rmt_cache|"				\
+	"ls_refills_from_sys.ls_mabresp_rmt_dram"
+
 /* Fills on demand only: those of prefetches are not in this list. */
 static const struct seep_pmu_set zen2 = { "zen 2", {
 	ZEN, ZEN1_DTLB,
-	RAW(LLC_REFERENCES, 0x5a43, "ls_refills_from_sys.ls_mabresp_lcl_cache|"
-	    "ls_refills_from_sys.ls_mabresp_lcl_dram|"
-	    "ls_refills_from_sys.ls_mabresp_rmt_cache|"
-	    "ls_refills_from_sys.ls_mabresp_rmt_dram"),
-	RAW(LLC_MISSES, 0x5843, "ls_refills_from_sys.ls_mabresp_lcl_dram|"
-	    "ls_refills_from_sys.ls_mabresp_rmt_cache|"
-	    "ls_refills_from_sys.ls_mabresp_rmt_dram"),
+	RAW(LLC_REFERENCES, 0x5a43, "ls_refills_from_sys.ls_mabresp_lcl_cache|" ZEN2_BEYOND),
+	RAW(LLC_MISSES, 0x5843, ZEN2_BEYOND),
 	RAW(NODE_LOCAL, 0x0843, "ls_refills_from_sys.ls_mabresp_lcl_dram"),
 	RAW(NODE_REMOTE, 0x4043, "ls_refills_from_sys.ls_mabresp_rmt_dram"),
 } };

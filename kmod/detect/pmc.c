@@ -115,11 +115,12 @@ static u64 share(u64 a, u64 b)
 void seep_pmc_figures(const struct seepage_pmc_value ev[__SEEP_PMC_MAX], u64 ns,
 		      struct seep_pmc_figures *f)
 {
-	u64 *n = f->n, missed;
+	u64 n[__SEEP_PMC_MAX], missed;
 	u32 i;
 
 	for (i = 0; i < __SEEP_PMC_MAX; i++)
 		n[i] = seep_pmc_scale(&ev[i]);
+	memcpy(f->n, n, sizeof(n));
 	f->ipc = seep_pmc_ratio(n[SEEP_PMC_INSTRUCTIONS], n[SEEP_PMC_CYCLES], 1000);
 	f->llc_miss_share = share(n[SEEP_PMC_LLC_MISSES], n[SEEP_PMC_LLC_REFERENCES]);
 	f->llc_mpmi = seep_pmc_ratio(n[SEEP_PMC_LLC_MISSES], n[SEEP_PMC_INSTRUCTIONS], MILLION);

@@ -43,7 +43,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 		for (i = 0; i < __SEEP_PMC_MAX; i++)
 			promise((f.n[i] == SEEP_UNKNOWN) == !in.ev[i].running_ns);
 		for (i = 0; i <= in.again % 32U; i++)
-			promise(seep_pmc_feed(&b, &f, in.growing & 1) < 1U << __SEEP_PMC_SIGNAL_MAX);
+			promise(!(seep_pmc_feed(&b, &f, in.growing & 1) >> __SEEP_PMC_SIGNAL_MAX));
 		rise = seep_pmc_rise(&b);
 		promise(b.llc_n + b.dtlb_n >= 16 || !rise);
 		promise(abs(seep_pmc_points(rise)) <= SEEP_PMC_POINTS);
