@@ -193,9 +193,9 @@ static void hold(void)
 	if (pmu.state != COUNTING)
 		return;
 	pmu.state = HELD;
-	cpuhp_remove_state_nocalls(pmu.hotplug);
-	close_all();
+	close_all();			/* a CPU that goes until then closes itself */
 	seep_pmu_probe_stop();
+	cpuhp_remove_state_nocalls(pmu.hotplug);
 }
 
 static void forget(void)
