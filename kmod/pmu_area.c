@@ -108,9 +108,10 @@ void seep_pmu_pass(void)
 		return;
 	seep_pmu_refill();
 	seep_for_each_rec(rec) {
-		/* complete before a CPU that charges sees it */
-		if (!rec->pmu)
+		if (!rec->pmu) {
+			/* all zero, before a CPU that charges sees it */
 			smp_store_release(&rec->pmu, new_area());
+		}
 		if (!(++n % SEEP_RESCHED_EVERY))
 			cond_resched();
 	}

@@ -168,7 +168,8 @@ void seep_pmu_cpu_close(int cpu)
 	/* disabled first: what the counters show then is what is charged last */
 	for (i = 0; i < READ_ONCE(pc->n); i++)
 		perf_event_disable(pc->event[pc->id[i]]);
-	smp_call_function_single(cpu, close_here, NULL, 1);	/* offline: it closed itself */
+	if (smp_call_function_single(cpu, close_here, NULL, 1))
+		pc->n = 0;		/* offline: it has closed itself */
 	release(pc);
 }
 

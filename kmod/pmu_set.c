@@ -193,9 +193,9 @@ static void hold(void)
 	if (pmu.state != COUNTING)
 		return;
 	pmu.state = HELD;
-	cpuhp_remove_state_nocalls(pmu.hotplug);
-	close_all();
+	close_all();			/* a CPU that goes until then closes itself */
 	seep_pmu_probe_stop();
+	cpuhp_remove_state_nocalls(pmu.hotplug);
 }
 
 static void forget(void)
@@ -295,12 +295,13 @@ static void total(u8 id, struct seepage_pmc_value *v, u64 *turn)
 	for_each_possible_cpu(cpu) {
 		/* of CPUs that count meanwhile: as of a moment ago */
 		pc = per_cpu_ptr(&seep_pmu_cpu, cpu);
-		v->count += data_race(pc->gone.of[id].count + pc->read[id].count);
-		v->running_ns += data_race(pc->gone.of[id].running + pc->read[id].running);
-		v->enabled_ns += data_race(pc->gone.enabled);
+		v->count += READ_ONCE(pc->gone.of[id].count) + READ_ONCE(pc->read[id].count);
+		v->running_ns += READ_ONCE(pc->gone.of[id].running) +
+				 READ_ONCE(pc->read[id].running);
+		v->enabled_ns += READ_ONCE(pc->gone.enabled);
 		if (READ_ONCE(pc->n))
-			v->enabled_ns += data_race(pc->time - pc->opened);
-		*turn += data_race(pc->turn[id]);
+			v->enabled_ns += READ_ONCE(pc->time) - READ_ONCE(pc->opened);
+		*turn += READ_ONCE(pc->turn[id]);
 	}
 }
 
@@ -312,9 +313,9 @@ static void part(u8 id, enum seep_pmu_who who, struct seepage_pmc_value *v)
 	memset(v, 0, sizeof(*v));
 	for_each_possible_cpu(cpu) {
 		s = &per_cpu_ptr(&seep_pmu_cpu, cpu)->sums[who];
-		v->count += data_race(s->of[id].count);
-		v->enabled_ns += data_race(s->enabled);
-		v->running_ns += data_race(s->of[id].running);
+		v->count += READ_ONCE(s->of[id].count);
+		v->enabled_ns += READ_ONCE(s->enabled);
+		v->running_ns += READ_ONCE(s->of[id].running);
 	}
 }
 

@@ -18,9 +18,9 @@ events=cycles,instructions,cache-references,cache-misses
 # switch_cost [COMMAND...]: of a switch to and fro and the pipe between, the least
 # of 5; COMMAND observes it.
 switch_cost() {
-	local i least=0 each
-	for i in 1 2 3 4 5; do
-		"$@" "$pingpong" 1 $rounds <<<$'go\nend' >played
+	local least=0 each
+	for _ in 1 2 3 4 5; do
+		"$@" "$partners" 1 $rounds <<<$'go\nend' >played
 		each=$(awk -v n=$((2 * rounds)) '$1 == "done" { printf "%.1f", $2 / n }' played)
 		least=$(awk -v a="$least" -v b="$each" 'BEGIN { print !a || b < a ? b : a }')
 	done

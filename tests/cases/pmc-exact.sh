@@ -34,7 +34,7 @@ round_of() {
 			"$what: cycles of the PMU itself"
 	((switches >= ${least:-1})) || die "$what: only $switches context switches"
 	# The players have used nearly all of the time, and none was forgotten.
-	field '[.[] | select(.comm == "pingpong" and .pmc.cycles.count > 0)] | length' ps.json >n
+	field '[.[] | select(.comm == "partners" and .pmc.cycles.count > 0)] | length' ps.json >n
 	assert_eq "$(cat n)" 9 "$what: players with cycles, and their parent"
 	play_end
 	assert_eq "$(seepage -j status | field .counters.invariants_broken)" 0 invariants_broken
@@ -59,7 +59,7 @@ kill $perf
 wait $perf || true
 # Unloaded while they switch; the module's own look at what it leaves is the VM's.
 load sample_interval_ms=1000
-coproc player { exec "$pingpong" 4 100000000; }
+coproc player { exec "$partners" 4 100000000; }
 read -r answer <&"${player[0]}"
 echo go >&"${player[1]}"
 sleep 0.5

@@ -15,9 +15,9 @@ cycles() { seepage -j status | field .pmc_events.cycles.count; }
 
 fake_pmu counters=4
 load sample_interval_ms=1000 suspect_interval_ms=1000 max_cpu_permille=1000
-coproc player { exec "$pingpong" 4 100000000; }
+coproc player { exec "$partners" 4 100000000; }
 read -r answer <&"${player[0]}"
-assert_eq "$answer" ready pingpong
+assert_eq "$answer" ready partners
 echo go >&"${player[1]}"
 last=0 rounds=$((20 / (SEEPAGE_SLOW > 1 ? 2 : 1)))
 for ((i = 1; i <= rounds; i++)); do

@@ -2,7 +2,7 @@
 # shellcheck shell=bash disable=SC2154,SC2034
 # Helpers of the cases of hardware counters, after lib.sh. On x86 the counters
 # are those of tests/kmod/fakepmu.c: they exist, only what they count is made up.
-pingpong=$top/build/tests/pingpong
+partners=$top/build/tests/partners
 
 # What is left running would hold up whoever reads this case's output.
 trap 'kill -9 $(jobs -p) 2>/dev/null || true' EXIT
@@ -32,12 +32,12 @@ event_state() {
 # alive; sets pids, switches and took (ns). play_end: their end.
 play() {
 	local pid n
-	coproc player { exec "$pingpong" "$1" "$2"; }
+	coproc player { exec "$partners" "$1" "$2"; }
 	read -r answer <&"${player[0]}"
-	assert_eq "$answer" ready pingpong
+	assert_eq "$answer" ready partners
 	echo go >&"${player[1]}"
 	pids=() switches=0
-	while read -r pid n <&"${player[0]}" && [[ $pid != done ]]; do
+	while read -r pid n <&"${player[0]}" && [[ $pid != 'done' ]]; do
 		pids+=("$pid")
 		switches=$((switches + n))
 	done

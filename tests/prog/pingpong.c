@@ -1,124 +1,108 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Pairs of processes that hand a byte to and fro: two switches for each round.
- * usage: pingpong PAIRS ROUNDS
- * Prints "ready" once all of them run, and on a line of input lets them go; when
- * they are done, for each its pid and how often it was switched out, and "done"
- * with the ns that it took. They stay until the next line, or the end of input.
+ * pingpong [TURNS [ROUNDS [touch]]]: two processes on one CPU hand a byte to
+ * and fro through two pipes. Prints the nanoseconds of one turn, which is one
+ * context switch, the least of some rounds; with touch each process also faults
+ * a fresh page in at each of its turns.
  */
-#include <signal.h>
+#define _GNU_SOURCE
+#include <sched.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <signal.h>
 #include <time.h>
 #include <unistd.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
 
-static int go[2], done[2];
-
-struct end {
-	pid_t pid;
-	long switches;
-};
-
-static long long now(void)
+static uint64_t now_ns(void)
 {
 	struct timespec t;
 
 	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * 1000000000LL + t.tv_nsec;
+	return (uint64_t)t.tv_sec * 1000000000ULL + (uint64_t)t.tv_nsec;
 }
 
-static void die(const char *what)
+static _Noreturn void die(const char *what)
 {
 	perror(what);
-	_exit(1);
+	exit(1);
 }
 
-static void get(int fd)
+/* One side's turns: to is written, then from is read, or the other way round. */
+static void turns(size_t n, int to, int from, int first, char *page)
 {
-	char c;
+	char c = 0;
 
-	if (read(fd, &c, 1) != 1)
-		die("read");
-}
-
-static void put(int fd)
-{
-	if (write(fd, "x", 1) != 1)
-		die("write");
-}
-
-static void partner(int in, int out, int first, long rounds)
-{
-	struct rusage u;
-	struct end end;
-
-	get(go[0]);
-	while (rounds--) {
-		if (first)
-			put(out);
-		get(in);
-		if (!first)
-			put(out);
+	for (size_t i = 0; i < n; i++) {
+		if (page)
+			((volatile char *)page)[i * 4096] = 1;
+		if (first && write(to, &c, 1) != 1)
+			die("write");
+		if (read(from, &c, 1) != 1)
+			exit(1);
+		if (!first && write(to, &c, 1) != 1)
+			die("write");
 	}
-	getrusage(RUSAGE_SELF, &u);
-	end.pid = getpid();
-	end.switches = u.ru_nvcsw + u.ru_nivcsw;
-	if (write(done[1], &end, sizeof(end)) != sizeof(end))
-		die("write");
-	pause();
-	_exit(0);
+}
+
+static char *pages(size_t n)
+{
+	char *p = mmap(NULL, n * 4096, PROT_READ | PROT_WRITE,
+		       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (p == MAP_FAILED)
+		die("mmap");
+	madvise(p, n * 4096, MADV_NOHUGEPAGE);
+	return p;
+}
+
+static void side(size_t n, int rounds, int to, int from, int first, int touch)
+{
+	double least = 1e18;
+
+	for (int i = 0; i < rounds; i++) {
+		char *p = touch ? pages(n) : NULL;
+		uint64_t begin;
+		double d;
+
+		/* so that neither mmap nor munmap is counted */
+		turns(2, to, from, first, NULL);
+		begin = now_ns();
+		turns(n, to, from, first, p);
+		d = (double)(now_ns() - begin) / (double)n / 2;
+		if (d < least)
+			least = d;
+		if (p)
+			munmap(p, n * 4096);
+	}
+	if (first)
+		printf("%.1f\n", least);
 }
 
 int main(int argc, char **argv)
 {
-	int pairs = argc == 3 ? atoi(argv[1]) : 0, i, j, a[2], b[2];
-	long rounds = argc == 3 ? atol(argv[2]) : 0;
-	long long start;
-	struct end end;
-	pid_t *child;
-	char line[16];
+	size_t n = argc > 1 ? strtoul(argv[1], NULL, 0) : 10000;
+	int rounds = argc > 2 ? atoi(argv[2]) : 5;
+	int touch = argc > 3 && !strcmp(argv[3], "touch");
+	int a[2], b[2];
+	cpu_set_t one;
+	pid_t pid;
 
-	if (pairs < 1 || rounds < 1) {
-		fprintf(stderr, "usage: pingpong PAIRS ROUNDS\n");
-		return 2;
+	CPU_ZERO(&one);
+	CPU_SET(0, &one);
+	if (sched_setaffinity(0, sizeof(one), &one) || pipe(a) || pipe(b))
+		die("setup");
+	pid = fork();
+	if (pid < 0)
+		die("fork");
+	if (!pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		side(n, rounds, b[1], a[0], 0, touch);
+		_exit(0);
 	}
-	child = calloc(2 * pairs, sizeof(*child));
-	if (!child || pipe(go) || pipe(done))
-		die("pipe");
-	for (i = 0; i < pairs; i++) {
-		if (pipe(a) || pipe(b))
-			die("pipe");
-		for (j = 0; j < 2; j++) {
-			child[2 * i + j] = fork();
-			if (child[2 * i + j] < 0)
-				die("fork");
-			if (!child[2 * i + j])
-				partner(j ? a[0] : b[0], j ? b[1] : a[1], !j, rounds);
-		}
-	}
-	puts("ready");
-	fflush(stdout);
-	if (fgets(line, sizeof(line), stdin)) {
-		start = now();
-		for (i = 0; i < 2 * pairs; i++)
-			put(go[1]);
-		for (i = 0; i < 2 * pairs; i++) {
-			if (read(done[0], &end, sizeof(end)) != sizeof(end))
-				die("read");
-			if (i == 2 * pairs - 1)
-				start = now() - start;
-			printf("%d %ld\n", end.pid, end.switches);
-		}
-		printf("done %lld\n", start);
-		fflush(stdout);
-		(void)!fgets(line, sizeof(line), stdin);
-	}
-	for (i = 0; i < 2 * pairs; i++)
-		kill(child[i], 9);
-	while (wait(NULL) > 0)
-		;
+	side(n, rounds, a[1], b[0], 1, touch);
 	return 0;
 }
