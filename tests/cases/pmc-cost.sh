@@ -1,0 +1,60 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# What hardware counters add to a context switch between two processes, in guest
+# instructions (not cycles): nothing while they are off, less than what perf adds
+# that counts the same events for the same two processes. The PMU is that of
+# tests/kmod/fakepmu.c for all, and what its own callbacks take is in all figures
+# (a reading of the clock for each counter).
+# vm: --count --mem 1024
+# timeout: 900
+# kmod: fakepmu
+# no-debug: the checkers cost more instructions than what is measured
+# no-arm64: it has a PMU of its own
+. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/pmc-lib.sh"
+rounds=5000
+events=cycles,instructions,cache-references,cache-misses
+
+# switch_cost [COMMAND...]: of a switch to and fro and the pipe between, the least
+# of 5; COMMAND observes it.
+switch_cost() {
+	local least=0 each
+	for _ in 1 2 3 4 5; do
+		"$@" "$partners" 1 $rounds <<<$'go\nend' >played
+		each=$(awk -v n=$((2 * rounds)) '$1 == "done" { printf "%.1f", $2 / n }' played)
+		least=$(awk -v a="$least" -v b="$each" 'BEGIN { print !a || b < a ? b : a }')
+	done
+	echo "$least"
+}
+
+row() { awk -v n="$1" -v c="$2" -v b="$base" 'BEGIN { printf "%-52s %8.1f  %+.1f\n", n, c, c - b }'; }
+
+fake_pmu counters=4
+unload
+base=$(switch_cost)
+load pmc=off
+off=$(switch_cost)
+unload
+load pmc_events=cycles,instructions,llc_references,llc_misses
+assert_eq "$(pmc_status)" on pmc_status
+on=$(switch_cost)
+unload
+load pmc_events=cycles
+one=$(switch_cost)
+unload
+again=$(switch_cost)
+system=$(switch_cost perf stat -a -x, -o /dev/null -e $events)
+task=$(switch_cost perf stat -x, -o /dev/null -e $events)
+
+echo "instructions per context switch between two processes (pipe to and fro, least of 5 rounds):"
+row "no module" "$base"
+row "no module, once more" "$again"
+row "pmc=off" "$off"
+row "pmc=auto, 1 event" "$one"
+row "pmc=auto, 4 events" "$on"
+row "peer: perf stat, 4 events, for these processes" "$task"
+row "beside it: perf stat -a, 4 events, for nobody alone" "$system"
+awk -v a="$off" -v b="$base" -v c="$again" 'BEGIN { d = c - b; if (d < 0) d = -d; if (d < 3) d = 3
+	exit !(a - b <= d && b - a <= d) }' || die "pmc=off adds $off - $base instructions"
+awk -v a="$on" -v b="$base" -v p="$task" 'BEGIN { exit !(a > b && a < p) }' ||
+	die "counting adds $on - $base instructions, perf $task - $base"
