@@ -289,7 +289,7 @@ static void change_gate(const struct gate *g, char *buf, size_t size)
 		break;
 	case SEEPAGE_GATE_COLD:
 		snprintf(buf, size, "Growth of which at least %s is not used again, or that goes "
-			 "on for twelve times the patience.", text);
+			 "on for 24 times the patience.", text);
 		break;
 	default:
 		snprintf(buf, size, "%s", g->few ?

@@ -119,11 +119,8 @@ static __always_inline void read_figures(struct seep_rec *rec, struct seep_sampl
 	s->vsz = (u64)READ_ONCE(mm->total_vm) << PAGE_SHIFT;
 	s->pgtables = mm_pgtables_bytes(mm) & PAGE_MASK;
 	s->error = min_t(u64, (u64)seep_mm_counter_error(mm) << PAGE_SHIFT, U32_MAX);
-	s->page_shift = PAGE_SHIFT;
-	s->full = false;
 	read_faults(rec, s, rw);
 	s->headroom = pass.room;
-	s->pool = pass.pool;
 	s->limit = SEEPAGE_LIMIT_RAM;
 	if (s->anon + s->swap != rec->last.anon + rec->last.swap || rec->det.state ||
 	    s->vsz != rec->last.vsz)
@@ -162,6 +159,9 @@ noinline void seep_sample_read(struct seep_rec *rec, struct seep_sample *s, u64 
 	s->cold = 0;
 	s->peers = 0;			/* of a group only */
 	s->peers_growing = 0;
+	s->pool = pass.pool;
+	s->page_shift = PAGE_SHIFT;
+	s->full = false;
 	seep_account_fold_and(rec, read_on_the_spot, &r);
 }
 
@@ -319,6 +319,8 @@ static void read_room(void)
 
 	pass.room = (u64)pages << PAGE_SHIFT;
 	pass.pool = (u64)global_node_page_state(NR_SHMEM) << PAGE_SHIFT;
+	pass.sample.pool = pass.pool;	/* the same for all of a pass */
+	pass.sample.page_shift = PAGE_SHIFT;
 }
 
 static void full_pass(const struct seep_conf *c)

@@ -21,7 +21,7 @@
 #define OWN_PERMILLE		500
 #define SPREAD_PERMILLE		500
 #define HOT_PERMILLE		500	/* less cold than that: a working set, perhaps */
-#define HOT_PATIENCE		12	/* times the patience that holds back */
+#define HOT_PATIENCE		24	/* times the patience that holds back */
 #define COLD_PERMILLE		900
 #define COLD_FRESH_DS		(14 * HOUR_DS)
 #define EARLY_TTE_S		7200
@@ -138,8 +138,8 @@ static bool cold_known(const struct seep_sample *s, const struct seep_growth *g)
 
 /*
  * A working set, or a leak of small objects that share their pages with live ones:
- * which of them nobody can tell from pages. It is told when half of the runway is
- * gone, two thirds of a long one.
+ * which of them nobody can tell from pages. It is told when two thirds of the runway
+ * are gone, four fifths of a long one.
  */
 static bool used_up(const struct seep_growth *g)
 {
