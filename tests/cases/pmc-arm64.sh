@@ -1,10 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
 # A real driver (armv8_pmuv3, on QEMU's PMU): the cycles that a program got are
-# those that perf stat counts for it, within 0.5 %. A program that computes: the
-# PMU's cycles are the time of the machine below, which passes for one CPU while
-# that emulates the other, and so it does between perf's looks at a switch and ours.
-# vm: --smp 2 --mem 1024
+# those that perf stat counts for it, within 0.5 %. The PMU's cycles are the time
+# of the machine below; with the counting clock that is no matter of how busy it is.
+# vm: --count --mem 1024
 # timeout: 600
 # no-amd64: QEMU has no PMU for it
 . "$(dirname "$0")/lib.sh"
