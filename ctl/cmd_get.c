@@ -63,8 +63,8 @@ static void print_all(const struct conf *c)
 	table_cell(t, CONF_EVENTS);
 	table_cell(t, *c->events ? c->events : "-");
 	table_cell(t, "-");
-	table_cell(t, CONF_EVENTS_ALLOWED);
-	table_cell(t, "events to count; -: those of this processor");
+	table_cell(t, "NAME[=EVENT],...");
+	table_cell(t, "hardware events to count, - those of this processor");
 	table_print(t, "");
 	table_free(t);
 }
