@@ -54,7 +54,7 @@ seepage status | sed -n '/^pmc/,/^counters/p' | head -n -1
 # Somebody takes all counters for himself; then he leaves.
 perf stat -C 0 -e r1:D,r2:D,r3:D,r4:D -o perf.txt sleep 1000 &
 perf=$!
-wait_for 30 is cycles "${unavailable}its counters are taken: it waits, but never gets one"
+wait_for 30 is cycles "${unavailable}its counters are taken by others"
 kill $perf
 wait $perf || true
 wait_for 30 is cycles counting
