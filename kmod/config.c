@@ -79,7 +79,7 @@ SEEPAGE_CONFIG_WORDS(WORD)
 #undef WORD
 static char *param_pmc_events = "";
 module_param_named(pmc_events, param_pmc_events, charp, 0444);
-MODULE_PARM_DESC(pmc_events, "events to count: NAME=rHEX or NAME=PERF_NAME, or a name of seepage status, with commas between (default: those of the processor)");
+MODULE_PARM_DESC(pmc_events, "hardware events: NAME[=CODE],... (default those of the processor)");
 
 /* The word of a value, or NULL for a plain number. */
 const char *seep_config_word(enum seepage_cfg key, u32 value)

@@ -167,12 +167,12 @@ static int count(void)
 	}
 	rc = seep_pmu_probe_start();
 	if (rc) {
-		say("the kernel has no tracepoint sched_switch");
+		say("no tracepoint sched_switch");
 		goto close;
 	}
 	rc = cpuhp_setup_state_nocalls(CPUHP_AP_ONLINE_DYN, "seepage:pmc", cpu_came, cpu_goes);
 	if (rc < 0) {
-		say("no place among the callbacks of CPU hotplug");
+		say("no callback of CPU hotplug");
 		seep_pmu_probe_stop();
 		goto close;
 	}
@@ -257,7 +257,7 @@ void seep_pmu_configure(void)
 	} else if (mode == SEEPAGE_PMC_HOLD) {
 		hold();
 		if (pmu.state == NONE)
-			say("held before anything was counted");
+			say("held, and nothing was counted");
 	} else if (pmu.state == HELD) {
 		if (count())
 			forget();
@@ -331,9 +331,6 @@ static const char *refusal(int rc)
 	case -EAGAIN:
 	case -ENOSPC:
 		return "no counter is free";
-	case -EPERM:
-	case -EACCES:
-		return "the kernel does not permit it";
 	default:
 		return "it cannot be opened";
 	}
@@ -355,7 +352,7 @@ static void judge(u8 id, struct seep_pmu_shown *s, u64 turn)
 	else if (st->rc)
 		s->reason = refusal(st->rc);
 	else if (pmu.state == COUNTING && st->starved)
-		s->reason = "its counters are taken: it waits, but never gets one";
+		s->reason = "its counters are taken by others";
 	else if (s->total.running_ns >= JUDGE_NS && !s->total.count)
 		s->reason = "it has a counter but never counts";
 	else if (pmu.state == COUNTING && s->total.running_ns)
@@ -406,6 +403,6 @@ void seep_pmu_text(char *buf, size_t size)
 {
 	mutex_lock(&pmu_mutex);
 	strscpy(buf, pmu.state == COUNTING ? "on" : pmu.state == HELD ?
-		"held: what was counted stays, nothing counts" : pmu.why, size);
+		"held" : pmu.why, size);
 	mutex_unlock(&pmu_mutex);
 }

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # The memory budget of a tracked process with hardware counters on, all events
 # of the processor: the record, its area, and what waits for births.
-# vm: --smp 2 --mem 1024
+# The PMU stays: not the VM of other cases.
+# vm: --smp 2 --mem 1056
 # timeout: 120
 # kmod: fakepmu
 # no-debug: the checkers take memory in every object

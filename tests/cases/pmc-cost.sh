@@ -6,7 +6,8 @@
 # a command and its children or of all, perf has for less: it need not read.
 # The PMU is that of tests/kmod/fakepmu.c for all, and what its own callbacks take
 # is in all figures (a reading of the clock for each counter).
-# vm: --count --mem 1024
+# The PMU stays: not the VM of other cases.
+# vm: --count --mem 1056
 # timeout: 900
 # kmod: fakepmu
 # no-debug: the checkers cost more instructions than what is measured

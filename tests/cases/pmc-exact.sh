@@ -4,7 +4,8 @@
 # event adds up to what the counters show, and that is what the PMU has counted,
 # to the unit: 8 processes on 2 CPUs, 10^5 context switches and more; with a
 # counter for each event, with turns, and with perf in want of the counters too.
-# vm: --smp 2 --mem 1024
+# The PMU stays: not the VM of other cases.
+# vm: --smp 2 --mem 1056
 # timeout: 900
 # kmod: fakepmu
 # no-arm64: it has a PMU of its own
