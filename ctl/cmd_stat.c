@@ -289,8 +289,12 @@ static int measure(struct stat *s, char **argv)
 		err = intervals(s);
 		close(s->signals);
 	}
-	if (s->out && (ferror(s->out) | fclose(s->out)))
-		err = fail(s->ctx, "%s: cannot be written", file);
+	if (s->out) {
+		bool lost = ferror(s->out);
+
+		if (fclose(s->out) || lost)
+			err = fail(s->ctx, "%s: cannot be written", file);
+	}
 	knl_close(&s->k);
 	return err;
 }
@@ -322,6 +326,8 @@ static int run(struct ctx *ctx, int argc, char **argv)
 	if (compare) {
 		if (argc != 2)
 			return usage(ctx, "--compare: two files are needed, BASE CANDIDATE");
+		if (all || csv || file || interval_s || count)
+			return usage(ctx, "--compare: allowed with --max-... only");
 		return stat_compare(ctx, argv[0], argv[1], &limits);
 	}
 	status = check_words(ctx, (size_t)pids, argv);

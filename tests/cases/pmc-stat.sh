@@ -34,9 +34,9 @@ perl -e 'while () {}' &
 busy=$!
 sleep 1
 
-# near WHAT VALUE WANTED: within 3 %, as turns do not divide the time evenly.
+# near WHAT VALUE WANTED: within a tenth, as turns do not divide the time evenly.
 near() {
-	awk -v v="$2" -v w="$3" 'BEGIN { exit !(v > 0.97 * w && v < 1.03 * w) }' ||
+	awk -v v="$2" -v w="$3" 'BEGIN { exit !(v > 0.9 * w && v < 1.1 * w) }' ||
 		die "$1: $2, wanted $3"
 }
 
@@ -134,6 +134,7 @@ done <<'END'
 -- COMMAND is missing after --
 1+--+true '1': allowed PIDs, --all or a COMMAND, not both
 --compare+base.stat --compare: two files are needed, BASE CANDIDATE
+--compare+a+b+--csv --compare: allowed with --max-... only
 --compare+a+b+--max-ipc-drop=-1 --max-ipc-drop: '-1': allowed 0..1000000
 END
 ! seepage stat 999999 2>err || die "stat of nobody: status 0"

@@ -56,6 +56,12 @@ static void setting(const char *key, const char *value)
 		promise(*err, "%s %s: refused without a reason", key, value);
 		return;
 	}
+	if (!strcmp(key, CONF_EVENTS)) {	/* a list, which the module looks at */
+		promise(c.has_events && !strcmp(c.events, value), "%s was read as %s", value,
+			c.events);
+		promise(!conf_add(&c, key, value, err, sizeof(err)), "%s: taken twice", key);
+		return;
+	}
 	promise(id && c.set[id] && c.v[id] >= cfg_keys[id].min && c.v[id] <= cfg_keys[id].max,
 		"%s %s was taken", key, value);
 	cfg_value_text(id, c.v[id], text, sizeof(text));

@@ -314,7 +314,7 @@ static void bad_files(void **state)
 {
 	static const char *const bad[][2] = {
 		{ "", "there is nothing in it" },
-		{ " \n\n", "there is nothing in it" },
+		{ " ", "there is nothing in it" },
 		{ "[1]\n", "line 1: no elapsed_ns above 0" },
 		{ "{\n", "line 1: not JSON: the text ends too early" },
 		{ "{\"elapsed_ns\":0,\"pmc\":{}}", "line 1: no elapsed_ns above 0" },
