@@ -184,12 +184,12 @@ unlock:
 static int put_proc(struct sk_buff *skb, struct genl_info *info, struct seep_rec *rec)
 {
 	struct pid_namespace *ns = task_active_pid_ns(current);
+	bool all = seep_netlink_may_read(skb);
 	struct seep_view *v;
 	int rc;
 
 	seep_view_identify(rec);
-	if (!seep_netlink_may_read(skb) &&
-	    !seep_netlink_is_own(rec, seep_netlink_reader(skb))) {
+	if (!all && !seep_netlink_is_own(rec, seep_netlink_reader(skb))) {
 		NL_SET_ERR_MSG(info->extack,
 			       "not your process: needs CAP_PERFMON or CAP_SYS_ADMIN");
 		return -EPERM;
@@ -206,7 +206,10 @@ static int put_proc(struct sk_buff *skb, struct genl_info *info, struct seep_rec
 		rc = head ? seep_put_view(skb, v, pid_nr_ns(rec->pid, ns),
 					  current_user_ns(), true) : -EMSGSIZE;
 		if (!rc)
-			rc = seep_put_history(skb, rec) ?: seep_put_pmc(skb, rec);
+			rc = seep_put_history(skb, rec);
+		/* they count in the kernel too: what perf_event_paranoid keeps from users */
+		if (!rc && all)
+			rc = seep_put_pmc(skb, rec);
 		if (!rc) {
 			genlmsg_end(skb, head);
 			rc = genlmsg_reply(skb, info);

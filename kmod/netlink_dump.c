@@ -131,8 +131,9 @@ static int put_message(struct sk_buff *skb, struct netlink_callback *cb, u8 cmd,
 	if (a)
 		rc = seep_put_alert(skb, a, pid, current_user_ns());
 	else
-		rc = seep_put_view(skb, &d->view, pid, current_user_ns(), false) ?:
-		     seep_put_pmc(skb, rec);
+		rc = seep_put_view(skb, &d->view, pid, current_user_ns(), false);
+	if (!rc && !a && d->all)	/* they count in the kernel too */
+		rc = seep_put_pmc(skb, rec);
 	if (rc) {
 		genlmsg_cancel(skb, head);
 		return rc;

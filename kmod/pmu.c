@@ -80,15 +80,19 @@ static void forget(struct seep_pmu_cpu *pc, u8 who)
 {
 	pc->who = who;
 	pc->mm = SEEP_NO_MM;
-	WRITE_ONCE(pc->rec, NULL);
+	/* who sees that it is forgotten sees what it was charged with */
+	smp_store_release(&pc->rec, NULL);
 }
 
 static void remember(struct seep_pmu_cpu *pc, struct seep_rec *rec, struct mm_struct *mm)
 {
 	pc->who = SEEP_PMU_OTHERS;	/* where the record has no area */
 	pc->mm = mm;
-	/* seep_pmu_leave() looks at it once nobody uses the mm any more */
-	WRITE_ONCE(pc->rec, rec);
+	/*
+	 * seep_pmu_leave() looks at it once nobody uses the mm any more; and who does
+	 * not see the one before here sees what that was charged with.
+	 */
+	smp_store_release(&pc->rec, rec);
 }
 
 /* A kernel thread is one in whatever memory it works. */
@@ -148,7 +152,12 @@ void seep_pmu_seen(struct seep_rec *rec)
 {
 	struct seep_pmu_cpu *pc = this_cpu_ptr(&seep_pmu_cpu);
 
-	if (pc->n && !pc->rec && !(current->flags & PF_KTHREAD) && current->mm == rec->mm)
+	/*
+	 * A tracer that runs after our probe in the same switch may fault while current
+	 * is still the one before: the CPU belongs to idle or a kernel thread by then.
+	 */
+	if (pc->n && !pc->rec && pc->who == SEEP_PMU_OTHERS &&
+	    !(current->flags & PF_KTHREAD) && current->mm == rec->mm)
 		remember(pc, rec, rec->mm);
 }
 
@@ -256,7 +265,7 @@ void seep_pmu_leave(bool (*which)(const struct seep_rec *rec))
 	lockdep_assert_held(&seep_table_mutex);
 	cpus_read_lock();
 	for_each_online_cpu(cpu) {	/* the others remember nobody */
-		rec = READ_ONCE(per_cpu(seep_pmu_cpu, cpu).rec);
+		rec = smp_load_acquire(&per_cpu(seep_pmu_cpu, cpu).rec);
 		if (rec && which(rec))
 			smp_call_function_single(cpu, leave_here, NULL, 1);
 	}
@@ -276,7 +285,7 @@ void seep_pmu_sync(const struct seep_rec *rec)
 	lockdep_assert_held(&seep_table_mutex);
 	cpus_read_lock();
 	for_each_online_cpu(cpu)
-		if (READ_ONCE(per_cpu(seep_pmu_cpu, cpu).rec) == rec)
+		if (smp_load_acquire(&per_cpu(seep_pmu_cpu, cpu).rec) == rec)
 			smp_call_function_single(cpu, charge_here, NULL, 1);
 	cpus_read_unlock();
 }

@@ -16,6 +16,7 @@ static struct perf_event *create(int cpu, const struct seep_pmu_listed *ev)
 		.type = ev->type,
 		.config = ev->config,
 		.disabled = 1,
+		.exclude_guest = 1,	/* guests may have counters of their own */
 	};
 
 	return perf_event_create_kernel_counter(&attr, cpu, NULL, NULL, NULL);
@@ -63,10 +64,10 @@ int seep_pmu_cpu_create(int cpu, const struct seep_pmu_listed *ev, u8 n, int *rc
 /* Those whose turn it is: the ones of every turn, and as many others as @max allows. */
 static u8 this_turn(const struct seep_pmu_cpu *pc, u8 max, u8 *id)
 {
-	u8 fixed = pc->always, n = 0, others = pc->have_n - pc->always, i;
+	u8 fixed = pc->always, n = 0, others, i;
 
 	/* one place at least is for those that take turns */
-	if (fixed >= max && others)
+	if (fixed >= max && pc->have_n > max)
 		fixed = max - 1;
 	for (i = 0; i < fixed && n < max; i++)
 		id[n++] = pc->have[i];

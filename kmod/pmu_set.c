@@ -178,6 +178,7 @@ static int count(void)
 	}
 	pmu.hotplug = rc;
 	pmu.state = COUNTING;
+	*pmu.why = '\0';
 	create_all();			/* those that came before the callbacks were there */
 	open_all();
 	if (pmu.n > pmu.max)
@@ -259,8 +260,7 @@ void seep_pmu_configure(void)
 		if (pmu.state == NONE)
 			say("held, and nothing was counted");
 	} else if (pmu.state == HELD) {
-		if (count())
-			forget();
+		count();		/* what was counted stays, also when that fails */
 	} else if (pmu.state == NONE) {
 		begin();
 	}
@@ -403,6 +403,6 @@ void seep_pmu_text(char *buf, size_t size)
 {
 	mutex_lock(&pmu_mutex);
 	strscpy(buf, pmu.state == COUNTING ? "on" : pmu.state == HELD ?
-		"held" : pmu.why, size);
+		(*pmu.why ? pmu.why : "held") : pmu.why, size);
 	mutex_unlock(&pmu_mutex);
 }

@@ -76,8 +76,10 @@
  * Values are not scaled: of enabled_ns, the time that was counted at all, the
  * event had a counter for running_ns. COUNT of the status is what the counters of
  * all CPUs show, and is exactly what its KTHREADS, IDLE, OTHERS and ENDED and the
- * processes got together, once nothing counts any more (pmc hold). An event that
- * is unavailable has a REASON. A process that runs at the moment is up to date.
+ * processes got together, once nothing counts any more (pmc hold) and the next pass
+ * has found who ended. An event that is unavailable has a REASON. A process that
+ * runs at the moment is up to date. PMC_VALUES need CAP_PERFMON or CAP_SYS_ADMIN,
+ * for one's own processes too: what the kernel did for them is among it.
  *
  * Evidence is what only user space can find out of a process: whether it uses
  * again what it gained, and what its cgroup may use. A request has one of these

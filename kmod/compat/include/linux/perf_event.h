@@ -5,6 +5,13 @@
 #include_next <linux/perf_event.h>
 #include <linux/sched/clock.h>
 
+/* Time that guests had the counters of a context for themselves; from v7 on */
+#ifdef SEEP_HAVE_PERF_TIMEGUEST
+#define SEEP_PERF_GUEST_TIME(ctx)	READ_ONCE((ctx)->timeguest.time)
+#else
+#define SEEP_PERF_GUEST_TIME(ctx)	0
+#endif
+
 /*
  * The time of an event's context at a reading of local_clock(), to be compared
  * with event->tstamp. 09f5e7dc7ad7 (v5.17, and stable trees) keeps the distance
@@ -16,7 +23,8 @@ static inline u64 seep_perf_time(const struct perf_event *event, u64 clock)
 	const struct perf_event_context *ctx = event->ctx;
 
 #if defined(SEEP_HAVE_PERF_TIME_CTX)
-	return clock + READ_ONCE(ctx->time.offset);
+	return clock + READ_ONCE(ctx->time.offset) -
+	       (event->attr.exclude_guest ? SEEP_PERF_GUEST_TIME(ctx) : 0);
 #elif defined(SEEP_HAVE_PERF_TIMEOFFSET)
 	return clock + READ_ONCE(ctx->timeoffset);
 #else
