@@ -86,6 +86,10 @@ accuracy:
 	@tests/lab/setup build
 	+@CASES="$(CASES)" HALF="$(HALF)" tests/accuracy/run
 
+## pmu-events: the codes of hardware events against the lists that perf is built from
+pmu-events:
+	@tests/pmu-events/run
+
 ## corpus: the recorded series of tests/corpus, taken apart; build/corpus/
 corpus:
 	@tests/corpus/unpack
@@ -138,4 +142,4 @@ clean:
 help:
 	@sed -n 's/^## /  /p' $(MAKEFILE_LIST)
 
-.PHONY: corpus fuzz bench accuracy storm matrix debug-kernels stress all kmod ctl progs demo test check fresh-test install dkms-install uninstall clean help
+.PHONY: pmu-events corpus fuzz bench accuracy storm matrix debug-kernels stress all kmod ctl progs demo test check fresh-test install dkms-install uninstall clean help

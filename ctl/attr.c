@@ -95,6 +95,12 @@ const struct attr_desc attr_table[__SEEPAGE_A_MAX] = {
 
 	A(POOL_BYTES, "pool_bytes", "pool", UINT, BYTES),
 	A(MEMBERS, "members", "MEMBERS", UINT, NONE),
+
+	A(PMC_WANTED, "pmc_wanted", "pmc events wanted", STRING, NONE),
+	A(PMC_SET, "pmc_set", "pmc list", UINT, NONE),
+	A(PMC_EVENTS, "pmc_events", "pmc events", NONE, NONE),
+	A(PMC_EVENT, "pmc_event", "pmc event", NONE, NONE),
+	A(PMC_VALUES, "pmc", "PMC", NONE, NONE),
 };
 
 /* A number of whatever size it was sent in; attributes may be unaligned. */

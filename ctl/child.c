@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A command that is executed, and all that descends from it.
+ * A command that is executed to be looked at, all that descends from it, and the
+ * signals that end the looking.
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
+#include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include "ctl.h"
@@ -15,11 +16,14 @@
 #define ANCESTORS	64
 
 /* In the child: only what is allowed between fork and exec */
-static void exec_command(char **argv, int report)
+static void exec_command(char **argv, int go, int report)
 {
 	sigset_t none;
+	char c;
 	int err;
 
+	if (read(go, &c, sizeof(c)) != sizeof(c))
+		_exit(127);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	signal(SIGPIPE, SIG_DFL);
@@ -30,34 +34,78 @@ static void exec_command(char **argv, int report)
 	_exit(127);
 }
 
-/* @child: 0, out where it runs; returns 0, or 1: it could not be executed, told */
-int child_start(const struct ctx *ctx, char **argv, pid_t *child)
+/* In the parent: errno of what did not work, 0: it executes */
+static int let_go(pid_t child, int (*ready)(pid_t child), int go, int report)
 {
-	int report[2], err = 0;
+	int err = ready ? ready(child) : 0;
 	ssize_t n;
 
-	prctl(PR_SET_CHILD_SUBREAPER, 1);
-	if (pipe2(report, O_CLOEXEC))
-		return fail(ctx, "%s", strerror(errno));
-	*child = fork();
-	if (!*child)
-		exec_command(argv, report[1]);
-	err = errno;
-	close(report[1]);
-	if (*child < 0) {
-		close(report[0]);
-		*child = 0;
-		return fail(ctx, "%s: %s", argv[0], strerror(err));
-	}
+	if (!err && write(go, "", 1) != 1)
+		err = errno;
+	close(go);
+	if (err)
+		return err;
 	do {
-		n = read(report[0], &err, sizeof(err));
+		n = read(report, &err, sizeof(err));
 	} while (n < 0 && errno == EINTR);
+	return n == sizeof(err) ? err : 0;
+}
+
+/**
+ * child_start() - execute a command
+ * @ctx: who says it when that fails
+ * @argv: its words, ended by NULL
+ * @ready: called before it executes, returns errno; or NULL
+ * @child: its pid, 0: it failed
+ *
+ * Signals are not blocked in it. Return: 0, or 1: it failed, told.
+ */
+int child_start(const struct ctx *ctx, char **argv, int (*ready)(pid_t child), pid_t *child)
+{
+	int go[2], report[2], err;
+
+	*child = 0;
+	if (pipe2(go, O_CLOEXEC))
+		return fail(ctx, "%s", strerror(errno));
+	if (pipe2(report, O_CLOEXEC)) {
+		err = errno;
+		close(go[0]);
+		close(go[1]);
+		return fail(ctx, "%s", strerror(err));
+	}
+	*child = fork();
+	if (!*child) {
+		close(go[1]);
+		exec_command(argv, go[0], report[1]);
+	}
+	err = errno;
+	close(go[0]);
+	close(report[1]);
+	if (*child > 0)
+		err = let_go(*child, ready, go[1], report[0]);
+	else
+		close(go[1]);
 	close(report[0]);
-	if (n != sizeof(err))
+	if (*child > 0 && !err)
 		return 0;
-	waitpid(*child, NULL, 0);
+	if (*child > 0)
+		while (waitpid(*child, NULL, __WALL) < 0 && errno == EINTR)
+			;
 	*child = 0;
 	return fail(ctx, "%s: %s", argv[0], strerror(err));
+}
+
+/* What ends it, and SIGCHLD, as something to poll; < 0: it failed */
+int child_signals(void)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGCHLD);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
 /* Has the command ended? What it left behind is reaped too. */

@@ -130,7 +130,7 @@ static void print_gates(const struct rec *rec)
 static void print_factors(const struct rec *rec)
 {
 	struct factor f[REC_LIST_MAX];
-	u64 confidence = rec_get(rec, SEEPAGE_A_CONFIDENCE, 0), sum = 0;
+	s64 confidence = (s64)rec_get(rec, SEEPAGE_A_CONFIDENCE, 0), sum = 0;
 	unsigned int n = rec_factors(rec, f), i;
 
 	if (!n)
@@ -141,12 +141,12 @@ static void print_factors(const struct rec *rec)
 		print_factor(&f[i]);
 	}
 	if (sum > 100 && confidence == 100)
-		out_printf("  %llu points, of which 100 count: there is no more confidence\n", sum);
+		out_printf("  %lld points, of which 100 count: there is no more confidence\n", sum);
 	else if (sum > confidence)
-		out_printf("  %llu points, of which %llu %s back\n", sum, confidence,
+		out_printf("  %lld points, of which %lld %s back\n", sum, confidence,
 			   rec->past ? "counted while a gate held" : "count while a gate holds");
 	else if (sum < confidence)
-		out_printf("  %llu points %s; the confidence of an alert %s at its highest, %llu\n",
+		out_printf("  %lld points %s; the confidence of an alert %s at its highest, %lld\n",
 			   sum, rec->gone ? "at the end" : "now", rec->past ? "stayed" : "stays",
 			   confidence);
 }

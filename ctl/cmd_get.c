@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+#include <string.h>
 #include "ctl.h"
 
 static struct json_object *value_json(const struct conf *c, unsigned int key)
@@ -13,14 +14,23 @@ static struct json_object *value_json(const struct conf *c, unsigned int key)
 	return json_object_new_string(text);
 }
 
-static int print_json(const struct ctx *ctx, const struct conf *c, unsigned int only)
+/* What is printed alone; both 0: all */
+struct only {
+	unsigned int key;
+	bool events;
+};
+
+static int print_json(const struct ctx *ctx, const struct conf *c, const struct only *only)
 {
 	struct json_object *o = json_object_new_object();
 	unsigned int key;
 
 	for (key = 1; key <= SEEPAGE_CFG_MAX; key++)
-		if (!only || key == only)
+		if (only->key ? key == only->key : !only->events)
 			json_object_object_add(o, cfg_keys[key].name, value_json(c, key));
+	if (!only->key)
+		json_object_object_add(o, CONF_EVENTS, c->has_events ?
+				       json_object_new_string(c->events) : NULL);
 	return out_json(ctx, o);
 }
 
@@ -50,19 +60,27 @@ static void print_all(const struct conf *c)
 		table_cell(t, text);
 		table_cell(t, cfg_keys[key].help);
 	}
+	table_cell(t, CONF_EVENTS);
+	table_cell(t, *c->events ? c->events : "-");
+	table_cell(t, "-");
+	table_cell(t, "NAME[=EVENT],...");
+	table_cell(t, "hardware events to count, - those of this processor");
 	table_print(t, "");
 	table_free(t);
 }
 
 static int run(struct ctx *ctx, int argc, char **argv)
 {
-	unsigned int only = argc ? cfg_from_name(argv[0]) : 0;
+	struct only only = {
+		.key = argc ? cfg_from_name(argv[0]) : 0,
+		.events = argc && !strcmp(argv[0], CONF_EVENTS),
+	};
 	char text[TEXT_MAX], names[CONF_ERR_MAX];
 	struct conf c;
 	struct knl k;
 	int err;
 
-	if (argc && !only) {
+	if (argc && !only.key && !only.events) {
 		cfg_all_names(names, sizeof(names));
 		return fail(ctx, "unknown key '%s': allowed %s", argv[0], names);
 	}
@@ -72,12 +90,12 @@ static int run(struct ctx *ctx, int argc, char **argv)
 	if (err < 0) {
 		err = knl_fail(ctx, &k, NEEDS_READ);
 	} else if (ctx->json) {
-		err = print_json(ctx, &c, only);
-	} else if (!only) {
+		err = print_json(ctx, &c, &only);
+	} else if (!argc) {
 		print_all(&c);
 	} else {
-		value_cell(&c, only, text, sizeof(text));
-		out_line(text);
+		value_cell(&c, only.key, text, sizeof(text));
+		out_line(only.events ? c.events : text);
 	}
 	knl_close(&k);
 	return err;

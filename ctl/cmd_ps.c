@@ -90,7 +90,8 @@ static int compare(const void *a, const void *b)
 }
 
 /* One object at a time: thousands of them at once would take their toll. */
-static void print_json(const struct ctx *ctx, const struct rec *rec, size_t n)
+static void print_json(const struct ctx *ctx, struct rec *rec, size_t n,
+		       const struct pmc_list *list)
 {
 	struct place place;
 	size_t i;
@@ -98,6 +99,7 @@ static void print_json(const struct ctx *ctx, const struct rec *rec, size_t n)
 	out_printf("[");
 	for (i = 0; i < n; i++) {
 		out_printf(i ? ",\n" : "\n");
+		rec[i].pmc = list;
 		place_find(&rec[i], false, &place);
 		out_json(ctx, json_process(&rec[i], &place));
 		place_free(&place);
@@ -105,7 +107,7 @@ static void print_json(const struct ctx *ctx, const struct rec *rec, size_t n)
 	out_line("]");
 }
 
-static void print(const struct ctx *ctx, const struct msgs *m)
+static void print(const struct ctx *ctx, const struct msgs *m, const struct pmc_list *list)
 {
 	size_t n, shown;
 	struct rec *rec = list_records(m, &n);
@@ -113,7 +115,7 @@ static void print(const struct ctx *ctx, const struct msgs *m)
 	qsort(rec, n, sizeof(*rec), compare);
 	shown = limit && limit < n ? (size_t)limit : n;
 	if (ctx->json)
-		print_json(ctx, rec, shown);
+		print_json(ctx, rec, shown, list);
 	else
 		list_print(columns, ARRAY_SIZE(columns), rec, shown);
 	if (shown < n)
@@ -136,6 +138,7 @@ static void tell_own(const struct ctx *ctx, struct knl *k)
 
 static int run(struct ctx *ctx, int argc, char **argv)
 {
+	struct pmc_list list = { 0 };
 	struct msgs m = { 0 };
 	struct filter f;
 	struct knl k;
@@ -151,7 +154,9 @@ static int run(struct ctx *ctx, int argc, char **argv)
 	} else {
 		if (err)
 			note(ctx, "the table kept changing: the list may not be consistent");
-		print(ctx, &m);
+		if (ctx->json)
+			query_pmc(&k, &list);
+		print(ctx, &m, &list);
 		tell_own(ctx, &k);
 		err = 0;
 	}

@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -300,8 +301,10 @@ static int record_to_file(struct recorder *r, char **command)
 	r->w.arg = r;
 	r->w.whole = reset;
 	series_write_begin(&r->w, r->out);
-	if (*command)
-		status = child_start(r->ctx, command, &r->child);
+	if (*command) {
+		prctl(PR_SET_CHILD_SUBREAPER, 1);
+		status = child_start(r->ctx, command, NULL, &r->child);
+	}
 	if (duration_s)
 		r->deadline_ms = now_ms() + duration_s * 1000;
 	err = status ? 0 : record(r);
@@ -312,18 +315,6 @@ static int record_to_file(struct recorder *r, char **command)
 	if (r->child && waitpid(r->child, NULL, WNOHANG) == 0)
 		kill(r->child, SIGTERM);
 	return finish(r, status);
-}
-
-static int block_signals(void)
-{
-	sigset_t set;
-
-	sigemptyset(&set);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGTERM);
-	sigaddset(&set, SIGCHLD);
-	sigprocmask(SIG_BLOCK, &set, NULL);
-	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
 static int run(struct ctx *ctx, int argc, char **argv)
@@ -345,7 +336,7 @@ static int run(struct ctx *ctx, int argc, char **argv)
 		free(r.pids);
 		return status ? status : 1;
 	}
-	r.signals = block_signals();
+	r.signals = child_signals();
 	if (!r.ask.group_series)
 		status = fail(ctx, "the module that is loaded tells no series");
 	else if (listen_series(&r) < 0 || (reset && reset_history(&r) < 0))

@@ -50,7 +50,7 @@ static void print_factors(const struct rec *rec)
 	if (n)
 		out_line("factors (points of at most):");
 	for (i = 0; i < n; i++) {
-		snprintf(points, sizeof(points), "%u/%u", f[i].points, f[i].max);
+		snprintf(points, sizeof(points), "%d/%u", f[i].points, f[i].max);
 		sentence_factor(&f[i], text, sizeof(text));
 		out_printf("  %-15s%-7s%s\n", factor_name(f[i].id) ? factor_name(f[i].id) : "?",
 			   points, text);
@@ -133,7 +133,7 @@ static void print_text(const struct rec *rec)
 	print_history(rec);
 }
 
-static int print(const struct ctx *ctx, struct nlmsghdr *nlh)
+static int print(const struct ctx *ctx, struct nlmsghdr *nlh, const struct pmc_list *list)
 {
 	struct place place;
 	struct rec rec;
@@ -144,6 +144,7 @@ static int print(const struct ctx *ctx, struct nlmsghdr *nlh)
 		print_text(&rec);
 		return 0;
 	}
+	rec.pmc = list;
 	place_find(&rec, false, &place);
 	out_json(ctx, json_process(&rec, &place));
 	place_free(&place);
@@ -152,6 +153,7 @@ static int print(const struct ctx *ctx, struct nlmsghdr *nlh)
 
 static int run(struct ctx *ctx, int argc, char **argv)
 {
+	struct pmc_list list = { 0 };
 	struct nlmsghdr *nlh;
 	struct knl k;
 	u32 pid;
@@ -160,7 +162,9 @@ static int run(struct ctx *ctx, int argc, char **argv)
 	if (err)
 		return err;
 	err = query_process(&k, pid, &nlh);
-	err = err < 0 ? knl_fail_pid(ctx, &k, pid, NEEDS_READ) : print(ctx, nlh);
+	if (err >= 0 && ctx->json)
+		query_pmc(&k, &list);
+	err = err < 0 ? knl_fail_pid(ctx, &k, pid, NEEDS_READ) : print(ctx, nlh, &list);
 	free(nlh);
 	knl_close(&k);
 	return err;

@@ -35,6 +35,7 @@ static int print_json(const struct ctx *ctx, const struct rec *rec, const struct
 	};
 	static const u8 seqs[] = { SEEPAGE_A_SEQ_FIRST, SEEPAGE_A_SEQ_LAST };
 	struct json_object *o = json_object_new_object();
+	struct pmc_list list;
 	const char *policy = c->set[SEEPAGE_CFG_POLICY] ?
 			     policy_name(c->v[SEEPAGE_CFG_POLICY]) : NULL;
 	size_t i;
@@ -53,6 +54,9 @@ static int print_json(const struct ctx *ctx, const struct rec *rec, const struct
 	for (i = 0; i < ARRAY_SIZE(seqs); i++)	/* 0: the ring is empty */
 		json_object_object_add(o, attr_table[seqs[i]].key, rec_get(rec, seqs[i], 0) ?
 				       attr_json(seqs[i], rec->a[seqs[i]]) : NULL);
+	pmc_list(&list, rec);
+	json_object_object_add(o, attr_table[SEEPAGE_A_PMC_EVENTS].key,
+			       list.n ? pmc_list_json(&list) : NULL);
 	counters_json(o, rec);
 	return out_json(ctx, o);
 }
@@ -109,6 +113,7 @@ static void print_text(const struct rec *rec, const struct conf *c)
 	const char *policy = c->set[SEEPAGE_CFG_POLICY] ?
 			     policy_name(c->v[SEEPAGE_CFG_POLICY]) : NULL;
 	u64 last = rec_get(rec, SEEPAGE_A_SEQ_LAST, 0);
+	struct pmc_list list;
 	char a[TEXT_MAX];
 
 	text(rec, SEEPAGE_A_VERSION, a);
@@ -129,6 +134,9 @@ static void print_text(const struct rec *rec, const struct conf *c)
 		out_printf("%-12s%s\n", "alerts:", "none held");
 	text(rec, SEEPAGE_A_PMC, a);
 	out_printf("%-12s%s\n", "pmc:", a);
+	pmc_list(&list, rec);
+	if (list.n)
+		pmc_list_print(&list);
 	print_counters(rec);
 }
 

@@ -78,6 +78,23 @@ static bool in_range(unsigned int key, u64 v)
 	return v >= cfg_keys[key].min && v <= cfg_keys[key].max;
 }
 
+/* pmc_events; what is in it the module knows best */
+static bool store_events(struct conf *c, const char *value, char *err, size_t size)
+{
+	if (strlen(value) >= sizeof(c->events)) {
+		snprintf(err, size, CONF_EVENTS ": allowed up to %zu bytes",
+			 sizeof(c->events) - 1);
+		return false;
+	}
+	if (c->has_events) {
+		snprintf(err, size, CONF_EVENTS ": given twice");
+		return false;
+	}
+	c->has_events = true;
+	snprintf(c->events, sizeof(c->events), "%s", value);
+	return true;
+}
+
 /* One KEY VALUE of the command line */
 bool conf_add(struct conf *c, const char *name, const char *value, char *err, size_t size)
 {
@@ -85,6 +102,8 @@ bool conf_add(struct conf *c, const char *name, const char *value, char *err, si
 	u32 word = 0;
 	u64 v;
 
+	if (!strcmp(name, CONF_EVENTS))
+		return store_events(c, value, err, size);
 	if (!key)
 		return unknown_key(name, err, size);
 	if (cfg_keys[key].word) {
@@ -200,6 +219,16 @@ static bool read_section(struct reader *r, const char *section, struct json_obje
 	return true;
 }
 
+static bool add_events(struct reader *r, struct json_object *value)
+{
+	if (json_object_is_type(value, json_type_string))
+		return store_events(r->c, json_object_get_string(value), r->err, r->size);
+	snprintf(r->err, r->size, CONF_EVENTS ": '%.80s': allowed " CONF_EVENTS_ALLOWED
+		 ", in double quotes",
+		 json_object_to_json_string_ext(value, JSON_C_TO_STRING_PLAIN));
+	return false;
+}
+
 static bool read_object(struct reader *r, struct json_object *o, bool outer)
 {
 	json_object_object_foreach(o, name, value) {
@@ -217,6 +246,8 @@ static bool read_object(struct reader *r, struct json_object *o, bool outer)
 			ok = read_object(r, value, false);
 		else if (is_section(name))
 			ok = read_section(r, name, value);
+		else if (!strcmp(name, CONF_EVENTS))
+			ok = add_events(r, value);
 		else if (key)
 			ok = add_json(r, key, name, value);
 		else

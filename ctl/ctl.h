@@ -92,7 +92,7 @@ int parse_states(struct ctx *ctx, const char *list, u32 *mask);
 
 /* cmd_*.c */
 extern const struct command cmd_status, cmd_ps, cmd_show, cmd_explain, cmd_watch,
-	cmd_alerts, cmd_get, cmd_set, cmd_apply, cmd_reset, cmd_record, cmd_replay,
+	cmd_alerts, cmd_get, cmd_set, cmd_apply, cmd_reset, cmd_stat, cmd_record, cmd_replay,
 	cmd_version;
 
 /* words.c: words and enums, all from names.h */
@@ -113,6 +113,7 @@ const char *gate_unit(unsigned int id);
 const char *counter_name(unsigned int id);
 const char *limit_name(unsigned int id);
 const char *series_name(unsigned int id);
+const char *pmc_state_name(unsigned int id);
 const char *severity_name(unsigned int severity);
 int state_from_name(const char *name, size_t len);	/* -1: unknown */
 unsigned int cfg_from_name(const char *name);		/* 0: unknown */
@@ -170,10 +171,12 @@ struct rec {
 	bool gone;		/* no such process any more */
 	bool past;		/* gone, or the alert is over: told in the past tense */
 	u64 interval_ms;	/* between samples, for who asked; 0: not known */
+	const struct pmc_list *pmc;	/* the events that PMC_VALUES is of; NULL: not known */
 };
 
 struct factor {
-	unsigned int id, points, max;
+	unsigned int id, max;
+	int points;			/* less than none: it counts against */
 	s64 value, baseline;
 	bool has_value, has_baseline;
 	bool past;
@@ -217,10 +220,35 @@ unsigned int rec_factors(const struct rec *rec, struct factor *f);
 unsigned int rec_gates(const struct rec *rec, struct gate *g);
 unsigned int rec_levels(const struct rec *rec, struct level *l);
 
-/* child.c: a command that is executed, and all that descends from it */
-int child_start(const struct ctx *ctx, char **argv, pid_t *child);
+/* child.c: a command that is looked at, and all that descends from it */
+int child_start(const struct ctx *ctx, char **argv, int (*ready)(pid_t child), pid_t *child);
+int child_signals(void);
 bool child_ended(pid_t child);
 bool child_has(pid_t pid);
+
+/* pmc.c: hardware counters */
+#define PMC_EVENTS	16	/* of a list, that are looked at */
+
+struct pmc_event {
+	char name[32], reason[128];
+	unsigned int state;
+	u64 type, config;
+	struct seepage_pmc_value count, kthreads, idle, others, ended;
+};
+
+struct pmc_list {
+	u64 set;
+	unsigned int n;
+	struct pmc_event ev[PMC_EVENTS];
+};
+
+void pmc_list(struct pmc_list *l, const struct rec *status);
+unsigned int pmc_values(const struct rec *rec, struct seepage_pmc_value *v);
+bool pmc_unavailable(const struct pmc_event *ev);
+struct json_object *pmc_value_json(const struct seepage_pmc_value *v);
+struct json_object *pmc_json(const struct rec *rec);
+struct json_object *pmc_list_json(const struct pmc_list *l);
+void pmc_list_print(const struct pmc_list *l);
 
 /* procfs.c: what /proc knows of a process, if it is still the same one */
 struct place {
@@ -290,9 +318,15 @@ u64 follow_take(struct follow *f, u64 seq);
 bool follow_take_old(struct follow *f, u64 instance, u64 seq);
 
 /* conf.c: configuration from words and files */
+#define CONF_EVENTS	"pmc_events"
+#define CONF_EVENTS_MAX	256
+#define CONF_EVENTS_ALLOWED	"NAME=rHEX, NAME=PERF_NAME or NAME, with commas between"
+
 struct conf {
 	bool set[__SEEPAGE_CFG_MAX];
 	u32 v[__SEEPAGE_CFG_MAX];
+	bool has_events;
+	char events[CONF_EVENTS_MAX];	/* pmc_events: no number and no word */
 };
 
 #define CONF_ERR_MAX	768
@@ -381,6 +415,7 @@ int query_one(struct knl *k, struct nl_msg *msg, struct nlmsghdr **reply);
 int query_dump(struct knl *k, struct nl_msg *(*build)(struct knl *k, void *arg),
 	       void *arg, struct msgs *m);
 u64 query_interval(struct knl *k);
+void query_pmc(struct knl *k, struct pmc_list *l);
 int query_config(struct knl *k, struct conf *c);
 int query_send_config(struct knl *k, const struct conf *c);
 int query_alerts(struct knl *k, u64 since, struct msgs *m);

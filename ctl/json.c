@@ -79,7 +79,7 @@ static void add_factors(struct json_object *o, const struct rec *rec)
 
 		json_object_object_add(score,
 				       json_object_get_string(json_object_object_get(e, "factor")),
-				       json_object_new_int((int)f[i].points));
+				       json_object_new_int(f[i].points));
 		add_int(e, "points", true, f[i].points);
 		add_int(e, "max_points", true, f[i].max);
 		add_int(e, "value", f[i].has_value, f[i].value);
@@ -163,7 +163,7 @@ static void add_process(struct json_object *o, const struct rec *rec, const stru
 	json_reasons(o, rec);
 	for (i = 0; i < ARRAY_SIZE(figures); i++)
 		add(o, rec, figures[i]);
-	json_object_object_add(o, "pmc", NULL);
+	json_object_object_add(o, attr_table[SEEPAGE_A_PMC_VALUES].key, pmc_json(rec));
 }
 
 struct json_object *json_process(const struct rec *rec, const struct place *p)

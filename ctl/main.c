@@ -17,6 +17,7 @@ static const struct command *const commands[] = {
 	&cmd_set,
 	&cmd_apply,
 	&cmd_reset,
+	&cmd_stat,
 	&cmd_record,
 	&cmd_replay,
 	&cmd_version,

@@ -145,6 +145,20 @@ u64 query_interval(struct knl *k)
 	return ms;
 }
 
+/* The events of PMC_VALUES; none for who may not read the status. */
+void query_pmc(struct knl *k, struct pmc_list *l)
+{
+	struct nlmsghdr *nlh;
+	struct rec rec;
+
+	l->n = 0;
+	l->set = 0;
+	if (query_one(k, knl_msg(k, SEEPAGE_CMD_GET_STATUS, 0), &nlh) >= 0 &&
+	    !rec_parse(&rec, nlh))
+		pmc_list(l, &rec);
+	free(nlh);
+}
+
 int query_config(struct knl *k, struct conf *c)
 {
 	struct nlattr *pos;
@@ -165,6 +179,10 @@ int query_config(struct knl *k, struct conf *c)
 			c->v[nla_type(pos)] = (u32)v;
 		}
 	}
+	c->has_events = rec.a[SEEPAGE_A_PMC_WANTED];
+	if (c->has_events)
+		attr_text(SEEPAGE_A_PMC_WANTED, rec.a[SEEPAGE_A_PMC_WANTED], false, c->events,
+			  sizeof(c->events));
 	free(nlh);
 	return 0;
 }
@@ -180,5 +198,7 @@ int query_send_config(struct knl *k, const struct conf *c)
 		if (c->set[key])
 			nla_put_u32(msg, key, c->v[key]);
 	nla_nest_end(msg, nest);
+	if (c->has_events)
+		nla_put_string(msg, SEEPAGE_A_PMC_WANTED, c->events);
 	return knl_call(k, msg, NULL, NULL);
 }

@@ -15,6 +15,7 @@ int rec_parse(struct rec *rec, struct nlmsghdr *nlh)
 	    genlmsg_parse(nlh, 0, rec->a, SEEPAGE_A_MAX, NULL) < 0)
 		return -1;
 	rec->interval_ms = 0;
+	rec->pmc = NULL;
 	state = rec_get(rec, SEEPAGE_A_STATE, SEEPAGE_STATE_OK);
 	rec->gone = state == SEEPAGE_STATE_EXITED;
 	rec->past = rec->gone || state == SEEPAGE_STATE_RECOVERED;
@@ -34,7 +35,7 @@ bool rec_has_evidence(const struct rec *rec)
 	unsigned int n = rec_factors(rec, f);
 
 	while (n--)
-		if (f[n].points)
+		if (f[n].points > 0)
 			return true;
 	return false;
 }
@@ -119,19 +120,20 @@ unsigned int rec_factors(const struct rec *rec, struct factor *f)
 		return 0;
 	nla_for_each_nested(pos, nest, rem) {
 		struct nlattr *a[__SEEPAGE_FACTOR_A_MAX];
-		u64 id, points = 0, max = 0;
+		u64 id, points = 0, max = 0, against = 0;
 
 		if (nla_type(pos) != SEEPAGE_A_FACTOR || n == REC_LIST_MAX ||
 		    nla_parse_nested(a, SEEPAGE_FACTOR_A_MAX, pos, NULL) < 0 ||
 		    !attr_u64(a[SEEPAGE_FACTOR_A_ID], &id))
 			continue;
 		attr_u64(a[SEEPAGE_FACTOR_A_POINTS], &points);
+		attr_u64(a[SEEPAGE_FACTOR_A_AGAINST], &against);
 		attr_u64(a[SEEPAGE_FACTOR_A_MAX_POINTS], &max);
 		memset(&f[n], 0, sizeof(f[n]));
 		f[n].id = (unsigned int)id;
 		f[n].past = rec->past;
 		f[n].series = rec_series(rec);
-		f[n].points = (unsigned int)points;
+		f[n].points = (int)(u8)points - (int)(u8)against;
 		f[n].max = (unsigned int)max;
 		f[n].has_value = attr_s64(a[SEEPAGE_FACTOR_A_VALUE], &f[n].value);
 		f[n].has_baseline = attr_s64(a[SEEPAGE_FACTOR_A_BASELINE], &f[n].baseline);

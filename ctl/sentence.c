@@ -216,6 +216,11 @@ void sentence_factor(const struct factor *f, char *buf, size_t size)
 		snprintf(buf, size, "%s of what it gained %s not used again; %s or more %s",
 			 value, is(f->past), base, counts(f->past));
 		break;
+	case SEEPAGE_FACTOR_PMC:
+		snprintf(buf, size, "cache and TLB misses, at %s of what was usual, %s %s a leak",
+			 value, f->past ? "spoke" : "speak", f->points > 0 ? "for" :
+			 f->points < 0 ? "against" : "neither for nor against");
+		break;
 	default:
 		snprintf(buf, size, "a factor this controller does not know: %s against %s", value,
 			 base);

@@ -85,6 +85,9 @@ static void brief(const struct factor *f, char *buf, size_t size)
 	case SEEPAGE_FACTOR_COLD:
 		snprintf(buf, size, "%s not used again", value);
 		break;
+	case SEEPAGE_FACTOR_PMC:
+		snprintf(buf, size, "misses at %s of usual", value);
+		break;
 	default:
 		sentence_factor(f, buf, size);
 	}

@@ -25,4 +25,5 @@ const struct series_field series_fields[FIELDS] = {
 	[FIELD_COLD_NS]		= { 'k', false, false, COUNT_MAX },
 	[FIELD_PEERS]		= { 'p', false, false, UINT16_MAX },
 	[FIELD_PEERS_GROWING]	= { 'q', false, false, UINT16_MAX },
+	[FIELD_PMC]		= { 'r', false, false, UINT16_MAX },
 };

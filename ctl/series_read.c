@@ -32,6 +32,7 @@ static void fill_sample(const struct series_reader *r, struct series *s)
 	s->sample.cold_ns = s->v[FIELD_COLD_NS];
 	s->sample.peers = (u16)s->v[FIELD_PEERS];
 	s->sample.peers_growing = (u16)s->v[FIELD_PEERS_GROWING];
+	s->sample.pmc = (u16)s->v[FIELD_PMC];
 	s->sample.page_shift = s->page_shift;
 	s->sample.pool = r->pool;
 	s->sample.full = r->full;

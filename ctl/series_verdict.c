@@ -9,12 +9,15 @@
 static void put_factors(struct nl_msg *msg, const struct seep_verdict *v)
 {
 	struct nlattr *all = must(nla_nest_start(msg, SEEPAGE_A_FACTORS)), *one;
-	int i;
+	int i, points;
 
 	for (i = 0; i < v->nfactors; i++) {
 		one = must(nla_nest_start(msg, SEEPAGE_A_FACTOR));
 		nla_put_u8(msg, SEEPAGE_FACTOR_A_ID, v->factor[i].id);
-		nla_put_u8(msg, SEEPAGE_FACTOR_A_POINTS, v->factor[i].points);
+		points = v->factor[i].points;
+		if (points < 0)
+			nla_put_u8(msg, SEEPAGE_FACTOR_A_AGAINST, (u8)-points);
+		nla_put_u8(msg, SEEPAGE_FACTOR_A_POINTS, points > 0 ? (u8)points : 0);
 		nla_put_u8(msg, SEEPAGE_FACTOR_A_MAX_POINTS, v->factor[i].max);
 		nla_put_s64(msg, SEEPAGE_FACTOR_A_VALUE, v->factor[i].value);
 		nla_put_s64(msg, SEEPAGE_FACTOR_A_BASELINE, v->factor[i].baseline);

@@ -129,6 +129,7 @@ static void values_of(const struct seepage_raw_sample *s, u64 v[FIELDS])
 	v[FIELD_COLD_NS] = s->cold_ns;
 	v[FIELD_PEERS] = s->peers;
 	v[FIELD_PEERS_GROWING] = s->peers_growing;
+	v[FIELD_PMC] = s->pmc;
 }
 
 static struct written *new_series(struct series_writer *w, u64 id)

@@ -48,6 +48,12 @@ static const char *const limit_names[__SEEPAGE_LIMIT_MAX] = { SEEPAGE_LIMITS(LIM
 	[SEEPAGE_SERIES_##id] = #name,
 static const char *const series_names[__SEEPAGE_SERIES_MAX] = { SEEPAGE_SERIES(SERIES) };
 
+#define PMC_STATE(id, name)	\
+	[SEEPAGE_PMC_STATE_##id] = #name,
+static const char *const pmc_state_names[__SEEPAGE_PMC_STATE_MAX] = {
+	SEEPAGE_PMC_STATES(PMC_STATE)
+};
+
 #define CFG_NUMBER(id, n, d, lo, hi, h)						\
 	[SEEPAGE_CFG_##id] = { .name = #n, .help = h, .def = d, .min = lo, .max = hi },
 #define CFG_WORD(id, n, d, h)							\
@@ -70,6 +76,7 @@ static_assert(ENTRIES(SEEPAGE_FACTORS) == SEEPAGE_FACTOR_MAX, "factors");
 static_assert(ENTRIES(SEEPAGE_GATES) == SEEPAGE_GATE_MAX, "gates");
 static_assert(ENTRIES(SEEPAGE_LIMITS) == __SEEPAGE_LIMIT_MAX, "limits");
 static_assert(ENTRIES(SEEPAGE_SERIES) == __SEEPAGE_SERIES_MAX, "series");
+static_assert(ENTRIES(SEEPAGE_PMC_STATES) == __SEEPAGE_PMC_STATE_MAX, "pmc states");
 static_assert(ENTRIES(SEEPAGE_COUNTERS) == SEEPAGE_COUNTER_MAX, "counters");
 static_assert(ENTRIES(SEEPAGE_CONFIG_NUMBERS) + ENTRIES(SEEPAGE_CONFIG_WORDS) ==
 	      SEEPAGE_CFG_MAX, "configuration keys");
@@ -102,6 +109,7 @@ LOOKUP(gate)
 LOOKUP(counter)
 LOOKUP(limit)
 LOOKUP(series)
+LOOKUP(pmc_state)
 LOOKUP_UNIT(factor)
 LOOKUP_UNIT(gate)
 
@@ -199,6 +207,8 @@ void cfg_all_names(char *buf, size_t size)
 	for (key = 1; key <= SEEPAGE_CFG_MAX && n < size; key++)
 		n += (size_t)snprintf(buf + n, size - n, "%s%s", n ? " " : "",
 				      cfg_keys[key].name);
+	if (n < size)
+		snprintf(buf + n, size - n, " " CONF_EVENTS);
 }
 
 void cfg_value_text(unsigned int key, u32 value, char *buf, size_t size)

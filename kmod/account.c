@@ -85,6 +85,7 @@ void seep_account_slow(struct mm_struct *mm, unsigned int kind)
 	 */
 	smp_wmb();
 	WRITE_ONCE(acc->mm, mm);
+	seep_pmu_seen(rec);
 	seep_busy_end();
 }
 

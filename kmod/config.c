@@ -15,6 +15,7 @@ struct seep_conf __rcu *seep_config;
 
 static DEFINE_MUTEX(config_mutex);	/* writers of seep_config */
 static struct seep_conf at_load;	/* from the module parameters */
+static char pmc_events[SEEP_PMC_WANTED];	/* config_mutex */
 
 struct setting {
 	const char *name;
@@ -24,7 +25,7 @@ struct setting {
 
 /* As SEEPAGE_CONFIG_WORD_VALUES has them; an extack text cannot be put together. */
 #define ALLOWED_POLICY	"ladder, classic"
-#define ALLOWED_PMC	"auto, off"
+#define ALLOWED_PMC	"auto, off, hold"
 
 #define NUMBER(ID, word, def, lo, hi, text)				\
 	[SEEPAGE_CFG_##ID] = { #word, lo, hi, def,			\
@@ -76,6 +77,9 @@ SEEPAGE_CONFIG_NUMBERS(NUMBER)
 SEEPAGE_CONFIG_WORDS(WORD)
 #undef NUMBER
 #undef WORD
+static char *param_pmc_events = "";
+module_param_named(pmc_events, param_pmc_events, charp, 0444);
+MODULE_PARM_DESC(pmc_events, "hardware events: NAME[=CODE],... (default those of the processor)");
 
 /* The word of a value, or NULL for a plain number. */
 const char *seep_config_word(enum seepage_cfg key, u32 value)
@@ -152,6 +156,18 @@ static int from_parameters(struct seep_conf *c)
 	return wrong ? -EINVAL : 0;
 }
 
+static int events_from_parameter(void)
+{
+	char why[160];
+	int rc = seep_pmu_check(param_pmc_events, why, sizeof(why));
+
+	if (rc)
+		pr_err("parameter %s\n", why);
+	else
+		strscpy(pmc_events, param_pmc_events, sizeof(pmc_events));
+	return rc;
+}
+
 static int publish(const struct seep_conf *c)
 {
 	struct seep_conf *new = kmemdup(c, sizeof(*c), GFP_KERNEL), *old;
@@ -186,19 +202,36 @@ static const struct nla_policy policy[__SEEPAGE_CFG_MAX] = {
 	[1 ... SEEPAGE_CFG_MAX] = { .type = NLA_U32 },
 };
 
-/**
- * seep_config_set() - change some keys, or none
- * @nest: SEEPAGE_A_CONFIG
- * @extack: says which key and what is allowed
- *
- * Context: process, may sleep.
- */
-int seep_config_set(struct nlattr *nest, struct netlink_ext_ack *extack)
+/* What is configured of hardware events; empty: the processor's. Process context. */
+void seep_config_pmc_events(char *buf, size_t size)
 {
-	struct nlattr *tb[__SEEPAGE_CFG_MAX], *attr;
-	struct seep_conf c;
-	const char *wrong;
-	int key, rc, rem;
+	mutex_lock(&config_mutex);
+	strscpy(buf, pmc_events, size);
+	mutex_unlock(&config_mutex);
+}
+
+/*
+ * The reader of an extack text comes after the mutex is released, so that it
+ * cannot be one buffer: of the refusals of one moment each has its own.
+ */
+static int check_events(const struct nlattr *attr, struct netlink_ext_ack *extack)
+{
+	static char texts[8][160];	/* config_mutex to choose one */
+	static u8 next;
+	char *why = texts[next++ % ARRAY_SIZE(texts)];
+	int rc = seep_pmu_check(nla_data(attr), why, sizeof(texts[0]));
+
+	if (rc) {
+		extack->_msg = why;
+		extack->bad_attr = attr;
+	}
+	return rc;
+}
+
+static int parse_nest(struct nlattr *nest, struct nlattr **tb, struct netlink_ext_ack *extack)
+{
+	struct nlattr *attr;
+	int rc, rem;
 
 	rc = nla_parse_nested(tb, SEEPAGE_CFG_MAX, nest, policy, extack);
 	if (rc)
@@ -209,30 +242,61 @@ int seep_config_set(struct nlattr *nest, struct netlink_ext_ack *extack)
 		NL_SET_ERR_MSG_ATTR(extack, attr, "a key is given twice");
 		return -EINVAL;
 	}
+	return 0;
+}
 
-	mutex_lock(&config_mutex);
-	seep_config_get(&c);
+static int take_values(struct seep_conf *c, struct nlattr **tb, struct netlink_ext_ack *extack)
+{
+	const char *wrong;
+	int key;
+
 	for (key = 1; key < __SEEPAGE_CFG_MAX; key++) {
 		if (!tb[key])
 			continue;
-		c.v[key] = nla_get_u32(tb[key]);
-		wrong = check_value(key, c.v[key]);
+		c->v[key] = nla_get_u32(tb[key]);
+		wrong = check_value(key, c->v[key]);
 		if (wrong) {
 			extack->_msg = wrong;
 			extack->bad_attr = tb[key];
-			rc = -EINVAL;
-			goto unlock;
+			return -EINVAL;
 		}
 	}
-	wrong = check_whole(&c);
+	wrong = check_whole(c);
 	if (wrong) {
 		extack->_msg = wrong;
-		rc = -EINVAL;
-		goto unlock;
+		return -EINVAL;
 	}
-	rc = publish(&c);
-unlock:
+	return 0;
+}
+
+/**
+ * seep_config_set() - change some keys, or none
+ * @nest: SEEPAGE_A_CONFIG, or NULL
+ * @events: SEEPAGE_A_PMC_WANTED, or NULL
+ * @extack: says which key and what is allowed
+ *
+ * Context: process, may sleep.
+ */
+int seep_config_set(struct nlattr *nest, struct nlattr *events, struct netlink_ext_ack *extack)
+{
+	struct nlattr *tb[__SEEPAGE_CFG_MAX] = { };
+	struct seep_conf c;
+	int rc = nest ? parse_nest(nest, tb, extack) : 0;
+
+	if (rc)
+		return rc;
+	mutex_lock(&config_mutex);
+	seep_config_get(&c);
+	rc = take_values(&c, tb, extack);
+	if (!rc && events)
+		rc = check_events(events, extack);
+	if (!rc)
+		rc = publish(&c);
+	if (!rc && events)
+		strscpy(pmc_events, nla_data(events), sizeof(pmc_events));
 	mutex_unlock(&config_mutex);
+	if (!rc)
+		seep_pmu_configure();
 	return rc;
 }
 
@@ -242,14 +306,18 @@ int seep_config_reset(void)
 
 	mutex_lock(&config_mutex);
 	rc = publish(&at_load);
+	if (!rc)
+		strscpy(pmc_events, param_pmc_events, sizeof(pmc_events));
 	mutex_unlock(&config_mutex);
+	if (!rc)
+		seep_pmu_configure();
 	return rc;
 }
 
 int __init seep_config_init(void)
 {
 	struct seep_conf *c;
-	int rc = from_parameters(&at_load);
+	int rc = from_parameters(&at_load) ?: events_from_parameter();
 
 	if (rc)
 		return rc;

@@ -19,9 +19,11 @@ static int status_show(struct seq_file *m, void *unused)
 {
 	const char *why = seep_disabled();
 	struct seep_tick_stats st;
+	char pmc[SEEP_PMU_TEXT];
 	u64 first, last;
 
 	seep_tick_get_stats(&st);
+	seep_pmu_text(pmc, sizeof(pmc));
 	seep_alert_range(&first, &last);
 	seq_printf(m, "%-20s %s\n", "key", "value");
 	seq_printf(m, "%-20s %s\n", "version", SEEP_VERSION);
@@ -31,7 +33,7 @@ static int status_show(struct seq_file *m, void *unused)
 	seq_printf(m, "%-20s %u\n", "processes", seep_tab_count_alive());
 	seq_printf(m, "%-20s %zu\n", "rec_bytes", sizeof(struct seep_rec));
 	seq_printf(m, "%-20s %llu\n", "memory_bytes", seep_tab_bytes() + seep_group_bytes() +
-		   seep_alert_bytes());
+		   seep_alert_bytes() + seep_pmu_bytes());
 	seq_printf(m, "%-20s %llu\n", "seq_first", first);
 	seq_printf(m, "%-20s %llu\n", "seq_last", last);
 	seq_printf(m, "%-20s %llu\n", "ticks", st.ticks);
@@ -39,7 +41,7 @@ static int status_show(struct seq_file *m, void *unused)
 	seq_printf(m, "%-20s %llu\n", "tick_cost_max_ns", st.cost_max_ns);
 	seq_printf(m, "%-20s %u\n", "interval_ms", st.interval_ms);
 	seq_printf(m, "%-20s %u\n", "stretched", st.stretched);
-	seq_printf(m, "%-20s %s\n", "pmc", SEEP_PMC_STATUS);
+	seq_printf(m, "%-20s %s\n", "pmc", pmc);
 	seq_printf(m, "%-20s %s\n", "disabled", why ?: "-");
 	return 0;
 }
@@ -47,6 +49,7 @@ DEFINE_SHOW_ATTRIBUTE(status);
 
 static int config_show(struct seq_file *m, void *unused)
 {
+	char events[SEEP_PMC_WANTED];
 	struct seep_conf c;
 	const char *word;
 	int key;
@@ -60,6 +63,8 @@ static int config_show(struct seq_file *m, void *unused)
 		else
 			seq_printf(m, "%-20s %u\n", seep_config_names[key], c.v[key]);
 	}
+	seep_config_pmc_events(events, sizeof(events));
+	seq_printf(m, "%-20s %s\n", "pmc_events", *events ? events : "-");
 	return 0;
 }
 DEFINE_SHOW_ATTRIBUTE(config);

@@ -72,6 +72,7 @@ static int __init seepage_init(void)
 	if (rc)
 		goto life;
 	seep_tick_start();
+	seep_pmu_init();
 	seep_debugfs_init();
 	rc = seep_netlink_init();
 	if (rc)
@@ -81,6 +82,7 @@ static int __init seepage_init(void)
 
 hook:
 	seep_debugfs_exit();
+	seep_pmu_exit();
 	seep_hook_stop();
 life:
 	seep_hook_life_stop();
@@ -102,6 +104,7 @@ static void __exit seepage_exit(void)
 {
 	seep_netlink_exit();
 	seep_debugfs_exit();
+	seep_pmu_exit();
 	seep_hook_stop();
 	seep_hook_life_stop();
 	seep_tick_stop();

@@ -95,7 +95,8 @@ static bool needs_refill(u32 max)
 {
 	u32 live = READ_ONCE(tab.live);
 
-	return live < max && seep_pool_left() < min(SEEP_POOL_MIN / 2, max - live);
+	return live < max && (seep_pool_left() < min(SEEP_POOL_MIN / 2, max - live) ||
+			      seep_pmu_short());
 }
 
 /**
@@ -133,6 +134,7 @@ struct seep_rec *seep_tab_birth(struct mm_struct *mm, struct task_struct *owner)
 		goto unlock;
 	identify(rec, mm, owner);
 	rec->id = ++tab.last_id;
+	rec->pmu = seep_pmu_take();
 	WRITE_ONCE(tab.live, tab.live + 1);
 	list_add_tail_rcu(&rec->all, &seep_tab_all);
 	hlist_add_head_rcu(&rec->hash, bucket_of(mm));
@@ -180,6 +182,7 @@ void seep_tab_exec(void)
 	rec = seep_tab_get(current->mm);
 	if (rec)
 		WRITE_ONCE(rec->born_ns, ktime_get_mono_fast_ns());
+	seep_pmu_exec(rec);
 	local_irq_restore(flags);
 }
 
@@ -221,8 +224,12 @@ void seep_tab_bury(struct list_head *graves)
 		if (!(++n % SEEP_RESCHED_EVERY))
 			cond_resched();
 	}
-	if (!list_empty(graves))
-		seep_account_fold(is_dead);
+	if (list_empty(graves))
+		return;
+	seep_account_fold(is_dead);
+	seep_pmu_leave(is_dead);
+	list_for_each_entry(rec, graves, hot)
+		seep_pmu_bury(rec);
 }
 
 /**

@@ -42,8 +42,19 @@ static int check_reset_what(const struct nlattr *attr, struct netlink_ext_ack *e
 
 POLICY(takes_nothing) = { };
 
+static int check_events(const struct nlattr *attr, struct netlink_ext_ack *extack)
+{
+	int len = nla_len(attr);
+
+	if (len && len <= SEEP_PMC_WANTED && strnlen(nla_data(attr), len) == len - 1)
+		return 0;
+	NL_SET_ERR_MSG_ATTR(extack, attr, "pmc_events: allowed up to 255 bytes and a NUL");
+	return -EINVAL;
+}
+
 POLICY(takes_config) = {
 	[SEEPAGE_A_CONFIG]	= { .type = NLA_NESTED },
+	[SEEPAGE_A_PMC_WANTED]	= NLA_POLICY_VALIDATE_FN(NLA_BINARY, check_events),
 };
 
 POLICY(takes_what) = {
@@ -124,11 +135,12 @@ static int set_config(struct sk_buff *skb, struct genl_info *info)
 
 	if (rc)
 		return rc;
-	if (!info->attrs[SEEPAGE_A_CONFIG]) {
+	if (!info->attrs[SEEPAGE_A_CONFIG] && !info->attrs[SEEPAGE_A_PMC_WANTED]) {
 		NL_SET_ERR_MSG(info->extack, "attribute CONFIG is missing");
 		return -EINVAL;
 	}
-	return seep_config_set(info->attrs[SEEPAGE_A_CONFIG], info->extack);
+	return seep_config_set(info->attrs[SEEPAGE_A_CONFIG], info->attrs[SEEPAGE_A_PMC_WANTED],
+			       info->extack);
 }
 
 /* ---- one process ---- */
@@ -172,12 +184,12 @@ unlock:
 static int put_proc(struct sk_buff *skb, struct genl_info *info, struct seep_rec *rec)
 {
 	struct pid_namespace *ns = task_active_pid_ns(current);
+	bool all = seep_netlink_may_read(skb);
 	struct seep_view *v;
 	int rc;
 
 	seep_view_identify(rec);
-	if (!seep_netlink_may_read(skb) &&
-	    !seep_netlink_is_own(rec, seep_netlink_reader(skb))) {
+	if (!all && !seep_netlink_is_own(rec, seep_netlink_reader(skb))) {
 		NL_SET_ERR_MSG(info->extack,
 			       "not your process: needs CAP_PERFMON or CAP_SYS_ADMIN");
 		return -EPERM;
@@ -195,6 +207,9 @@ static int put_proc(struct sk_buff *skb, struct genl_info *info, struct seep_rec
 					  current_user_ns(), true) : -EMSGSIZE;
 		if (!rc)
 			rc = seep_put_history(skb, rec);
+		/* they count in the kernel too: what perf_event_paranoid keeps from users */
+		if (!rc && all)
+			rc = seep_put_pmc(skb, rec);
 		if (!rc) {
 			genlmsg_end(skb, head);
 			rc = genlmsg_reply(skb, info);
@@ -309,7 +324,7 @@ int seep_netlink_tell(struct sk_buff *skb, enum seep_mcgrp group)
 }
 
 static void multicast(enum seep_mcgrp group, u8 cmd, const struct seep_alert *a,
-		      struct seep_view *v)
+		      struct seep_view *v, const struct seep_rec *rec)
 {
 	struct sk_buff *skb = nlmsg_new(NLMSG_GOODSIZE, GFP_KERNEL);
 	void *head;
@@ -323,7 +338,7 @@ static void multicast(enum seep_mcgrp group, u8 cmd, const struct seep_alert *a,
 	else if (a)
 		rc = seep_put_alert(skb, a, a->view.pid, &init_user_ns);
 	else
-		rc = seep_put_view(skb, v, v->pid, &init_user_ns, false);
+		rc = seep_put_view(skb, v, v->pid, &init_user_ns, false) ?: seep_put_pmc(skb, rec);
 	if (rc) {
 		nlmsg_free(skb);
 		goto failed;
@@ -338,7 +353,7 @@ failed:
 void seep_netlink_alert(const struct seep_alert *a)
 {
 	if (seep_netlink_heard(SEEP_GROUP_ALERT))
-		multicast(SEEP_GROUP_ALERT, SEEPAGE_CMD_ALERT, a, NULL);
+		multicast(SEEP_GROUP_ALERT, SEEPAGE_CMD_ALERT, a, NULL, NULL);
 }
 
 void seep_netlink_sample(struct seep_rec *rec)
@@ -353,7 +368,7 @@ void seep_netlink_sample(struct seep_rec *rec)
 		return;
 	}
 	seep_view_fill(v, rec);
-	multicast(SEEP_GROUP_SAMPLE, SEEPAGE_CMD_SAMPLE, NULL, v);
+	multicast(SEEP_GROUP_SAMPLE, SEEPAGE_CMD_SAMPLE, NULL, v, rec);
 	kfree(v);
 }
 

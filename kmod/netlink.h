@@ -2,7 +2,7 @@
 /*
  * What the netlink files share: netlink.c (the family, requests, multicast),
  * netlink_dump.c (dumps), netlink_put.c (attributes), netlink_series.c (series),
- * netlink_evidence.c (evidence).
+ * netlink_evidence.c (evidence), netlink_pmc.c (hardware counters).
  */
 #ifndef SEEP_NETLINK_H
 #define SEEP_NETLINK_H
@@ -46,5 +46,9 @@ int seep_put_status(struct sk_buff *skb);
 int seep_put_config(struct sk_buff *skb);
 int seep_put_conf(struct sk_buff *skb, const struct seep_conf *c);
 int seep_put_history(struct sk_buff *skb, const struct seep_rec *rec);
+
+/* netlink_pmc.c: the same */
+int seep_put_pmc(struct sk_buff *skb, const struct seep_rec *rec);	/* table mutex */
+int seep_put_pmc_status(struct sk_buff *skb);				/* no table mutex */
 
 #endif /* SEEP_NETLINK_H */

@@ -119,7 +119,8 @@ static bool passes(const struct dump *d, const struct seep_view *v)
 }
 
 static int put_message(struct sk_buff *skb, struct netlink_callback *cb, u8 cmd,
-		       struct dump *d, const struct seep_alert *a, pid_t pid)
+		       struct dump *d, const struct seep_alert *a, const struct seep_rec *rec,
+		       pid_t pid)
 {
 	void *head = genlmsg_put(skb, NETLINK_CB(cb->skb).portid, cb->nlh->nlmsg_seq,
 				 &seep_family, NLM_F_MULTI, cmd);
@@ -131,6 +132,8 @@ static int put_message(struct sk_buff *skb, struct netlink_callback *cb, u8 cmd,
 		rc = seep_put_alert(skb, a, pid, current_user_ns());
 	else
 		rc = seep_put_view(skb, &d->view, pid, current_user_ns(), false);
+	if (!rc && !a && d->all)	/* they count in the kernel too */
+		rc = seep_put_pmc(skb, rec);
 	if (rc) {
 		genlmsg_cancel(skb, head);
 		return rc;
@@ -153,7 +156,7 @@ int seep_dump_proc(struct sk_buff *skb, struct netlink_callback *cb)
 		if (may_pass(d, rec)) {
 			seep_view_fill(&d->view, rec);
 			if (passes(d, &d->view) &&
-			    put_message(skb, cb, SEEPAGE_CMD_GET_PROC, d, NULL, pid))
+			    put_message(skb, cb, SEEPAGE_CMD_GET_PROC, d, NULL, rec, pid))
 				break;	/* full: this one comes first next time */
 		}
 		d->at = pid;
@@ -188,7 +191,7 @@ int seep_dump_alerts(struct sk_buff *skb, struct netlink_callback *cb)
 	/* the process may be gone and its number taken: only one namespace is sure */
 	mutex_lock(&seep_table_mutex);
 	while ((a = seep_alert_next(d->seq))) {
-		if (put_message(skb, cb, SEEPAGE_CMD_GET_ALERTS, d, a,
+		if (put_message(skb, cb, SEEPAGE_CMD_GET_ALERTS, d, a, NULL,
 				ns == &init_pid_ns ? a->view.pid : 0))
 			break;
 		d->seq = a->seq + 1;

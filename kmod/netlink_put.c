@@ -60,7 +60,8 @@ static int put_factor(struct sk_buff *skb, const struct seep_factor *f)
 
 	if (!nest ||
 	    put_u8(skb, SEEPAGE_FACTOR_A_ID, f->id) ||
-	    put_u8(skb, SEEPAGE_FACTOR_A_POINTS, f->points) ||
+	    put_u8(skb, SEEPAGE_FACTOR_A_POINTS, max_t(s8, f->points, 0)) ||
+	    (f->points < 0 && put_u8(skb, SEEPAGE_FACTOR_A_AGAINST, -f->points)) ||
 	    put_u8(skb, SEEPAGE_FACTOR_A_MAX_POINTS, f->max) ||
 	    put_64(skb, SEEPAGE_FACTOR_A_VALUE, f->value, SEEPAGE_FACTOR_A_PAD) ||
 	    put_64(skb, SEEPAGE_FACTOR_A_BASELINE, f->baseline, SEEPAGE_FACTOR_A_PAD))
@@ -296,10 +297,10 @@ int seep_put_status(struct sk_buff *skb)
 	    nla_put_u32(skb, SEEPAGE_A_PROCESSES, seep_tab_count_alive()) ||
 	    nla_put_u32(skb, SEEPAGE_A_REC_BYTES, sizeof(struct seep_rec)) ||
 	    put_u64(skb, SEEPAGE_A_MEMORY_BYTES, seep_tab_bytes() + seep_group_bytes() +
-		   seep_alert_bytes()) ||
+		   seep_alert_bytes() + seep_pmu_bytes()) ||
 	    put_u64(skb, SEEPAGE_A_SEQ_FIRST, first) ||
 	    put_u64(skb, SEEPAGE_A_SEQ_LAST, last) ||
-	    nla_put_string(skb, SEEPAGE_A_PMC, SEEP_PMC_STATUS) ||
+	    seep_put_pmc_status(skb) ||
 	    (why && nla_put_string(skb, SEEPAGE_A_DISABLED, why)) ||
 	    put_stats(skb))
 		return -EMSGSIZE;
@@ -323,8 +324,10 @@ int seep_put_conf(struct sk_buff *skb, const struct seep_conf *c)
 /* The one in force now. */
 int seep_put_config(struct sk_buff *skb)
 {
+	char events[SEEP_PMC_WANTED];
 	struct seep_conf c;
 
 	seep_config_get(&c);
-	return seep_put_conf(skb, &c);
+	seep_config_pmc_events(events, sizeof(events));
+	return seep_put_conf(skb, &c) ?: nla_put_string(skb, SEEPAGE_A_PMC_WANTED, events);
 }

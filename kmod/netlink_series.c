@@ -144,6 +144,7 @@ static void put_sample(const struct seepage_raw_sample *who, const struct seep_d
 	raw->cold = s->cold;
 	raw->peers = s->peers;
 	raw->peers_growing = s->peers_growing;
+	raw->pmc = s->pmc;
 	raw->error = s->error;
 	raw->page_shift = s->page_shift;
 	raw->state = v->state;

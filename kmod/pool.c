@@ -71,7 +71,7 @@ static u32 target(void)
 	u32 max = seep_config_value(SEEPAGE_CFG_MAX_PROCESSES);
 	u32 live = seep_tab_count();
 
-	return live >= max ? 0 : min(SEEP_POOL_MIN + live / 8, max - live);
+	return live >= max ? 0 : min(SEEP_POOL_MIN + live / 16, max - live);
 }
 
 /**
@@ -121,6 +121,7 @@ void seep_pool_refill(u32 extra)
 		release(rec);
 		cond_resched();
 	}
+	seep_pmu_refill();
 }
 
 /* How many there are: a hint. */

@@ -329,6 +329,7 @@ static void full_pass(const struct seep_conf *c)
 	u32 n = 0;
 
 	seep_owner_adopt_all();
+	seep_pmu_pass();
 	seep_account_fold(NULL);
 	pass.now_ns = ktime_get_ns();	/* not before anyone was adopted */
 	seep_series_begin(pass.now_ns, pass.room, pass.pool, true, c);

@@ -13,14 +13,12 @@
 #include <linux/percpu.h>
 #include <linux/rculist.h>
 #include <linux/sched.h>
+#include <linux/string.h>
 #include <linux/types.h>
 #include <linux/uidgid.h>
 #include <linux/seepage.h>
 #include <seepage/names.h>
 #include "detect/detect.h"
-
-/* What the status says of hardware counters until there is a stage for them. */
-#define SEEP_PMC_STATUS	"off: not built in"
 
 struct netlink_ext_ack;
 struct nlattr;
@@ -48,6 +46,7 @@ struct seep_rec {
 	struct hlist_node hash;		/* tab.lock; walked under RCU */
 	struct mm_struct *mm;		/* mmgrab()ed: the address is not reused */
 	atomic64_t faults[SEEP_F_NR];	/* folded from the per-CPU caches */
+	struct seep_pmu_area *pmu;	/* table mutex, once published; or NULL */
 
 	struct list_head all;		/* tab.lock to add, seep_table_mutex too to remove */
 	u64 id;				/* rises with every birth */
@@ -137,7 +136,9 @@ int seep_config_init(void);
 void seep_config_exit(void);
 void seep_config_get(struct seep_conf *c);
 u32 seep_config_value(enum seepage_cfg key);
-int seep_config_set(struct nlattr *nest, struct netlink_ext_ack *extack);
+#define SEEP_PMC_WANTED	256		/* bytes of pmc_events, with the NUL */
+void seep_config_pmc_events(char *buf, size_t size);
+int seep_config_set(struct nlattr *nest, struct nlattr *events, struct netlink_ext_ack *extack);
 int seep_config_reset(void);
 const char *seep_config_word(enum seepage_cfg key, u32 value);
 extern const char * const seep_config_names[__SEEPAGE_CFG_MAX];
@@ -236,6 +237,73 @@ static __always_inline void seep_account(unsigned int kind)
 	seep_busy_end();						\
 	local_irq_restore(flags);					\
 } while (0)
+
+/*
+ * pmu.c, pmu_area.c, pmu_set.c: hardware counters of processes; pmu.h is for
+ * these files themselves
+ */
+#ifdef SEEP_PMC
+void seep_pmu_init(void);
+void seep_pmu_exit(void);
+void seep_pmu_configure(void);			/* may sleep, no lock held */
+int seep_pmu_check(const char *events, char *why, size_t size);
+void seep_pmu_text(char *buf, size_t size);	/* may sleep */
+void seep_pmu_seen(struct seep_rec *rec);	/* irqs off, not NMI */
+void seep_pmu_exec(struct seep_rec *rec);	/* irqs off, not NMI */
+struct seep_pmu_area *seep_pmu_take(void);	/* irqs off, table's lock, not NMI */
+bool seep_pmu_short(void);			/* any context */
+void seep_pmu_leave(bool (*which)(const struct seep_rec *rec));	/* may sleep, table mutex */
+void seep_pmu_sync(const struct seep_rec *rec);	/* may sleep, table mutex */
+void seep_pmu_bury(struct seep_rec *rec);	/* table mutex */
+void seep_pmu_refill(void);			/* may sleep, table mutex */
+void seep_pmu_pass(void);			/* may sleep, table mutex */
+u8 seep_pmu_values(const struct seep_rec *rec, struct seepage_pmc_value *v,
+		   u32 *set);			/* may sleep, table mutex */
+u64 seep_pmu_bytes(void);			/* any context */
+#else
+static inline void seep_pmu_init(void) {}
+static inline void seep_pmu_exit(void) {}
+static inline void seep_pmu_configure(void) {}
+static inline int seep_pmu_check(const char *events, char *why, size_t size)
+{
+	strscpy(why, "pmc_events: hardware counters are not built in", size);
+	return *events ? -EOPNOTSUPP : 0;
+}
+
+static inline void seep_pmu_text(char *buf, size_t size)
+{
+	strscpy(buf, "off: not built in", size);
+}
+
+static inline void seep_pmu_seen(struct seep_rec *rec) {}
+static inline void seep_pmu_exec(struct seep_rec *rec) {}
+static inline struct seep_pmu_area *seep_pmu_take(void)
+{
+	return NULL;
+}
+
+static inline bool seep_pmu_short(void)
+{
+	return false;
+}
+
+static inline void seep_pmu_leave(bool (*which)(const struct seep_rec *rec)) {}
+static inline void seep_pmu_bury(struct seep_rec *rec) {}
+static inline void seep_pmu_refill(void) {}
+static inline void seep_pmu_pass(void) {}
+static inline u8 seep_pmu_values(const struct seep_rec *rec, struct seepage_pmc_value *v,
+				 u32 *set)
+{
+	return 0;
+}
+
+static inline u64 seep_pmu_bytes(void)
+{
+	return 0;
+}
+#endif
+
+#define SEEP_PMU_TEXT		96	/* why there are no counters */
 
 /* pool.c */
 #define SEEP_POOL_MIN	64U

@@ -36,7 +36,9 @@
 	X(WARMUP_S, warmup_s, 300, 0, 86400,					\
 	  "age before a process can raise an alert (classic)")			\
 	X(MAX_CPU_PERMILLE, max_cpu_permille, 5, 1, 1000,			\
-	  "share of one CPU that sampling may use")
+	  "share of one CPU that sampling may use")				\
+	X(PMC_MAX_COUNTERS, pmc_max_counters, 4, 1, 8,				\
+	  "hardware counters used at once")
 
 /* X(ID, name, default word, what it is): the value is a word of the list below */
 #define SEEPAGE_CONFIG_WORDS(X)							\
@@ -48,7 +50,8 @@
 	X(POLICY, LADDER, ladder)						\
 	X(POLICY, CLASSIC, classic)						\
 	X(PMC, AUTO, auto)							\
-	X(PMC, OFF, off)
+	X(PMC, OFF, off)							\
+	X(PMC, HOLD, hold)
 
 /* X(ID, name) */
 #define SEEPAGE_STATES(X)							\
@@ -66,7 +69,8 @@
 	X(PERSIST, persist, "seconds")						\
 	X(RELEASE, release, "permille")						\
 	X(RETAIN, retain, "permille")						\
-	X(COLD, cold, "permille")
+	X(COLD, cold, "permille")						\
+	X(PMC, pmc, "permille")
 
 /* X(ID, name, unit of value and limit) */
 #define SEEPAGE_GATES(X)							\
@@ -85,6 +89,10 @@
 /* X(ID, name): what a verdict is about */
 #define SEEPAGE_SERIES(X)							\
 	X(MEMORY, memory) X(VSZ, vsz) X(GROUP, group)
+
+/* X(ID, name) */
+#define SEEPAGE_PMC_STATES(X)							\
+	X(COUNTING, counting) X(WAITING, waiting) X(UNAVAILABLE, unavailable)
 
 /* X(ID, name): what a process would run into first */
 #define SEEPAGE_LIMITS(X)							\

@@ -30,6 +30,7 @@ typedef __u8 u8;
 typedef __u16 u16;
 typedef __u32 u32;
 typedef __u64 u64;
+typedef __s8 s8;
 typedef __s64 s64;
 #endif
 #include <linux/seepage.h>
@@ -68,6 +69,7 @@ struct seep_sample {
 	u16 cold;		/* permille of what grew that was not used again */
 	u16 peers;		/* live processes of its executable and cgroup */
 	u16 peers_growing;	/* those of them that are under watch or worse */
+	u16 pmc;		/* permille of the usual misses (pmc.h); 0: not known */
 	u8 limit;		/* enum seepage_limit: what headroom is measured to */
 	u8 page_shift;
 	bool full;		/* taken at the sample interval (not a suspect's) */
@@ -176,7 +178,8 @@ struct seep_gate {
 
 struct seep_factor {
 	u8 id;			/* enum seepage_factor */
-	u8 points, max;
+	s8 points;		/* less than none: it counts against */
+	u8 max;
 	s64 value, baseline;
 };
 
@@ -410,7 +413,7 @@ static inline struct seep_gate *seep_add_gate(struct seep_verdict *v, u8 id,
 	return g;
 }
 
-static inline void seep_add_factor(struct seep_verdict *v, u8 id, u8 points,
+static inline void seep_add_factor(struct seep_verdict *v, u8 id, s8 points,
 				   u8 max, s64 value, s64 baseline)
 {
 	struct seep_factor *f = &v->factor[v->nfactors++];

@@ -8,6 +8,7 @@
  * points can stand in for a gate that is closed.
  */
 #include "growth.h"
+#include "pmc.h"
 
 #define DS_PER_S		10U
 #define HOUR_DS			(3600 * DS_PER_S)
@@ -165,7 +166,7 @@ static void factor_persist(struct seep_verdict *v, const struct seep_growth *g)
 		points = 38 * (u32)ratio / 1000;
 	else
 		points = 38 + (ratio >= 1500 ? 10 : 10 * ((u32)ratio - 1000) / 500);
-	seep_add_factor(v, SEEPAGE_FACTOR_PERSIST, (u8)points, 48, span / DS_PER_S,
+	seep_add_factor(v, SEEPAGE_FACTOR_PERSIST, (s8)points, 48, span / DS_PER_S,
 			g->patience / DS_PER_S);
 }
 
@@ -175,7 +176,7 @@ static void factor_release(struct seep_verdict *v, const struct seep_det *d)
 	u64 share = up ? seep_div(down < up ? down * 1000 : up * 1000, up) : 0;
 
 	seep_add_factor(v, SEEPAGE_FACTOR_RELEASE,
-			share >= 500 ? 0 : (u8)(10 - (u32)share / 50), 10, (s64)share, 0);
+			share >= 500 ? 0 : (s8)(10 - (u32)share / 50), 10, (s64)share, 0);
 }
 
 /* Pages kept of each page that was faulted in: churn keeps none, a leak all. */
@@ -193,7 +194,7 @@ static void factor_retain(struct seep_verdict *v, const struct seep_det *d,
 	if (share > 1000000)
 		share = 1000000;
 	seep_add_factor(v, SEEPAGE_FACTOR_RETAIN,
-			share >= 800 ? 12 : (u8)(12 * (u32)share / 800), 12, (s64)share, 1000);
+			share >= 800 ? 12 : (s8)(12 * (u32)share / 800), 12, (s64)share, 1000);
 }
 
 /* Growth that nobody uses again; not known is no points and no veto. */
@@ -203,6 +204,14 @@ static void factor_cold(struct seep_verdict *v, const struct seep_sample *s,
 	if (cold_known(s, g))
 		seep_add_factor(v, SEEPAGE_FACTOR_COLD, s->cold >= COLD_PERMILLE ? 12 : 0, 12,
 				s->cold, COLD_PERMILLE);
+}
+
+/* Growth that brings no misses is not used; not known is no points. */
+static void factor_pmc(struct seep_verdict *v, const struct seep_sample *s)
+{
+	if (s->pmc)
+		seep_add_factor(v, SEEPAGE_FACTOR_PMC, seep_pmc_points(s->pmc), SEEP_PMC_POINTS,
+				s->pmc, SEEP_PMC_FLAT);
 }
 
 static void no_growth(struct seep_verdict *v)
@@ -219,7 +228,8 @@ static void no_growth(struct seep_verdict *v)
 static void add_points(struct seep_verdict *v, const struct seep_det *d,
 		       const struct seep_sample *s, const struct seep_growth *g)
 {
-	u32 i, sum = 0;
+	int sum = 0;
+	u32 i;
 
 	factor_floor(v, g);
 	factor_persist(v, g);
@@ -227,10 +237,11 @@ static void add_points(struct seep_verdict *v, const struct seep_det *d,
 		factor_release(v, d);
 		factor_retain(v, d, s);
 		factor_cold(v, s, g);
+		factor_pmc(v, s);
 	}
 	for (i = 0; i < v->nfactors; i++)
 		sum += v->factor[i].points;
-	v->confidence = sum < 100 ? (u8)sum : 100;
+	v->confidence = sum < 0 ? 0 : sum < 100 ? (u8)sum : 100;
 }
 
 /* What only memory has: it can be shared, and looked at for use. */

@@ -46,7 +46,7 @@ def status: wrong({version: "string", module_version: "string", policy: "string"
 	max_processes: "number", instance: "number", hook: "string", processes: "number",
 	rec_bytes: "number", memory_bytes: "number", ticks: "number", tick_cost_ns: "number",
 	tick_cost_max_ns: "number", interval_ms: "number", stretched: "boolean",
-	pmc_status: "?string", disabled: "?string", seq_first: "?number", seq_last: "?number",
+	pmc_status: "?string", pmc_events: "?object", disabled: "?string", seq_first: "?number", seq_last: "?number",
 	counters: "object"}),
 	(if all(.counters[]; type == "number") then empty else "counters" end);
 END
@@ -215,10 +215,11 @@ cpp -P -I"$top/include" -I"$top/include/uapi" names.c | tr '@' '\n' | awk '
 	END {
 		for (i = 1; i <= n; i++)
 			print key[i], def[i] in word ? word[def[i]] : def[i], allowed[i]
+		print "pmc_events - NAME[=EVENT],..."
 	}' | sort >defaults
-(($(wc -l <defaults) >= 15)) || die "names.h: $(wc -l <defaults) keys"
+(($(wc -l <defaults) >= 16)) || die "names.h: $(wc -l <defaults) keys"
 cut -d' ' -f1,2 defaults >wanted
-by_json() { seepage -j get | jq -r 'to_entries[] | "\(.key) \(.value)"' | sort; }
+by_json() { seepage -j get | jq -r 'to_entries[] | "\(.key) \(if .value == "" then "-" else .value end)"' | sort; }
 by_debugfs() { awk 'NR > 1 { print $1, $2 }' /sys/kernel/debug/seepage/config | sort; }
 by_text() { seepage get | awk 'NR > 1 { print $1, $2 }' | sort; }
 # everywhere WHAT: all tell what "wanted" says
@@ -233,7 +234,7 @@ everywhere "defaults"
 seepage get | awk 'NR > 1 { print $1, $3, $4 ~ /[.][.]/ ? $4 : "-" }' | sort >got
 diff defaults got >diff.out || die "get: $(grep '^[<>]' diff.out | paste -sd ' ')"
 # shellcheck disable=SC2016 # $k is jq's
-json 'all(to_entries[]; .key as $k | (.value | type) == (if $k == "policy" or $k == "pmc" then "string" else "number" end))' \
+json 'all(to_entries[]; .key as $k | (.value | type) == (if $k == "policy" or $k == "pmc" or $k == "pmc_events" then "string" else "number" end))' \
 	<(seepage -j get) "types of get"
 
 echo "--- set, in one place and seen in all"
@@ -253,6 +254,8 @@ warmup_s 0
 max_cpu_permille 1000
 policy classic
 pmc off
+pmc_max_counters 2
+pmc_events cycles
 END
 sort other >wanted
 assert_eq "$(cut -d' ' -f1 wanted | paste -sd ' ')" "$(cut -d' ' -f1 defaults | paste -sd ' ')" "keys that are set"

@@ -13,8 +13,8 @@
 
 static const struct command *const commands[] = {
 	&cmd_status, &cmd_ps, &cmd_show, &cmd_explain, &cmd_watch, &cmd_alerts,
-	&cmd_get, &cmd_set, &cmd_apply, &cmd_reset, &cmd_record, &cmd_replay,
-	&cmd_version,
+	&cmd_get, &cmd_set, &cmd_apply, &cmd_reset, &cmd_stat, &cmd_record,
+	&cmd_replay, &cmd_version,
 };
 
 /* strtoull() reads more than decimal digits, but what it reads it reads right. */
@@ -54,6 +54,12 @@ static void setting(const char *key, const char *value)
 
 	if (!conf_add(&c, key, value, err, sizeof(err))) {
 		promise(*err, "%s %s: refused without a reason", key, value);
+		return;
+	}
+	if (!strcmp(key, CONF_EVENTS)) {	/* a list, which the module looks at */
+		promise(c.has_events && !strcmp(c.events, value), "%s was read as %s", value,
+			c.events);
+		promise(!conf_add(&c, key, value, err, sizeof(err)), "%s: taken twice", key);
 		return;
 	}
 	promise(id && c.set[id] && c.v[id] >= cfg_keys[id].min && c.v[id] <= cfg_keys[id].max,

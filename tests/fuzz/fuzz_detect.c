@@ -81,9 +81,11 @@ static void check_factors(const struct seep_verdict *v)
 		promise(f->id && f->id <= SEEPAGE_FACTOR_MAX);
 		promise((f->id <= SEEPAGE_FACTOR_VSZ_RSS) == classic);
 		promise(!(seen >> f->id & 1));
-		promise(f->points <= f->max);
+		promise(f->points <= f->max && -f->points <= f->max);
 		seen |= 1U << f->id;
-		sum += f->max;
+		/* these two come on top, where they are known */
+		if (f->id != SEEPAGE_FACTOR_COLD && f->id != SEEPAGE_FACTOR_PMC)
+			sum += f->max;
 	}
 	promise(sum <= 100);
 }
@@ -208,6 +210,7 @@ static void step(struct seep_sample *s, struct seep_conf *c, u8 op)
 	case 6:
 		s->error = (u32)take(3);
 		s->page_shift = (u8)(12 + take(1) % 5);
+		s->pmc = (u16)(take(1) << take(1) % 16);
 		break;
 	case 7:				/* much */
 		*of += take(1) << take(1) % 48;

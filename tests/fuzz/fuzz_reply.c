@@ -29,6 +29,8 @@ static const struct line {
 	{ &cmd_watch, { "--since=0" } },
 	{ &cmd_watch, { "--wait", "--min-confidence=50" } },
 	{ &cmd_watch, { "--count=2", "--since=1" } },
+	{ &cmd_stat, { "1", "--count=2" } },
+	{ &cmd_stat, { "--all" } },
 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -67,6 +67,7 @@ static void write_again(struct series_reader *r, struct reading *k, const struct
 		.begun_ns = f->begun_ns, .tte_s = f->tte_s, .begun_faults = f->begun_faults,
 		.error = f->sample.error, .maps = (u32)f->maps, .cold = f->sample.cold,
 		.peers = f->sample.peers, .peers_growing = f->sample.peers_growing,
+		.pmc = f->sample.pmc,
 		.limit = f->sample.limit, .page_shift = f->sample.page_shift,
 		.state = f->state, .confidence = f->confidence,
 	};

@@ -11,8 +11,8 @@ import sys
 header = open(sys.argv[1]).read()
 ALERT_GROUP = 7
 JSON, PRETTY, FAMILY = 0x20, 0x40, 0x80
-(STATUS, PS, SHOW, EXPLAIN, ALERTS, GET, SET, RESET, VERSION, WATCH, WATCH_SINCE) = (
-    0, 1, 3, 4, 5, 7, 9, 10, 11, 12, 15)  # lines of fuzz_reply.c
+(STATUS, PS, SHOW, EXPLAIN, ALERTS, GET, SET, RESET, VERSION, WATCH, WATCH_SINCE, STAT,
+ STAT_ALL) = (0, 1, 3, 4, 5, 7, 9, 10, 11, 12, 15, 16, 17)  # lines of fuzz_reply.c
 
 
 def enum(name):
@@ -101,6 +101,29 @@ def process(state, cmd, pid=1, seq=0):
     return b''.join(parts)
 
 
+def values(attr, *counts):
+    data = b''.join(v.to_bytes(8, 'little') for n in counts for v in (n, 100, 50))
+    return bytes([1, attr, len(data)]) + data
+
+
+def pmc_event(name, state=0):
+    return nest(a('PMC_EVENT'), text(2, name), num(5, 1, state),
+                text(6, 'it has none') if state == 2 else b'', values(7, 1 << 20))
+
+
+def pmc(ended=0):
+    """A status with counters"""
+    events = (pmc_event('cycles'), pmc_event('instructions'), pmc_event('llc_misses', 1),
+              pmc_event('dtlb_misses', 2))
+    return (message(0, 0, 1) + text(a('PMC'), 'on') + num(a('PMC_SET'), 4, 5 + ended) +
+            nest(a('PMC_EVENTS'), *events) + end() + ACK)
+
+
+def counted(n, pid=1):
+    return (process(0, 2, pid) + num(a('PMC_SET'), 4, 5) +
+            values(a('PMC_VALUES'), n, 2 * n, n >> 8, 0) + end())
+
+
 def status():
     small = [num(a(n), size, 3) for n, size in (
         ('PROCESSES', 4), ('REC_BYTES', 4), ('MEMORY_BYTES', 8), ('SEQ_FIRST', 8), ('INSTANCE', 8),
@@ -138,6 +161,9 @@ for form in (0, JSON, PRETTY):
         (EXPLAIN | form, error(3, 'no such process') + ring),
         (ALERTS | form, ring),
         (GET | form, config()),
+        (STAT | form, pmc() + counted(1 << 30) + ACK + pmc() + counted(1 << 31) + ACK + pmc(1)),
+        (STAT_ALL | form, pmc() + counted(1 << 30) + DONE + pmc() + counted(1 << 31) +
+         counted(1 << 20, 2) + DONE),
         (WATCH | form, status() + DONE + process(4, 7, seq=4) + end(3) + error(2)),
         (WATCH_SINCE | form, status() + ring + process(4, 7, seq=9) + end(2) + status() + ring),
     ]

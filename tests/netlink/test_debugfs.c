@@ -265,12 +265,13 @@ static void config(void)
 			 0), "SET_CONFIG refused");
 	get_config(&c, v);
 	read_table(&t, "config", 65536);
-	check(t.rows == __SEEPAGE_CFG_MAX - 1, "%u keys", t.rows);
+	check(t.rows == __SEEPAGE_CFG_MAX, "%u keys", t.rows);	/* and pmc_events */
 #define NUMBER(ID, word, def, lo, hi, text)	same_num(&t, #word, v[SEEPAGE_CFG_##ID], 0);
 	SEEPAGE_CONFIG_NUMBERS(NUMBER)
 #undef NUMBER
 	check(!strcmp(value_of(&t, "policy"), "classic"), "policy");
 	check(!strcmp(value_of(&t, "pmc"), "auto"), "pmc");
+	check(!strcmp(value_of(&t, "pmc_events"), "-"), "pmc_events");
 	fresh(&c);
 }
 

@@ -97,7 +97,7 @@ static inline double leak_20mb_min(double t)
 	return 5.0 * MB + 20.0 * MB / 60 * t;
 }
 
-static inline u8 points(const struct seep_verdict *v, u8 id)
+static inline int points(const struct seep_verdict *v, u8 id)
 {
 	for (int i = 0; i < v->nfactors; i++)
 		if (v->factor[i].id == id)

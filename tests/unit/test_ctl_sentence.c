@@ -11,7 +11,7 @@ static unsigned int series;	/* of the next factor and gate */
 
 static const char *factor(int id, int points, s64 value, s64 baseline)
 {
-	struct factor f = { .id = (unsigned int)id, .points = (unsigned int)points, .max = 30,
+	struct factor f = { .id = (unsigned int)id, .points = points, .max = 30,
 			    .value = value, .baseline = baseline, .series = series,
 			    .has_value = true, .has_baseline = true };
 
@@ -57,6 +57,10 @@ static void factors(void **state)
 			    "0.95 pages stayed for each anonymous page fault");
 	assert_non_null(strstr(factor(SEEPAGE_FACTOR_RETAIN, 15, 512000, 1000),
 			       "512.00 pages stayed for each anonymous page fault: memory came"));
+	assert_string_equal(factor(SEEPAGE_FACTOR_PMC, 6, 990, 1100),
+			    "cache and TLB misses, at 99.0 % of what was usual, speak for a leak");
+	assert_string_equal(factor(SEEPAGE_FACTOR_PMC, -6, 2100, 1100),
+			    "cache and TLB misses, at 210.0 % of what was usual, speak against a leak");
 	assert_string_equal(factor(SEEPAGE_FACTOR_FAULT_RATE, 30, 1500, 1000),
 			    "the fault rate is 1500 faults/s, above 1000 faults/s");
 	assert_string_equal(factor(SEEPAGE_FACTOR_FAULT_RATE, 0, 5, 500),

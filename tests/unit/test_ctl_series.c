@@ -68,6 +68,7 @@ static void change_sample(struct seepage_raw_sample *s)
 	s->cold_ns = below(8) ? s->cold_ns : below(1000000);
 	s->peers = below(8) ? s->peers : (u16)below(65536);
 	s->peers_growing = below(8) ? s->peers_growing : (u16)below(65536);
+	s->pmc = below(8) ? s->pmc : (u16)below(65536);
 	s->state = below(4) ? s->state : (u8)below(__SEEPAGE_STATE_MAX);
 	s->confidence = below(4) ? s->confidence : (u8)below(101);
 	s->tte_s = below(4) ? s->tte_s : below(3) ? below(100000) : SEEP_UNKNOWN;
@@ -180,6 +181,7 @@ static int on_fed(struct series_reader *r, struct series *s)
 	assert_true(g->cold_ns == w->cold_ns && g->cold == w->cold && g->error == w->error);
 	assert_true(s->v[FIELD_CPU] == w->cpu_ns && s->v[FIELD_MAPS] == w->maps);
 	assert_true(g->peers == w->peers && g->peers_growing == w->peers_growing);
+	assert_int_equal(g->pmc, w->pmc);
 	assert_true(g->page_shift == w->page_shift && g->full == l->full[l->read]);
 	assert_true(s->judged && s->state == w->state && s->confidence == w->confidence);
 	assert_true(s->tte_s == w->tte_s);

@@ -41,7 +41,7 @@ static double flat_then_leak(double t)
 
 static void test_floor_points_do_not_fall_while_it_rises(void **state)
 {
-	u8 points = 0, most = 0;
+	s8 points = 0, most = 0;
 	struct sim m;
 
 	(void)state;
@@ -598,6 +598,34 @@ static void test_evidence_holds_as_long_as_it_took(void **state)
 			6 * 3600 - 600, 6 * 3600);
 }
 
+/* 10 MB/min, and so many of the usual misses. */
+static void run_misses(struct sim *m, u16 pmc)
+{
+	sim_init(m, 4 * GB);
+	m->s.pmc = pmc;
+	for (double t = 0; t < 4 * 3600; t += 10)
+		feed(m, t, 20 * MB + (u64)(10.0 * MB * t / 60), true);
+}
+
+static void test_misses_are_worth_a_few_points(void **state)
+{
+	struct sim none, flat, rising;
+
+	(void)state;
+	run_misses(&none, 0);
+	run_misses(&flat, 1000);
+	run_misses(&rising, 3000);
+	assert_int_equal(points(&flat.v, SEEPAGE_FACTOR_PMC), 6);
+	assert_int_equal(points(&rising.v, SEEPAGE_FACTOR_PMC), -6);
+	assert_int_equal(none.v.nfactors + 1, flat.v.nfactors);
+	/* earlier and later; all of them are alerts in the end */
+	assert_true(flat.at[SEEPAGE_STATE_SUSPECTED] <= none.at[SEEPAGE_STATE_SUSPECTED]);
+	assert_true(none.at[SEEPAGE_STATE_SUSPECTED] <= rising.at[SEEPAGE_STATE_SUSPECTED]);
+	assert_true(rising.worst >= SEEPAGE_STATE_CONFIRMED);
+	assert_int_equal(flat.v.confidence, 100);
+	assert_in_range(rising.v.confidence, 80, 94);
+}
+
 static void test_old_evidence_counts_no_more(void **state)
 {
 	struct sim m;
@@ -1088,6 +1116,7 @@ int main(void)
 		cmocka_unit_test(test_rest_is_no_climb),
 		cmocka_unit_test(test_growth_in_use_is_no_alert),
 		cmocka_unit_test(test_evidence_holds_as_long_as_it_took),
+		cmocka_unit_test(test_misses_are_worth_a_few_points),
 		cmocka_unit_test(test_old_evidence_counts_no_more),
 		cmocka_unit_test(test_levels_keep_minima),
 		cmocka_unit_test(test_packed_floors_keep_their_order),

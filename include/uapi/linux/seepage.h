@@ -23,7 +23,8 @@
  *                    reply:   VERSION INSTANCE HOOK PROCESSES REC_BYTES
  *                             MEMORY_BYTES SEQ_FIRST SEQ_LAST TICKS
  *                             TICK_COST_NS TICK_COST_MAX_NS INTERVAL_MS
- *                             STRETCHED POLICY PMC [DISABLED]
+ *                             STRETCHED POLICY PMC [PMC_SET]
+ *                             [PMC_EVENTS{ PMC_EVENT{ .. }.. }] [DISABLED]
  *                             COUNTERS{ counter.. }
  * GET_PROC    do     request: PID (thread ids are accepted)
  *                    reply:   a process (below) with GATES and HISTORY
@@ -33,9 +34,9 @@
  *                             that is there all the time is told exactly once,
  *                             whatever it executes meanwhile
  * GET_CONFIG  do     request: -
- *                    reply:   CONFIG{ key.. }, all keys
- * SET_CONFIG  do     request: CONFIG{ key.. }, the keys to change; all of them
- *                             are applied or none
+ *                    reply:   CONFIG{ key.. }, all keys, and PMC_WANTED
+ * SET_CONFIG  do     request: [CONFIG{ key.. }] [PMC_WANTED], the keys to change;
+ *                             all of them are applied or none
  *                    reply:   ack only
  * GET_ALERTS  dump   request: [SINCE_SEQ] the first sequence number wanted
  *                    reply:   one message an alert, oldest first
@@ -60,7 +61,7 @@
  *             FAULTS_ANON FAULTS_FILE FAULT_RATE AGE_SECONDS
  *             FACTORS{ FACTOR{ .. }.. } [GATES{ GATE{ .. }.. }]
  *             [HISTORY{ LEVEL{ .. }.. }] [COLD_PERMILLE] [COLD_AGE_SECONDS]
- *             [LIMIT] [SERIES] [MEMBERS]
+ *             [LIMIT] [SERIES] [MEMBERS] [PMC_SET] [PMC_VALUES]
  *             Memory figures and fault counts are current; the verdict is that
  *             of the last sample. UID and CGROUP_ID are left out for a process
  *             that ended before they were known, PID where the reader's pid
@@ -68,6 +69,17 @@
  *             out altogether (GET_PROC dump).
  * an alert:   SEQ TIME_NS INSTANCE PREV_STATE and the process as it was then,
  *             with GATES
+ *
+ * Hardware counters are read where a CPU goes from one process to another. What
+ * each event counted is in a process' PMC_VALUES, in the order of the status'
+ * PMC_EVENTS if PMC_SET is the same in both; else the list has changed meanwhile.
+ * Values are not scaled: of enabled_ns, the time that was counted at all, the
+ * event had a counter for running_ns. COUNT of the status is what the counters of
+ * all CPUs show, and is exactly what its KTHREADS, IDLE, OTHERS and ENDED and the
+ * processes got together, once nothing counts any more (pmc hold) and the next pass
+ * has found who ended. An event that is unavailable has a REASON. A process that
+ * runs at the moment is up to date. PMC_VALUES need CAP_PERFMON or CAP_SYS_ADMIN,
+ * for one's own processes too: what the kernel did for them is among it.
  *
  * Evidence is what only user space can find out of a process: whether it uses
  * again what it gained, and what its cgroup may use. A request has one of these
@@ -205,6 +217,13 @@ enum seepage_attr {
 	SEEPAGE_A_POOL_BYTES,		/* u64, shared memory of the whole system */
 	SEEPAGE_A_MEMBERS,		/* u32, processes of the group; figures are sums */
 
+	/* hardware counters */
+	SEEPAGE_A_PMC_WANTED,		/* string, configured events; empty: the default ones */
+	SEEPAGE_A_PMC_SET,		/* u32, of the list of events; a new list, a new number */
+	SEEPAGE_A_PMC_EVENTS,		/* nest of SEEPAGE_A_PMC_EVENT */
+	SEEPAGE_A_PMC_EVENT,		/* nest of enum seepage_pmc_attr */
+	SEEPAGE_A_PMC_VALUES,		/* binary: struct seepage_pmc_value[], one an event */
+
 	__SEEPAGE_A_MAX,
 	SEEPAGE_A_MAX = __SEEPAGE_A_MAX - 1
 };
@@ -234,6 +253,7 @@ enum seepage_policy {
 enum seepage_pmc {
 	SEEPAGE_PMC_AUTO,
 	SEEPAGE_PMC_OFF,
+	SEEPAGE_PMC_HOLD,		/* nothing counts; what was counted stays readable */
 
 	__SEEPAGE_PMC_MAX,
 	SEEPAGE_PMC_MAX = __SEEPAGE_PMC_MAX - 1
@@ -262,6 +282,7 @@ enum seepage_factor {
 	SEEPAGE_FACTOR_RELEASE,		/* permille of growth given back; 0 */
 	SEEPAGE_FACTOR_RETAIN,		/* permille of a page kept per anon fault; 1000 */
 	SEEPAGE_FACTOR_COLD,		/* permille of the growth not used again; 900 */
+	SEEPAGE_FACTOR_PMC,		/* permille of the usual cache and TLB misses; 1100 */
 
 	__SEEPAGE_FACTOR_MAX,
 	SEEPAGE_FACTOR_MAX = __SEEPAGE_FACTOR_MAX - 1
@@ -275,6 +296,7 @@ enum seepage_factor_attr {
 	SEEPAGE_FACTOR_A_MAX_POINTS,	/* u8 */
 	SEEPAGE_FACTOR_A_VALUE,		/* s64 */
 	SEEPAGE_FACTOR_A_BASELINE,	/* s64 */
+	SEEPAGE_FACTOR_A_AGAINST,	/* u8, points taken off; left out: none. POINTS is 0 then */
 
 	__SEEPAGE_FACTOR_A_MAX,
 	SEEPAGE_FACTOR_A_MAX = __SEEPAGE_FACTOR_A_MAX - 1
@@ -321,6 +343,41 @@ enum seepage_level_attr {
 	__SEEPAGE_LEVEL_A_MAX,
 	SEEPAGE_LEVEL_A_MAX = __SEEPAGE_LEVEL_A_MAX - 1
 };
+
+enum seepage_pmc_state {
+	SEEPAGE_PMC_STATE_COUNTING,
+	SEEPAGE_PMC_STATE_WAITING,	/* its turn has not come yet, or nothing counts now */
+	SEEPAGE_PMC_STATE_UNAVAILABLE,	/* REASON says why */
+
+	__SEEPAGE_PMC_STATE_MAX,
+	SEEPAGE_PMC_STATE_MAX = __SEEPAGE_PMC_STATE_MAX - 1
+};
+
+enum seepage_pmc_attr {
+	SEEPAGE_PMC_A_UNSPEC,
+	SEEPAGE_PMC_A_PAD,
+	SEEPAGE_PMC_A_NAME,		/* string */
+	SEEPAGE_PMC_A_TYPE,		/* u32, as in struct perf_event_attr */
+	SEEPAGE_PMC_A_CONFIG,		/* u64, likewise */
+	SEEPAGE_PMC_A_STATE,		/* u8, enum seepage_pmc_state */
+	SEEPAGE_PMC_A_REASON,		/* string; left out where there is none */
+	SEEPAGE_PMC_A_COUNT,		/* binary: struct seepage_pmc_value[], one: all CPUs */
+	SEEPAGE_PMC_A_KTHREADS,		/* binary: struct seepage_pmc_value[], one */
+	SEEPAGE_PMC_A_IDLE,		/* binary: struct seepage_pmc_value[], one */
+	SEEPAGE_PMC_A_OTHERS,		/* binary: struct seepage_pmc_value[], one: not tracked */
+	SEEPAGE_PMC_A_ENDED,		/* binary: struct seepage_pmc_value[], one: gone by now */
+
+	__SEEPAGE_PMC_A_MAX,
+	SEEPAGE_PMC_A_MAX = __SEEPAGE_PMC_A_MAX - 1
+};
+
+struct seepage_pmc_value {
+	__u64	count;
+	__u64	enabled_ns;		/* counters were on */
+	__u64	running_ns;		/* the event had one */
+};
+
+#define SEEPAGE_PMC_EVENTS_MAX	9	/* in the list, at most */
 
 /* What of a process a verdict is about. */
 enum seepage_series {
@@ -371,13 +428,14 @@ struct seepage_raw_sample {
 	__u32	maps;			/* mappings; told, the detector is not fed it */
 	__u16	cold;			/* permille of growth that was not used again */
 	__u16	peers, peers_growing;	/* of its executable and cgroup */
+	__u16	pmc;			/* permille of the usual misses, from hardware counters */
 	__u8	limit;			/* enum seepage_limit, of headroom */
 	__u8	page_shift;
 	__u8	first;			/* 1: the history begins with this sample */
 	__u8	state;			/* verdict: enum seepage_state */
 	__u8	confidence;		/* verdict: 0 to 100 */
 	__u8	kind;			/* SEEPAGE_KIND_* */
-	__u8	pad[4];
+	__u8	pad[2];
 	char	comm[SEEPAGE_COMM_LEN];
 };
 
@@ -399,6 +457,7 @@ enum seepage_cfg {
 	SEEPAGE_CFG_WARMUP_S,
 	SEEPAGE_CFG_MAX_CPU_PERMILLE,
 	SEEPAGE_CFG_PMC,
+	SEEPAGE_CFG_PMC_MAX_COUNTERS,
 
 	__SEEPAGE_CFG_MAX,
 	SEEPAGE_CFG_MAX = __SEEPAGE_CFG_MAX - 1

@@ -16,4 +16,14 @@
 #define SEEP_TP_EXIT_PROTO	void *data, struct task_struct *p
 #endif
 
+/* fa2c3254d7cf, 9c2136be0878 (v5.18, and others' trees; Kbuild looks for it) */
+#ifdef SEEP_HAVE_SWITCH_PREV_STATE
+#define SEEP_TP_SWITCH_PROTO						\
+	void *data, bool preempt, struct task_struct *prev,		\
+	struct task_struct *next, unsigned int prev_state
+#else
+#define SEEP_TP_SWITCH_PROTO						\
+	void *data, bool preempt, struct task_struct *prev, struct task_struct *next
+#endif
+
 #endif

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Hardware counters: the list of events that the status has, and what of it a
+ * process got.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include "ctl.h"
+
+static void value(const struct nlattr *a, struct seepage_pmc_value *v)
+{
+	memset(v, 0, sizeof(*v));
+	if (a && nla_len(a) >= (int)sizeof(*v))
+		memcpy(v, nla_data(a), sizeof(*v));
+}
+
+static void text(const struct nlattr *a, char *buf, size_t size)
+{
+	if (a)
+		fmt_safe(buf, size, nla_data(a), strnlen(nla_data(a), (size_t)nla_len(a)));
+	else
+		*buf = '\0';
+}
+
+static void read_event(struct nlattr *nest, struct pmc_event *ev)
+{
+	struct nlattr *a[__SEEPAGE_PMC_A_MAX];
+	u64 v;
+
+	if (nla_parse_nested(a, SEEPAGE_PMC_A_MAX, nest, NULL) < 0)
+		memset(a, 0, sizeof(a));
+	memset(ev, 0, sizeof(*ev));
+	text(a[SEEPAGE_PMC_A_NAME], ev->name, sizeof(ev->name));
+	text(a[SEEPAGE_PMC_A_REASON], ev->reason, sizeof(ev->reason));
+	ev->state = attr_u64(a[SEEPAGE_PMC_A_STATE], &v) ? (unsigned int)v : UINT32_MAX;
+	attr_u64(a[SEEPAGE_PMC_A_TYPE], &ev->type);
+	attr_u64(a[SEEPAGE_PMC_A_CONFIG], &ev->config);
+	value(a[SEEPAGE_PMC_A_COUNT], &ev->count);
+	value(a[SEEPAGE_PMC_A_KTHREADS], &ev->kthreads);
+	value(a[SEEPAGE_PMC_A_IDLE], &ev->idle);
+	value(a[SEEPAGE_PMC_A_OTHERS], &ev->others);
+	value(a[SEEPAGE_PMC_A_ENDED], &ev->ended);
+}
+
+/* It cannot be counted, reason says why. */
+bool pmc_unavailable(const struct pmc_event *ev)
+{
+	return ev->state == SEEPAGE_PMC_STATE_UNAVAILABLE;
+}
+
+/* What a status says; n is 0 if there are no counters. */
+void pmc_list(struct pmc_list *l, const struct rec *status)
+{
+	struct nlattr *pos;
+	int rem;
+
+	l->n = 0;
+	l->set = rec_get(status, SEEPAGE_A_PMC_SET, 0);
+	if (!l->set || !status->a[SEEPAGE_A_PMC_EVENTS])
+		return;
+	nla_for_each_nested(pos, status->a[SEEPAGE_A_PMC_EVENTS], rem)
+		if (nla_type(pos) == SEEPAGE_A_PMC_EVENT && l->n < PMC_EVENTS)
+			read_event(pos, &l->ev[l->n++]);
+}
+
+/* How many events of its list the process has values of; 0: none are known */
+unsigned int pmc_values(const struct rec *rec, struct seepage_pmc_value *v)
+{
+	const struct nlattr *a = rec->a[SEEPAGE_A_PMC_VALUES];
+	const struct pmc_list *l = rec->pmc;
+	unsigned int n;
+
+	if (!l || !a || rec_get(rec, SEEPAGE_A_PMC_SET, 0) != l->set)
+		return 0;
+	n = (unsigned int)nla_len(a) / sizeof(*v);
+	if (n > l->n)
+		n = l->n;
+	memcpy(v, nla_data(a), n * sizeof(*v));
+	return n;
+}
+
+struct json_object *pmc_value_json(const struct seepage_pmc_value *v)
+{
+	struct json_object *o = json_object_new_object();
+
+	json_object_object_add(o, "count", json_object_new_uint64(v->count));
+	json_object_object_add(o, "enabled_ns", json_object_new_uint64(v->enabled_ns));
+	json_object_object_add(o, "running_ns", json_object_new_uint64(v->running_ns));
+	return o;
+}
+
+/* An object with every event, null for one that does not count; or NULL: null */
+struct json_object *pmc_json(const struct rec *rec)
+{
+	struct seepage_pmc_value v[PMC_EVENTS];
+	unsigned int n = pmc_values(rec, v), i;
+	struct json_object *o;
+
+	if (!n)
+		return NULL;
+	o = json_object_new_object();
+	for (i = 0; i < n; i++)
+		json_object_object_add(o, rec->pmc->ev[i].name,
+				       rec->pmc->ev[i].state != SEEPAGE_PMC_STATE_UNAVAILABLE ||
+				       v[i].count ? pmc_value_json(&v[i]) : NULL);
+	return o;
+}
+
+/* The same of the whole machine, with who got what. */
+struct json_object *pmc_list_json(const struct pmc_list *l)
+{
+	struct json_object *list = json_object_new_object(), *o;
+	const struct pmc_event *ev;
+	const char *state;
+
+	for (ev = l->ev; ev < l->ev + l->n; ev++) {
+		o = pmc_value_json(&ev->count);
+		state = pmc_state_name(ev->state);
+		json_object_object_add(o, "type", json_object_new_uint64(ev->type));
+		json_object_object_add(o, "config", json_object_new_uint64(ev->config));
+		json_object_object_add(o, "state", state ? json_object_new_string(state) : NULL);
+		json_object_object_add(o, "reason", *ev->reason ?
+				       json_text(ev->reason, strlen(ev->reason)) : NULL);
+		json_object_object_add(o, "kthreads", pmc_value_json(&ev->kthreads));
+		json_object_object_add(o, "idle", pmc_value_json(&ev->idle));
+		json_object_object_add(o, "others", pmc_value_json(&ev->others));
+		json_object_object_add(o, "ended", pmc_value_json(&ev->ended));
+		json_object_object_add(list, ev->name, o);
+	}
+	return list;
+}
+
+/* A row for each event: what it is, counts, and how much of the time. */
+void pmc_list_print(const struct pmc_list *l)
+{
+	static const char *const heads[] = { "EVENT", "CODE", "COUNT", "OF THE TIME", "STATE" };
+	static const bool right[] = { false, true, true, true, false };
+	struct table *t = table_new(heads, right, ARRAY_SIZE(heads));
+	const struct pmc_event *ev;
+	char buf[TEXT_MAX];
+
+	for (ev = l->ev; ev < l->ev + l->n; ev++) {
+		const char *state = pmc_state_name(ev->state);
+
+		table_cell(t, ev->name);
+		snprintf(buf, sizeof(buf), "%llu:%#llx", ev->type, ev->config);
+		table_cell(t, buf);
+		snprintf(buf, sizeof(buf), "%llu", ev->count.count);
+		table_cell(t, buf);
+		if (ev->count.enabled_ns)
+			snprintf(buf, sizeof(buf), "%.1f %%", 100.0 *
+				 (double)ev->count.running_ns / (double)ev->count.enabled_ns);
+		else
+			snprintf(buf, sizeof(buf), "-");
+		table_cell(t, buf);
+		snprintf(buf, sizeof(buf), "%s%s%s", state ? state : "?",
+			 *ev->reason ? ": " : "", ev->reason);
+		table_cell(t, buf);
+	}
+	table_print(t, "  ");
+	table_free(t);
+}

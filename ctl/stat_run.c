@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What a command counts, and all that descends from it. A process is gone when
+ * its end is known, and its counters with it: each is stopped at its end, while
+ * it still has its memory, and asked for then. What a process counts before it
+ * executes another program is not in it, nor is the very end of it, nor what is
+ * still there when the command has ended.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+#include <time.h>
+#include "stat.h"
+
+struct member {
+	u32 pid;
+	struct stat_block last;		/* of the program it executes */
+};
+
+struct run {
+	struct knl *k;
+	const struct pmc_list *list;
+	struct stat_block *sum;
+	struct member *member;		/* those that threads have ended of */
+	size_t n, room;
+};
+
+static u64 now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (u64)t.tv_sec * 1000000000 + (u64)t.tv_nsec;
+}
+
+static int seize(pid_t child)
+{
+	unsigned long options = PTRACE_O_TRACEEXIT | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK |
+				PTRACE_O_TRACECLONE;
+
+	return ptrace(PTRACE_SEIZE, child, NULL, (void *)options) ? errno : 0;
+}
+
+static struct member *member_of(struct run *r, u32 pid)
+{
+	size_t i;
+
+	for (i = 0; i < r->n; i++)
+		if (r->member[i].pid == pid)
+			return &r->member[i];
+	if (r->n == r->room) {
+		r->room = r->room ? 2 * r->room : 16;
+		r->member = must(realloc(r->member, r->room * sizeof(*r->member)));
+	}
+	memset(&r->member[r->n], 0, sizeof(*r->member));
+	r->member[r->n].pid = pid;
+	r->sum->processes++;
+	return &r->member[r->n++];
+}
+
+/* A process ends, or a thread of it: what has it counted? */
+static void look(struct run *r, pid_t pid)
+{
+	struct stat_block b;
+	struct nlmsghdr *nlh;
+	struct member *m;
+	struct rec rec;
+
+	if (query_process(r->k, (u32)pid, &nlh) >= 0 && !rec_parse(&rec, nlh) &&
+	    stat_process(&rec, r->list, &b) && b.pid) {
+		m = member_of(r, b.pid);
+		if (b.v[0].enabled_ns < m->last.v[0].enabled_ns)
+			stat_plus(r->sum, &m->last);	/* it executes another program */
+		m->last = b;
+	}
+	free(nlh);
+}
+
+static void ended(struct run *r, u32 pid)
+{
+	size_t i;
+
+	for (i = 0; i < r->n; i++) {
+		if (r->member[i].pid != pid)
+			continue;
+		stat_plus(r->sum, &r->member[i].last);
+		r->member[i] = r->member[--r->n];
+		return;
+	}
+}
+
+/* Lets a process go on that is stopped, with the signal it got if that was all. */
+static void go_on(pid_t pid, int status)
+{
+	int event = status >> 16, sig = WSTOPSIG(status);
+
+	if (event == PTRACE_EVENT_STOP && (sig == SIGSTOP || sig == SIGTSTP ||
+					   sig == SIGTTIN || sig == SIGTTOU))
+		ptrace(PTRACE_LISTEN, pid, NULL, NULL);
+	else
+		ptrace(PTRACE_CONT, pid, NULL, (void *)(long)(event ? 0 : sig));
+}
+
+/* Until the command has ended; what it leaves behind is let go when we end. */
+static void follow(struct run *r, pid_t child)
+{
+	int status;
+	pid_t pid;
+
+	for (;;) {
+		pid = waitpid(-1, &status, __WALL);
+		if (pid < 0 && errno == EINTR)
+			continue;
+		if (pid < 0)
+			break;
+		if (WIFSTOPPED(status)) {
+			if (status >> 16 == PTRACE_EVENT_EXIT)
+				look(r, pid);
+			go_on(pid, status);
+			continue;
+		}
+		ended(r, (u32)pid);
+		if (pid == child)
+			break;
+	}
+	r->sum->status = status;
+	r->sum->ns = now_ns() - r->sum->ns;
+}
+
+/**
+ * stat_run() - execute a command and count
+ * @ctx: who says it when that fails
+ * @k: asked for the counters
+ * @list: the events
+ * @argv: words of the command, ended by NULL
+ * @b: what it and all that descends from it has counted
+ *
+ * Return: 0, or 1: it could not be executed, told.
+ */
+int stat_run(const struct ctx *ctx, struct knl *k, const struct pmc_list *list, char **argv,
+	     struct stat_block *b)
+{
+	struct run r = { .k = k, .list = list, .sum = b };
+	size_t i, n = 0;
+	pid_t child;
+	int err;
+
+	memset(b, 0, sizeof(*b));
+	b->command = true;
+	for (i = 0; argv[i] && n < sizeof(b->comm); i++) {
+		fmt_safe(b->comm + n, sizeof(b->comm) - n, i ? " " : "", i ? 1 : 0);
+		n += strlen(b->comm + n);
+		fmt_safe(b->comm + n, sizeof(b->comm) - n, argv[i], strlen(argv[i]));
+		n += strlen(b->comm + n);
+	}
+	b->ns = now_ns();
+	err = child_start(ctx, argv, seize, &child);
+	signal(SIGINT, SIG_IGN);	/* the terminal's: the command gets it, too */
+	signal(SIGQUIT, SIG_IGN);
+	if (!err)
+		follow(&r, child);
+	for (i = 0; i < r.n; i++)
+		stat_plus(b, &r.member[i].last);
+	free(r.member);
+	signal(SIGINT, SIG_DFL);
+	signal(SIGQUIT, SIG_DFL);
+	return err;
+}

@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Hardware counters: from counts to figures, signals and points.
+ *
+ * Leaked memory is not touched: growth while the share of misses stays what it
+ * was supports a leak, growth that brings misses is a working set in use. What
+ * was usual is learned while the process does not grow.
+ */
+#include "pmc.h"
+
+#define MILLION		1000000U
+#define TOP		(SEEP_UNKNOWN - 1)	/* the largest figure that is known */
+#define LLC_SHIFT	8
+#define FINE_SHIFT	4
+#define U32_TOP		0xffffffffU
+
+#define HALF		8U	/* samples of half the window */
+#define LEARN		16U	/* samples before a baseline is one */
+#define LEARN_TOP	64U	/* from then on older samples fade */
+#define NOW		8U	/* samples in dtlb_now, about */
+#define READ_FADE	10U	/* alpha of the moving average is 0.1 */
+
+/* In fewer than these a share is noise. */
+#define LEAST_REFERENCES	1000U
+#define LEAST_INSTRUCTIONS	100000U
+#define LEAST_LOADS		10000U
+
+#define DIVERGENCE_PERCENT	130
+#define Z_SQUARED		9
+#define LLC_LEAST		1000U	/* of a million: differences below are none */
+#define TLB_PRESSURE_FACTOR	2
+#define DTLB_LEAST		100U	/* in a million instructions */
+#define TLB_EFFICIENCY		950000U
+#define READ_FACTOR		2
+#define READ_LEAST		(16U << 10 << FINE_SHIFT)	/* 16 MiB/s */
+#define REMOTE_SHARE		500000U
+
+/* a * b, at most TOP */
+static u64 mul(u64 a, u64 b)
+{
+	return a && b > seep_div(TOP, a) ? TOP : a * b;
+}
+
+static u64 add(u64 a, u64 b)
+{
+	return b > TOP - a ? TOP : a + b;
+}
+
+/*
+ * a * b / c for b < c: the low bits of b and c go where the product would not fit,
+ * 31 bits of each are left.
+ */
+static u64 part(u64 a, u64 b, u64 c)
+{
+	while (c >> 32) {
+		b >>= 1;
+		c >>= 1;
+	}
+	return add(mul(seep_div(a, c), b), seep_div((a - seep_div(a, c) * c) * b, c));
+}
+
+/**
+ * seep_pmc_scale() - what would have been counted in all the time it was wanted
+ * @c: a count, with its times
+ *
+ * Return: the count over the share of time that the event had a counter, at most
+ * SEEP_UNKNOWN - 1; SEEP_UNKNOWN if it never had one.
+ */
+u64 seep_pmc_scale(const struct seepage_pmc_value *c)
+{
+	u64 count = c->count < TOP ? c->count : TOP, whole;
+
+	if (!c->running_ns)
+		return SEEP_UNKNOWN;
+	if (c->enabled_ns <= c->running_ns)
+		return count;
+	whole = seep_div(c->enabled_ns, c->running_ns);
+	return add(mul(count, whole),
+		   part(count, c->enabled_ns - whole * c->running_ns, c->running_ns));
+}
+
+/**
+ * seep_pmc_ratio() - a quotient in fixed point
+ * @a: numerator
+ * @b: denominator
+ * @unit: what 1 is
+ *
+ * Return: a * unit / b, at most SEEP_UNKNOWN - 1; SEEP_UNKNOWN if either is, or
+ * of nothing.
+ */
+u64 seep_pmc_ratio(u64 a, u64 b, u64 unit)
+{
+	u64 whole;
+
+	if (a == SEEP_UNKNOWN || b == SEEP_UNKNOWN || !b)
+		return SEEP_UNKNOWN;
+	whole = seep_div(a, b);
+	return add(mul(whole, unit), part(unit, a - whole * b, b));
+}
+
+/* A share of a million cannot be more than that; counters do not start at one time. */
+static u64 share(u64 a, u64 b)
+{
+	u64 v = seep_pmc_ratio(a, b, MILLION);
+
+	return v == SEEP_UNKNOWN || v < MILLION ? v : MILLION;
+}
+
+/**
+ * seep_pmc_figures() - derived figures of an interval
+ * @ev: what was counted in it, by enum seep_pmc_event
+ * @ns: its length
+ * @f: the figures
+ */
+void seep_pmc_figures(const struct seepage_pmc_value ev[__SEEP_PMC_MAX], u64 ns,
+		      struct seep_pmc_figures *f)
+{
+	u64 n[__SEEP_PMC_MAX], missed;
+	u32 i;
+
+	for (i = 0; i < __SEEP_PMC_MAX; i++)
+		n[i] = seep_pmc_scale(&ev[i]);
+	memcpy(f->n, n, sizeof(n));
+	f->ipc = seep_pmc_ratio(n[SEEP_PMC_INSTRUCTIONS], n[SEEP_PMC_CYCLES], 1000);
+	f->llc_miss_share = share(n[SEEP_PMC_LLC_MISSES], n[SEEP_PMC_LLC_REFERENCES]);
+	f->llc_mpmi = seep_pmc_ratio(n[SEEP_PMC_LLC_MISSES], n[SEEP_PMC_INSTRUCTIONS], MILLION);
+	f->dtlb_mpmi = seep_pmc_ratio(n[SEEP_PMC_DTLB_MISSES], n[SEEP_PMC_INSTRUCTIONS], MILLION);
+	missed = share(n[SEEP_PMC_DTLB_MISSES], n[SEEP_PMC_LOADS]);
+	f->tlb_efficiency = missed == SEEP_UNKNOWN ? SEEP_UNKNOWN : MILLION - missed;
+	f->walk_share = share(n[SEEP_PMC_PAGE_WALK_CYCLES], n[SEEP_PMC_CYCLES]);
+	f->remote_share = SEEP_UNKNOWN;
+	if (n[SEEP_PMC_NODE_LOCAL] != SEEP_UNKNOWN && n[SEEP_PMC_NODE_REMOTE] != SEEP_UNKNOWN)
+		f->remote_share = share(n[SEEP_PMC_NODE_REMOTE],
+					add(n[SEEP_PMC_NODE_LOCAL], n[SEEP_PMC_NODE_REMOTE]));
+	f->read_bytes = n[SEEP_PMC_LLC_MISSES] == SEEP_UNKNOWN ? SEEP_UNKNOWN :
+			mul(n[SEEP_PMC_LLC_MISSES], SEEP_PMC_LINE);
+	f->read_rate = seep_pmc_ratio(f->read_bytes, ns, 1000000000);
+}
+
+/* ---- signals ---- */
+
+/* Is there enough of @event for a share of it? */
+static bool enough(const struct seep_pmc_figures *f, enum seep_pmc_event event, u32 least)
+{
+	return f->n[event] != SEEP_UNKNOWN && f->n[event] >= least;
+}
+
+static u32 fine(u64 v, u32 shift)
+{
+	return v > U32_TOP >> shift ? U32_TOP : (u32)v << shift;
+}
+
+/* One @n-th of the way from a mean to @x */
+static u32 toward(u32 mean, u32 x, u32 n)
+{
+	return x > mean ? mean + (x - mean) / n : mean - (mean - x) / n;
+}
+
+static u32 apart(u32 a, u32 b)
+{
+	return a > b ? a - b : b - a;
+}
+
+static bool learns(u8 n, bool growing)
+{
+	return !growing || n < LEARN;
+}
+
+/* Welford's mean and variance; from LEARN_TOP on the old fades as the new comes. */
+static void learn_llc(struct seep_pmc_baseline *b, u32 x)
+{
+	u32 before = apart(x, b->llc_mean);
+	u64 square;
+
+	b->llc_n += b->llc_n < LEARN_TOP;
+	b->llc_mean = toward(b->llc_mean, x, b->llc_n);
+	square = (u64)before * apart(x, b->llc_mean) >> 2 * LLC_SHIFT;
+	if (square > b->llc_var)
+		b->llc_var += seep_div(square - b->llc_var, b->llc_n);
+	else
+		b->llc_var -= seep_div(b->llc_var - square, b->llc_n);
+}
+
+/* A half of the window is full: is it more than the one before? */
+static void close_half(struct seep_pmc_baseline *b)
+{
+	b->older = b->newer;
+	b->newer = b->sum / HALF + 1;
+	b->sum = 0;
+	b->half_n = 0;
+	b->signals &= (u8)~(1U << SEEP_PMC_SIGNAL_LLC_DIVERGENCE);
+	if (b->older && b->newer > b->older + LLC_LEAST &&
+	    (u64)b->newer * 100 > (u64)b->older * DIVERGENCE_PERCENT)
+		b->signals |= 1U << SEEP_PMC_SIGNAL_LLC_DIVERGENCE;
+}
+
+static u32 feed_llc(struct seep_pmc_baseline *b, u32 x, bool growing)
+{
+	u64 above = x > b->llc_mean >> LLC_SHIFT ? x - (b->llc_mean >> LLC_SHIFT) : 0;
+	u64 var = b->llc_var > (u64)LLC_LEAST * LLC_LEAST ? b->llc_var : LLC_LEAST * LLC_LEAST;
+	bool high = b->llc_n >= LEARN && above * above > Z_SQUARED * var;
+
+	b->sum += x;
+	if (++b->half_n == HALF)
+		close_half(b);
+	if (learns(b->llc_n, growing))
+		learn_llc(b, x << LLC_SHIFT);
+	return high ? 1U << SEEP_PMC_SIGNAL_LLC_Z_SCORE : 0;
+}
+
+static u32 feed_dtlb(struct seep_pmc_baseline *b, u32 x, bool growing)
+{
+	bool high = b->dtlb_n >= LEARN && x >= DTLB_LEAST << FINE_SHIFT &&
+		    x > (u64)TLB_PRESSURE_FACTOR * b->dtlb_mean;
+
+	b->dtlb_now = b->dtlb_n ? toward(b->dtlb_now, x, NOW) : x;
+	if (learns(b->dtlb_n, growing)) {
+		b->dtlb_n += b->dtlb_n < LEARN_TOP;
+		b->dtlb_mean = toward(b->dtlb_mean, x, b->dtlb_n);
+	}
+	return high ? 1U << SEEP_PMC_SIGNAL_TLB_PRESSURE : 0;
+}
+
+static u32 feed_read(struct seep_pmc_baseline *b, u32 x)
+{
+	bool high = b->read_mean && x >= READ_LEAST && x > (u64)READ_FACTOR * b->read_mean;
+
+	b->read_mean = b->read_mean ? toward(b->read_mean, x, READ_FADE) : x;
+	return high ? 1U << SEEP_PMC_SIGNAL_BANDWIDTH : 0;
+}
+
+/**
+ * seep_pmc_feed() - one more interval of a process
+ * @b: what is usual for it
+ * @f: its figures
+ * @growing: it grows: nothing is learned, but for the begin
+ *
+ * Return: mask of 1 << enum seep_pmc_signal. The divergence is that of the last
+ * half of the window that was filled, the others are those of this interval.
+ */
+u8 seep_pmc_feed(struct seep_pmc_baseline *b, const struct seep_pmc_figures *f, bool growing)
+{
+	u32 signals = 0;
+
+	if (enough(f, SEEP_PMC_LLC_REFERENCES, LEAST_REFERENCES) &&
+	    f->llc_miss_share != SEEP_UNKNOWN)
+		signals |= feed_llc(b, (u32)f->llc_miss_share, growing);
+	if (enough(f, SEEP_PMC_INSTRUCTIONS, LEAST_INSTRUCTIONS) && f->dtlb_mpmi != SEEP_UNKNOWN)
+		signals |= feed_dtlb(b, fine(f->dtlb_mpmi, FINE_SHIFT), growing);
+	if (enough(f, SEEP_PMC_LOADS, LEAST_LOADS) && f->tlb_efficiency < TLB_EFFICIENCY)
+		signals |= 1U << SEEP_PMC_SIGNAL_TLB_EFFICIENCY;
+	if (f->read_rate != SEEP_UNKNOWN)
+		signals |= feed_read(b, fine(f->read_rate >> 10, FINE_SHIFT));
+	if (f->remote_share != SEEP_UNKNOWN && f->remote_share > REMOTE_SHARE &&
+	    add(f->n[SEEP_PMC_NODE_LOCAL], f->n[SEEP_PMC_NODE_REMOTE]) >= LEAST_REFERENCES)
+		signals |= 1U << SEEP_PMC_SIGNAL_NODE_IMBALANCE;
+	b->signals = (u8)(signals | (b->signals & 1U << SEEP_PMC_SIGNAL_LLC_DIVERGENCE));
+	return b->signals;
+}
+
+/* ---- the word for the verdict ---- */
+
+/* @now in permille of @usual, at least 1; what is less than @least apart is hardly so. */
+static u32 rise(u64 now, u64 usual, u32 least)
+{
+	u32 v = (u32)seep_div((now + least) * 1000, usual + least);
+
+	return v ? v : 1;
+}
+
+/**
+ * seep_pmc_rise() - how much more misses than usual
+ * @b: what is usual, and what there is now
+ *
+ * Return: misses of the last samples, of the caches or of the TLB, whichever
+ * rose more, in permille of what was usual before the process grew; 0: not
+ * known.
+ */
+u16 seep_pmc_rise(const struct seep_pmc_baseline *b)
+{
+	u32 most = 0, v;
+
+	if (b->llc_n >= LEARN && b->newer)
+		most = rise(b->newer - 1, b->llc_mean >> LLC_SHIFT, LLC_LEAST);
+	if (b->dtlb_n >= LEARN) {
+		v = rise(b->dtlb_now, b->dtlb_mean, DTLB_LEAST << FINE_SHIFT);
+		most = v > most ? v : most;
+	}
+	return most < 0xffff ? (u16)most : 0xffff;
+}
+
+/**
+ * seep_pmc_points() - what that is worth
+ * @rise: of seep_pmc_rise(), known
+ *
+ * Return: points, never more for more misses: all of them for growth that brings
+ * no misses, less than none for growth that is used.
+ */
+s8 seep_pmc_points(u16 rise)
+{
+	const int half = (SEEP_PMC_RISING - SEEP_PMC_FLAT) / 2;
+
+	if (rise <= SEEP_PMC_FLAT)
+		return SEEP_PMC_POINTS;
+	if (rise >= SEEP_PMC_RISING)
+		return -SEEP_PMC_POINTS;
+	return (s8)((SEEP_PMC_FLAT + half - rise) * SEEP_PMC_POINTS / half);
+}

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Hardware counters of one process: from counts to figures, from figures to
+ * signals against what is usual for it, and to one word for the verdict. Pure,
+ * as the rest of detect/.
+ */
+#ifndef SEEP_DETECT_PMC_H
+#define SEEP_DETECT_PMC_H
+
+#include "detect.h"
+
+/* X(ID, name): what is counted, whatever a processor calls it */
+#define SEEP_PMC_EVENTS(X)						\
+	X(CYCLES, cycles)						\
+	X(INSTRUCTIONS, instructions)					\
+	X(LLC_REFERENCES, llc_references)				\
+	X(LLC_MISSES, llc_misses)					\
+	X(LOADS, loads)							\
+	X(DTLB_MISSES, dtlb_misses)					\
+	X(PAGE_WALK_CYCLES, page_walk_cycles)				\
+	X(NODE_LOCAL, node_local)					\
+	X(NODE_REMOTE, node_remote)
+
+#define SEEP_PMC_ID(ID, name)	SEEP_PMC_##ID,
+enum seep_pmc_event {
+	SEEP_PMC_EVENTS(SEEP_PMC_ID)
+	__SEEP_PMC_MAX
+};
+
+#define SEEP_PMC_LINE	64U	/* bytes of a cache line, on all in pmu_table.c */
+
+/*
+ * Of an interval. What is not known is SEEP_UNKNOWN, and nothing that is known
+ * ever is. Shares are of a million.
+ */
+struct seep_pmc_figures {
+	u64 n[__SEEP_PMC_MAX];	/* counts, scaled to the time they were wanted */
+	u64 ipc;		/* instructions in 1000 cycles */
+	u64 llc_miss_share;	/* LLC references that missed */
+	u64 llc_mpmi;		/* LLC misses in a million instructions */
+	u64 dtlb_mpmi;		/* dTLB misses in a million instructions */
+	u64 tlb_efficiency;	/* loads that needed no page walk */
+	u64 walk_share;		/* cycles in page walks */
+	u64 remote_share;	/* node loads from another node */
+	u64 read_bytes;		/* read from memory, estimate: LLC misses, a line each */
+	u64 read_rate;		/* the same in a second of the interval */
+};
+
+/* X(ID, name): what is unusual, for this process or at all */
+#define SEEP_PMC_SIGNALS(X)						\
+	X(LLC_DIVERGENCE, llc_divergence)				\
+	X(LLC_Z_SCORE, llc_z_score)					\
+	X(TLB_PRESSURE, tlb_pressure)					\
+	X(TLB_EFFICIENCY, tlb_efficiency)				\
+	X(BANDWIDTH, bandwidth)						\
+	X(NODE_IMBALANCE, node_imbalance)
+
+#define SEEP_PMC_SIGNAL_ID(ID, name)	SEEP_PMC_SIGNAL_##ID,
+enum seep_pmc_signal {		/* bits of a mask */
+	SEEP_PMC_SIGNALS(SEEP_PMC_SIGNAL_ID)
+	__SEEP_PMC_SIGNAL_MAX
+};
+
+/* What is usual for a process; all zero at its begin. */
+struct seep_pmc_baseline {
+	u64 llc_var;		/* variance of the share of LLC misses */
+	u32 llc_mean;		/* its mean, << 8 */
+	u32 dtlb_mean;		/* dTLB misses in a million instructions, << 4 */
+	u32 dtlb_now;		/* of the last samples */
+	u32 read_mean;		/* KiB read from memory in a second, << 4; 0: none yet */
+	u32 older, newer;	/* share of LLC misses in each half of the window, + 1; 0: none */
+	u32 sum;		/* of the half that is being filled */
+	u8 half_n;		/* samples in it */
+	u8 llc_n, dtlb_n;	/* samples learned from, saturating */
+	u8 signals;		/* of the last sample: mask of 1 << enum seep_pmc_signal */
+};
+
+/*
+ * For whoever samples a process, after its counters were read and before
+ * seep_det_feed(), with the differences to the last sample:
+ *
+ *	seep_pmc_figures(difference, ns since then, &figures);
+ *	signals = seep_pmc_feed(&rec->baseline, &figures, growing);
+ *	sample.pmc = seep_pmc_rise(&rec->baseline);
+ *
+ * growing: its state was not ok (of the last verdict). sample.pmc stays as it was
+ * while there is nothing new, and is 0 without counters: then nothing of this has
+ * any part in the verdict. It goes to the series and to replay as it is. The
+ * baseline starts again from all zero with another program, with other events
+ * (PMC_SET), and with a reset of the history. A sample in which the process hardly
+ * ran teaches nothing: there is no need to feed one with all differences 0.
+ */
+u64 seep_pmc_scale(const struct seepage_pmc_value *c);
+u64 seep_pmc_ratio(u64 a, u64 b, u64 unit);
+void seep_pmc_figures(const struct seepage_pmc_value ev[__SEEP_PMC_MAX], u64 ns,
+		      struct seep_pmc_figures *f);
+u8 seep_pmc_feed(struct seep_pmc_baseline *b, const struct seep_pmc_figures *f, bool growing);
+u16 seep_pmc_rise(const struct seep_pmc_baseline *b);
+
+/* What a rise is worth to the ladder: less than nothing, if it is high. */
+#define SEEP_PMC_POINTS	6
+#define SEEP_PMC_FLAT	1100	/* permille of what is usual, at most: as before */
+#define SEEP_PMC_RISING	1300	/* and from here on it is a working set */
+
+s8 seep_pmc_points(u16 rise);
+
+#endif /* SEEP_DETECT_PMC_H */

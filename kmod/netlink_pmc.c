@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Messages: hardware counters, of a process and of the whole machine.
+ */
+#include "netlink.h"
+#include "pmu.h"
+
+/**
+ * seep_put_pmc() - what a process got
+ * @skb: message being built; on failure the caller drops it
+ * @rec: in the table
+ *
+ * Context: process, may sleep, seep_table_mutex.
+ */
+int seep_put_pmc(struct sk_buff *skb, const struct seep_rec *rec)
+{
+	struct seepage_pmc_value v[SEEP_PMU_EVENTS];
+	u32 set;
+	u8 n;
+
+	if (!rec->pmu)
+		return 0;
+	n = seep_pmu_values(rec, v, &set);
+	if (nla_put_u32(skb, SEEPAGE_A_PMC_SET, set) ||
+	    nla_put(skb, SEEPAGE_A_PMC_VALUES, n * sizeof(v[0]), v))
+		return -EMSGSIZE;
+	return 0;
+}
+
+#ifdef SEEP_PMC
+
+static int put_value(struct sk_buff *skb, int attr, const struct seepage_pmc_value *v)
+{
+	return nla_put(skb, attr, sizeof(*v), v);
+}
+
+static int put_event(struct sk_buff *skb, const struct seep_pmu_shown *s)
+{
+	struct nlattr *nest = nla_nest_start(skb, SEEPAGE_A_PMC_EVENT);
+
+	if (!nest ||
+	    nla_put_string(skb, SEEPAGE_PMC_A_NAME, s->name) ||
+	    nla_put_u32(skb, SEEPAGE_PMC_A_TYPE, s->type) ||
+	    nla_put_u64_64bit(skb, SEEPAGE_PMC_A_CONFIG, s->config, SEEPAGE_PMC_A_PAD) ||
+	    nla_put_u8(skb, SEEPAGE_PMC_A_STATE, s->state) ||
+	    (s->reason && nla_put_string(skb, SEEPAGE_PMC_A_REASON, s->reason)) ||
+	    put_value(skb, SEEPAGE_PMC_A_COUNT, &s->total) ||
+	    put_value(skb, SEEPAGE_PMC_A_KTHREADS, &s->kthreads) ||
+	    put_value(skb, SEEPAGE_PMC_A_IDLE, &s->idle) ||
+	    put_value(skb, SEEPAGE_PMC_A_OTHERS, &s->others) ||
+	    put_value(skb, SEEPAGE_PMC_A_ENDED, &s->ended))
+		return -EMSGSIZE;
+	nla_nest_end(skb, nest);
+	return 0;
+}
+
+static int put_events(struct sk_buff *skb)
+{
+	struct seep_pmu_shown s;
+	struct nlattr *nest;
+	u8 i;
+
+	if (!seep_pmu_show(0, &s))
+		return 0;
+	if (nla_put_u32(skb, SEEPAGE_A_PMC_SET, s.set))
+		return -EMSGSIZE;
+	nest = nla_nest_start(skb, SEEPAGE_A_PMC_EVENTS);
+	if (!nest)
+		return -EMSGSIZE;
+	for (i = 0; seep_pmu_show(i, &s); i++)
+		if (put_event(skb, &s))
+			return -EMSGSIZE;
+	nla_nest_end(skb, nest);
+	return 0;
+}
+
+#else
+
+static int put_events(struct sk_buff *skb)
+{
+	return 0;
+}
+
+#endif
+
+/**
+ * seep_put_pmc_status() - the list of events, and what became of each
+ * @skb: message being built; on failure the caller drops it
+ *
+ * Context: process, may sleep, no table mutex.
+ */
+int seep_put_pmc_status(struct sk_buff *skb)
+{
+	char text[SEEP_PMU_TEXT];
+
+	seep_pmu_text(text, sizeof(text));
+	return nla_put_string(skb, SEEPAGE_A_PMC, text) ?: put_events(skb);
+}

@@ -1,0 +1,408 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Hardware counters: which events count, on which CPUs, and what became of each.
+ *
+ * The list of events is opened on every online CPU, closed when that is not
+ * wanted any more, and its events take turns where there are more of them than
+ * counters may be used. CPUs come and go: the callbacks only mark and close,
+ * the work sets it right. All of it is under pmu_mutex, which is taken before
+ * the table mutex and before the lock of CPU hotplug.
+ */
+#include <linux/cpu.h>
+#include <linux/cpuhotplug.h>
+#include <linux/mm.h>
+#include <linux/workqueue.h>
+#include "pmu.h"
+
+#define ROTATE_MS	200
+#define JUDGE_NS	NSEC_PER_SEC	/* so long an event must have had its turn */
+
+static void rotate_work(struct work_struct *w);
+static void reconcile_work(struct work_struct *w);
+static DECLARE_DELAYED_WORK(rotate, rotate_work);
+static DECLARE_WORK(reconcile, reconcile_work);
+
+static DEFINE_MUTEX(pmu_mutex);
+static struct {				/* pmu_mutex */
+	enum { NONE, HELD, COUNTING } state;
+	struct seep_pmu_listed event[SEEP_PMU_EVENTS];
+	struct event_state {
+		int rc;			/* of its opening; 0: open somewhere */
+		bool starved;		/* its turn came, a counter did not */
+		u64 turn, running;	/* when that was last looked at */
+	} st[SEEP_PMU_EVENTS];
+	u8 n;
+	u8 max;				/* pmc_max_counters that is in force */
+	char wanted[SEEP_PMC_WANTED];	/* pmc_events that is in force */
+	char why[SEEP_PMU_TEXT];	/* there are no counters; state NONE */
+	enum cpuhp_state hotplug;
+} pmu;
+
+/* ---- CPUs that come and go ---- */
+
+/* What events it has are from before it went, and dead. */
+static int cpu_came(unsigned int cpu)
+{
+	xchg(&per_cpu_ptr(&seep_pmu_cpu, cpu)->stale, true);
+	schedule_work(&reconcile);
+	return 0;
+}
+
+/* On the CPU itself, which still runs everything. */
+static int cpu_goes(unsigned int cpu)
+{
+	unsigned long flags;
+
+	local_irq_save(flags);
+	seep_pmu_close_here(this_cpu_ptr(&seep_pmu_cpu));
+	local_irq_restore(flags);
+	schedule_work(&reconcile);
+	return 0;
+}
+
+/* Events for every online CPU that has none. Returns how many there are. */
+static int create_all(void)
+{
+	struct seep_pmu_cpu *pc;
+	int cpu, events = 0, rc[SEEP_PMU_EVENTS], i;
+
+	for (i = 0; i < pmu.n; i++)
+		rc[i] = pmu.st[i].rc;
+	for_each_possible_cpu(cpu) {
+		pc = per_cpu_ptr(&seep_pmu_cpu, cpu);
+		if (xchg(&pc->stale, false) || !cpu_online(cpu))
+			seep_pmu_cpu_close(cpu);
+		if (cpu_online(cpu) && !pc->have_n)
+			seep_pmu_cpu_create(cpu, pmu.event, pmu.n, rc);
+		events += pc->have_n;
+	}
+	for (i = 0; i < pmu.n; i++)
+		pmu.st[i].rc = rc[i];
+	return events;
+}
+
+static void open_all(void)
+{
+	struct seep_pmu_cpu *pc;
+	int cpu;
+
+	for_each_possible_cpu(cpu) {
+		pc = per_cpu_ptr(&seep_pmu_cpu, cpu);
+		if (pc->have_n && !READ_ONCE(pc->n) && cpu_online(cpu))
+			seep_pmu_cpu_open(cpu, pmu.max);
+	}
+}
+
+static void close_all(void)
+{
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		seep_pmu_cpu_close(cpu);
+}
+
+static void reconcile_work(struct work_struct *w)
+{
+	mutex_lock(&pmu_mutex);
+	if (pmu.state == COUNTING) {
+		create_all();
+		open_all();
+	}
+	mutex_unlock(&pmu_mutex);
+}
+
+static void rotate_work(struct work_struct *w)
+{
+	int cpu;
+
+	mutex_lock(&pmu_mutex);
+	if (pmu.state == COUNTING) {
+		for_each_online_cpu(cpu)
+			seep_pmu_cpu_rotate(cpu, pmu.max);
+		schedule_delayed_work(&rotate, msecs_to_jiffies(ROTATE_MS));
+	}
+	mutex_unlock(&pmu_mutex);
+}
+
+/* ---- on, held, off ---- */
+
+static void say(const char *why)
+{
+	snprintf(pmu.why, sizeof(pmu.why), "off: %s", why);
+}
+
+/* None of the events could be opened anywhere. */
+static void say_why_not(void)
+{
+	char host[32], text[SEEP_PMU_TEXT];
+	bool none = true;
+	u8 i;
+
+	for (i = 0; i < pmu.n; i++)
+		none &= pmu.event[i].none || pmu.st[i].rc == -ENOENT ||
+			pmu.st[i].rc == -EOPNOTSUPP;
+	if (!none) {
+		say("no event could be opened");
+		return;
+	}
+	seep_pmu_host(host, sizeof(host));
+	snprintf(text, sizeof(text), "no hardware counters here%s%s%s",
+		 *host ? " (virtual machine without a vPMU, " : "", host, *host ? ")" : "");
+	say(text);
+}
+
+/* The events count from now on, on what was counted before if that was held. */
+static int count(void)
+{
+	int rc;
+
+	if (!create_all()) {
+		say_why_not();
+		return -ENOENT;
+	}
+	rc = pmu.state == HELD ? 0 : seep_pmu_areas_start(pmu.n);
+	if (rc) {
+		say("no memory");
+		goto close;
+	}
+	rc = seep_pmu_probe_start();
+	if (rc) {
+		say("no tracepoint sched_switch");
+		goto close;
+	}
+	rc = cpuhp_setup_state_nocalls(CPUHP_AP_ONLINE_DYN, "seepage:pmc", cpu_came, cpu_goes);
+	if (rc < 0) {
+		say("no callback of CPU hotplug");
+		seep_pmu_probe_stop();
+		goto close;
+	}
+	pmu.hotplug = rc;
+	pmu.state = COUNTING;
+	*pmu.why = '\0';
+	create_all();			/* those that came before the callbacks were there */
+	open_all();
+	if (pmu.n > pmu.max)
+		schedule_delayed_work(&rotate, msecs_to_jiffies(ROTATE_MS));
+	return 0;
+close:
+	close_all();
+	return rc;
+}
+
+static void hold(void)
+{
+	if (pmu.state != COUNTING)
+		return;
+	pmu.state = HELD;
+	close_all();			/* a CPU that goes until then closes itself */
+	seep_pmu_probe_stop();
+	cpuhp_remove_state_nocalls(pmu.hotplug);
+}
+
+static void forget(void)
+{
+	struct seep_pmu_cpu *pc;
+	int cpu;
+
+	hold();
+	if (pmu.state == NONE)
+		return;
+	pmu.state = NONE;
+	seep_pmu_areas_stop();
+	for_each_possible_cpu(cpu) {
+		pc = per_cpu_ptr(&seep_pmu_cpu, cpu);
+		memset(pc->sums, 0, sizeof(pc->sums));
+		memset(&pc->gone, 0, sizeof(pc->gone));
+	}
+	pmu.n = 0;
+}
+
+static void begin(void)
+{
+	char why[SEEP_PMU_TEXT];
+	int n, i;
+
+	n = *pmu.wanted ? seep_pmu_parse(pmu.wanted, pmu.event, why, sizeof(why)) :
+			  seep_pmu_defaults(pmu.event);
+	memset(pmu.st, 0, sizeof(pmu.st));
+	for (i = 0; i < n; i++)
+		pmu.st[i].rc = -ENOENT;
+	pmu.n = max(n, 0);
+	if (!count())
+		return;
+	if (pmu.state == NONE)
+		seep_pmu_areas_stop();
+}
+
+/**
+ * seep_pmu_configure() - do what the configuration says now
+ *
+ * Context: process, may sleep, no lock held.
+ */
+void seep_pmu_configure(void)
+{
+	char wanted[SEEP_PMC_WANTED];
+	u32 mode;
+	u8 max;
+
+	mutex_lock(&pmu_mutex);
+	mode = seep_config_value(SEEPAGE_CFG_PMC);
+	max = seep_config_value(SEEPAGE_CFG_PMC_MAX_COUNTERS);
+	seep_config_pmc_events(wanted, sizeof(wanted));
+	if (mode == SEEPAGE_PMC_OFF || max != pmu.max || strcmp(wanted, pmu.wanted))
+		forget();
+	pmu.max = max;
+	strscpy(pmu.wanted, wanted, sizeof(pmu.wanted));
+	if (mode == SEEPAGE_PMC_OFF) {
+		say("by configuration");
+	} else if (mode == SEEPAGE_PMC_HOLD) {
+		hold();
+		if (pmu.state == NONE)
+			say("held, and nothing was counted");
+	} else if (pmu.state == HELD) {
+		count();		/* what was counted stays, also when that fails */
+	} else if (pmu.state == NONE) {
+		begin();
+	}
+	mutex_unlock(&pmu_mutex);
+}
+
+void __init seep_pmu_init(void)
+{
+	seep_pmu_configure();
+}
+
+/* After those who may configure; before the table goes. */
+void seep_pmu_exit(void)
+{
+	mutex_lock(&pmu_mutex);
+	forget();
+	mutex_unlock(&pmu_mutex);
+	cancel_work_sync(&reconcile);
+	cancel_delayed_work_sync(&rotate);
+}
+
+/* ---- what is shown ---- */
+
+/* All CPUs, of one event: what its counters show, and how long it had its turn. */
+static void total(u8 id, struct seepage_pmc_value *v, u64 *turn)
+{
+	const struct seep_pmu_cpu *pc;
+	int cpu;
+
+	memset(v, 0, sizeof(*v));
+	*turn = 0;
+	for_each_possible_cpu(cpu) {
+		/* of CPUs that count meanwhile: as of a moment ago */
+		pc = per_cpu_ptr(&seep_pmu_cpu, cpu);
+		v->count += READ_ONCE(pc->gone.of[id].count) + READ_ONCE(pc->read[id].count);
+		v->running_ns += READ_ONCE(pc->gone.of[id].running) +
+				 READ_ONCE(pc->read[id].running);
+		v->enabled_ns += READ_ONCE(pc->gone.enabled);
+		if (READ_ONCE(pc->n))
+			v->enabled_ns += READ_ONCE(pc->time) - READ_ONCE(pc->opened);
+		*turn += READ_ONCE(pc->turn[id]);
+	}
+}
+
+static void part(u8 id, enum seep_pmu_who who, struct seepage_pmc_value *v)
+{
+	const struct seep_pmu_sums *s;
+	int cpu;
+
+	memset(v, 0, sizeof(*v));
+	for_each_possible_cpu(cpu) {
+		s = &per_cpu_ptr(&seep_pmu_cpu, cpu)->sums[who];
+		v->count += READ_ONCE(s->of[id].count);
+		v->enabled_ns += READ_ONCE(s->enabled);
+		v->running_ns += READ_ONCE(s->of[id].running);
+	}
+}
+
+static const char *refusal(int rc)
+{
+	switch (rc) {
+	case -ENOENT:
+	case -EOPNOTSUPP:
+		return "the processor's driver has no such event";
+	case -EINVAL:
+		return "the processor's driver refuses it";
+	case -EBUSY:
+	case -EAGAIN:
+	case -ENOSPC:
+		return "no counter is free";
+	default:
+		return "it cannot be opened";
+	}
+}
+
+static void judge(u8 id, struct seep_pmu_shown *s, u64 turn)
+{
+	struct event_state *st = &pmu.st[id];
+
+	s->state = SEEPAGE_PMC_STATE_UNAVAILABLE;
+	s->reason = NULL;
+	if (turn >= st->turn + JUDGE_NS || turn < st->turn) {
+		st->starved = turn >= st->turn && s->total.running_ns == st->running;
+		st->turn = turn;
+		st->running = s->total.running_ns;
+	}
+	if (pmu.event[id].none)
+		s->reason = "this processor has no event for it";
+	else if (st->rc)
+		s->reason = refusal(st->rc);
+	else if (pmu.state == COUNTING && st->starved)
+		s->reason = "its counters are taken by others";
+	else if (s->total.running_ns >= JUDGE_NS && !s->total.count)
+		s->reason = "it has a counter but never counts";
+	else if (pmu.state == COUNTING && s->total.running_ns)
+		s->state = SEEPAGE_PMC_STATE_COUNTING;
+	else
+		s->state = SEEPAGE_PMC_STATE_WAITING;
+}
+
+/**
+ * seep_pmu_show() - what became of an event, with its totals
+ * @id: its place in the list
+ * @s: all of it is written
+ *
+ * Context: process, may sleep, no table mutex.
+ * Return: false: the list has no such place.
+ */
+bool seep_pmu_show(u8 id, struct seep_pmu_shown *s)
+{
+	struct seep_pmu_sums ended;
+	bool there = false;
+	u64 turn;
+
+	mutex_lock(&pmu_mutex);
+	if (pmu.state == NONE || id >= pmu.n)
+		goto unlock;
+	there = true;
+	if (!id)
+		seep_pmu_fold();
+	seep_pmu_sums(&ended, &s->set);
+	memcpy(s->name, pmu.event[id].name, sizeof(s->name));
+	s->type = pmu.event[id].type;
+	s->config = pmu.event[id].config;
+	total(id, &s->total, &turn);
+	part(id, SEEP_PMU_IDLE, &s->idle);
+	part(id, SEEP_PMU_KTHREADS, &s->kthreads);
+	part(id, SEEP_PMU_OTHERS, &s->others);
+	s->ended.count = ended.of[id].count;
+	s->ended.enabled_ns = ended.enabled;
+	s->ended.running_ns = ended.of[id].running;
+	judge(id, s, turn);
+unlock:
+	mutex_unlock(&pmu_mutex);
+	return there;
+}
+
+/* "on", or why there are no counters. Context: process, may sleep. */
+void seep_pmu_text(char *buf, size_t size)
+{
+	mutex_lock(&pmu_mutex);
+	strscpy(buf, pmu.state == COUNTING ? "on" : pmu.state == HELD ?
+		(*pmu.why ? pmu.why : "held") : pmu.why, size);
+	mutex_unlock(&pmu_mutex);
+}

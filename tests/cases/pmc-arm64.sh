@@ -1,0 +1,27 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# A real driver (armv8_pmuv3, on QEMU's PMU): the cycles that a program got are
+# those that perf stat counts for it, within 0.5 %. The PMU's cycles are the time
+# of the machine below; with the counting clock that is no matter of how busy it is.
+# vm: --count --mem 1024
+# timeout: 600
+# no-amd64: QEMU has no PMU for it
+. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/pmc-lib.sh"
+
+load sample_interval_ms=1000 suspect_interval_ms=1000
+assert_eq "$(pmc_status)" on pmc_status
+seepage status | sed -n '/^pmc/,/^counters/p' | head -n -1
+# shellcheck disable=SC2016 # $$ is the inner shell's
+perf stat -x, -i -e cycles -o perf.txt \
+	bash -c 'for ((i = 0; i < 400000; i++)); do :; done; seepage -j show $$ >show.json'
+theirs=$(awk -F, '$3 ~ /^cycles/ { print $1 }' perf.txt)
+ours=$(field .pmc.cycles.count show.json)
+awk -v a="$ours" -v b="$theirs" 'BEGIN {
+	r = a / b; printf "cycles: seepage %.0f, perf %.0f, ratio %.5f\n", a, b, r
+	exit !(r > 0.995 && r < 1.005) }' || die "cycles: seepage $ours, perf $theirs"
+play 4 2000
+hold_still
+echo "$switches context switches of 8 processes:"
+sums_match
+play_end

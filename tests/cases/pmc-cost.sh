@@ -1,0 +1,84 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# What hardware counters add to a context switch between two processes, in guest
+# instructions (not cycles): nothing while they are off, less than what perf adds
+# that counts the same events for each of the two processes by itself. One sum, of
+# a command and its children or of all, perf has for less: it need not read.
+# The PMU is that of tests/kmod/fakepmu.c for all, and what its own callbacks take
+# is in all figures (a reading of the clock for each counter).
+# The PMU stays: not the VM of other cases.
+# vm: --count --mem 1056
+# timeout: 900
+# kmod: fakepmu
+# no-debug: the checkers cost more instructions than what is measured
+# no-arm64: it has a PMU of its own
+. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/pmc-lib.sh"
+rounds=5000
+events=cycles,instructions,cache-references,cache-misses
+
+# switch_cost [COMMAND...]: of a switch to and fro and the pipe between, the least
+# of 5; COMMAND observes it.
+switch_cost() {
+	local least=0 each
+	for _ in 1 2 3 4 5; do
+		"$@" "$partners" 1 $rounds <<<$'go\nend' >played
+		each=$(awk -v n=$((2 * rounds)) '$1 == "done" { printf "%.1f", $2 / n }' played)
+		least=$(awk -v a="$least" -v b="$each" 'BEGIN { print !a || b < a ? b : a }')
+	done
+	echo "$least"
+}
+
+# each_by_itself [COMMAND...]: the same, while COMMAND -p PID,PID counts the two, of
+# which neither is the other's child; each is counted by itself.
+each_by_itself() {
+	local least=0 each n peer
+	for _ in 1 2 3 4 5; do
+		coproc player { exec "$partners" 1 $rounds; }
+		read -r answer <&"${player[0]}"
+		"$@" -p "$(pgrep -d, -P "$player_PID")" &
+		peer=$!
+		sleep 1
+		echo go >&"${player[1]}"
+		while read -r word n <&"${player[0]}" && [[ $word != 'done' ]]; do :; done
+		play_end
+		wait $peer || true
+		each=$(awk -v a="$n" -v n=$((2 * rounds)) 'BEGIN { printf "%.1f", a / n }')
+		least=$(awk -v a="$least" -v b="$each" 'BEGIN { print !a || b < a ? b : a }')
+	done
+	echo "$least"
+}
+
+row() { awk -v n="$1" -v c="$2" -v b="$base" 'BEGIN { printf "%-52s %8.1f  %+.1f\n", n, c, c - b }'; }
+
+fake_pmu counters=4
+unload
+base=$(switch_cost)
+load pmc=off
+off=$(switch_cost)
+unload
+load pmc_events=cycles,instructions,llc_references,llc_misses
+assert_eq "$(pmc_status)" on pmc_status
+on=$(switch_cost)
+unload
+load pmc_events=cycles
+one=$(switch_cost)
+unload
+again=$(switch_cost)
+system=$(switch_cost perf stat -a -x, -o /dev/null -e $events)
+tree=$(switch_cost perf stat -x, -o /dev/null -e $events)
+task=$(each_by_itself perf stat --per-thread -x, -o /dev/null -e $events)
+
+echo "instructions per context switch between two processes (pipe to and fro, least of 5 rounds):"
+row "no module" "$base"
+row "no module, once more" "$again"
+row "pmc=off" "$off"
+row "pmc=auto, 1 event" "$one"
+row "pmc=auto, 4 events" "$on"
+row "peer: perf stat --per-thread -p, 4 events" "$task"
+row "beside: perf stat COMMAND, 4 events, one sum" "$tree"
+row "beside: perf stat -a, 4 events, one sum" "$system"
+awk -v a="$off" -v b="$base" -v c="$again" 'BEGIN { d = c - b; if (d < 0) d = -d; if (d < 3) d = 3
+	exit !(a - b <= d && b - a <= d) }' || die "pmc=off adds $off - $base instructions"
+awk -v a="$on" -v b="$base" -v p="$task" 'BEGIN { exit !(a > b && a < p) }' ||
+	die "counting adds $on - $base instructions, perf $task - $base"

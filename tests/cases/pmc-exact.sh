@@ -1,0 +1,75 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# What processes, the ended, kernel threads, idle CPUs and others got of each
+# event adds up to what the counters show, and that is what the PMU has counted,
+# to the unit: 8 processes on 2 CPUs, 10^5 context switches and more; with a
+# counter for each event, with turns, and with perf in want of the counters too.
+# The PMU stays: not the VM of other cases.
+# vm: --smp 2 --mem 1056
+# timeout: 900
+# kmod: fakepmu
+# no-arm64: it has a PMU of its own
+. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/pmc-lib.sh"
+
+rounds=${SEEPAGE_PMC_ROUNDS:-$((15000 / ${SEEPAGE_SLOW:-1}))}
+
+# tally_of ID: what the PMU has counted of an event since it was loaded.
+tally_of() { awk -v id="$1" '$1 == id { n = $2 } END { print n ? n : 0 }' /sys/module/fakepmu/parameters/tally; }
+
+# round_of WHAT PARAMETER...: counts from the load on, and nobody else does.
+round_of() {
+	local what=$1 before after
+	shift
+	unload
+	before=$(tally_of 0)
+	load sample_interval_ms=1000 suspect_interval_ms=1000 max_cpu_permille=1000 "$@"
+	assert_eq "$(pmc_status)" on "$what: pmc_status"
+	play 4 "$rounds"
+	hold_still
+	echo "$what: ${#pids[@]} processes, $switches context switches of theirs"
+	sums_match
+	after=$(tally_of 0)
+	[[ ! $exclusive ]] ||
+		assert_eq "$(field .pmc_events.cycles.count status.json)" $((after - before)) \
+			"$what: cycles of the PMU itself"
+	((switches >= ${least:-1})) || die "$what: only $switches context switches"
+	# The players have used nearly all of the time, and none was forgotten.
+	field '[.[] | select(.comm == "partners" and .pmc.cycles.count > 0)] | length' ps.json >n
+	assert_eq "$(cat n)" 9 "$what: players with cycles, and their parent"
+	play_end
+	assert_eq "$(seepage -j status | field .counters.invariants_broken)" 0 invariants_broken
+}
+
+fake_pmu counters=4
+exclusive=yes
+least=$((100000 / ${SEEPAGE_SLOW:-1}))
+round_of "a counter each" pmc_events=cycles,instructions,llc_misses,dtlb_misses
+round_of "taking turns" pmc_max_counters=3
+field '.pmc_events.llc_misses | .running_ns < .enabled_ns * 0.9 and .running_ns > 0' status.json >n
+assert_eq "$(cat n)" true "llc_misses had a counter for part of the time"
+# perf has the counters in turn with us: it takes them away in mid-slice.
+exclusive='' least=''
+rounds=$((rounds / 4))
+perf stat -a -e r1,r2,r3,r4,r5 -o perf.txt sleep 1000 &
+perf=$!
+round_of "beside perf" pmc_events=cycles,instructions,llc_misses,dtlb_misses pmc_max_counters=4
+field '.pmc_events.cycles | .running_ns < .enabled_ns * 0.9 and .running_ns > 0' status.json >n
+assert_eq "$(cat n)" true "perf had its share of the counters"
+kill $perf
+wait $perf || true
+# Unloaded while they switch; the module's own look at what it leaves is the VM's.
+load sample_interval_ms=1000
+coproc player { exec "$partners" 4 100000000; }
+read -r answer <&"${player[0]}"
+echo go >&"${player[1]}"
+sleep 0.5
+for ((i = 0; i < 10 / ${SEEPAGE_SLOW:-1} + 1; i++)); do
+	unload
+	load sample_interval_ms=1000
+	sleep 0.1
+done
+unload
+pkill -9 -P "$player_PID"
+kill -9 "$player_PID"
+echo "unloaded $i times while they switched"

@@ -1,0 +1,68 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# CPU 1 goes and comes again and again while 8 processes switch to and fro and
+# events take turns: what was counted is kept, all of it adds up to the unit, and
+# it counts again after. Also: loaded with CPU 1 off, and unloaded so.
+# The PMU stays: not the VM of other cases.
+# vm: --smp 2 --mem 1056
+# timeout: 400
+# kmod: fakepmu
+# no-arm64: it has a PMU of its own
+. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/pmc-lib.sh"
+cpu1=/sys/devices/system/cpu/cpu1/online
+
+cycles() { seepage -j status | field .pmc_events.cycles.count; }
+
+fake_pmu counters=4
+load sample_interval_ms=1000 suspect_interval_ms=1000 max_cpu_permille=1000
+coproc player { exec "$partners" 4 100000000; }
+read -r answer <&"${player[0]}"
+assert_eq "$answer" ready partners
+echo go >&"${player[1]}"
+last=0 rounds=$((20 / (SEEPAGE_SLOW > 1 ? 2 : 1)))
+for ((i = 1; i <= rounds; i++)); do
+	echo 0 >$cpu1
+	((i % 5)) || seepage -j ps >/dev/null
+	echo 1 >$cpu1
+	((i % 4)) || sleep 0.5
+	now=$(cycles)
+	((now > last)) || die "cycles: $last before CPU 1 went and came, $now after"
+	last=$now
+done
+# Both count now: idle time of the one that came is counted too.
+sleep 1
+before=$(seepage -j status | field .pmc_events.cycles.enabled_ns)
+sleep 2
+after=$(seepage -j status | field .pmc_events.cycles.enabled_ns)
+((after - before >= 3500000000)) || die "in 2 s both CPUs were counted for $((after - before)) ns"
+echo 0 >$cpu1
+hold_still
+sums_match
+seepage set pmc auto
+echo 1 >$cpu1
+sleep 1
+(($(cycles) > $(field .pmc_events.cycles.count status.json))) || die "not continued after hold"
+hold_still
+sums_match >/dev/null
+seepage set pmc auto
+echo 0 >$cpu1
+rmmod seepage || die "rmmod with CPU 1 off"
+load
+before=$(cycles)
+echo 1 >$cpu1
+sleep 1
+(($(cycles) > before)) || die "loaded with CPU 1 off: nothing counts"
+(for ((i = 0; i < 8; i++)); do echo 0 >$cpu1; echo 1 >$cpu1; done) &
+for ((i = 0; i < 3; i++)); do
+	unload
+	load
+	seepage set pmc hold pmc_max_counters 2
+	seepage set pmc auto
+done
+wait $!
+assert_eq "$(seepage -j status | field .counters.invariants_broken)" 0 invariants_broken
+unload
+pkill -9 -P "$player_PID"
+kill -9 "$player_PID"
+echo "off and on $((rounds + 8)) times"

@@ -1,0 +1,145 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# seepage stat on counters whose values are known: an event advances by a
+# multiple of the CPU's clock, so every ratio of two is that of the multiples,
+# whoever ran and however many take turns. Of the system, a process, all of them,
+# a command and its children; as text, JSON and CSV; recorded and compared. And
+# without counters the module's reason.
+# vm: --smp 2 --mem 1024
+# timeout: 300
+# kmod: fakepmu
+# no-arm64: it has a PMU of its own
+# shellcheck disable=SC2016 # what commands expand
+. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/pmc-lib.sh"
+
+# ---- without ----
+
+load
+for wrong in "" 1 --all "-- true"; do
+	# shellcheck disable=SC2086 # words
+	! seepage stat $wrong >out 2>err || die "stat $wrong without counters: status 0"
+	grep -q '^seepage: stat: no hardware counters: off: no hardware counters here' err ||
+		die "stat $wrong without counters: $(cat err)"
+done
+
+# ---- with ----
+
+fake_pmu counters=3
+load sample_interval_ms=1000
+# Work for a command and a child of it: a shell starts sooner than python.
+loop='i=0; while [ $i -lt 5000 ]; do i=$((i + 1)); done'
+export loop
+perl -e 'while () {}' &
+busy=$!
+sleep 1
+
+# near WHAT VALUE WANTED: within a tenth, as turns do not divide the time evenly.
+near() {
+	awk -v v="$2" -v w="$3" 'BEGIN { exit !(v > 0.9 * w && v < 1.1 * w) }' ||
+		die "$1: $2, wanted $3"
+}
+
+# hardware event N counts N + 1 in a clock's ns, cache event N likewise: see fakepmu.c
+check() {
+	local what=$1 file=$2
+	near "$what: instructions per cycle" "$(field .metrics.instructions_per_cycle "$file")" 2
+	near "$what: cycles in a second" "$(field \
+		'.pmc.cycles | .count * 1e9 / .running_ns' "$file")" 1000000000
+	assert_eq "$(field .pmc.page_walk_cycles "$file")" null "$what: page_walk_cycles"
+	assert_eq "$(field .metrics.page_walk_percent "$file")" null "$what: page_walk_percent"
+	assert_eq "$(field .metrics.remote_percent "$file")" null "$what: remote_percent"
+	assert_eq "$(field .unavailable.page_walk_cycles "$file")" \
+		"this processor has no event for it" "$what: why"
+	field '.pmc.llc_misses | .running_ns > 0 and .running_ns < .enabled_ns * 0.95' "$file" >turns
+	assert_eq "$(cat turns)" true "$what: llc_misses had a counter in part of the time"
+}
+
+seepage -j stat -i 2 --count 1 >whole.json
+check "whole system" whole.json
+seepage -j stat $busy -i 1 --count 2 >busy.json
+assert_eq "$(jq -s length busy.json)" 2 "intervals of a process"
+head -n 1 busy.json >one.json
+check "a process" one.json
+assert_eq "$(field .pid one.json) $(field .comm one.json)" "$busy perl" "who"
+near "it ran all the time" "$(field '.pmc.cycles.enabled_ns / .elapsed_ns' one.json)" 1
+
+seepage stat $busy >text
+grep -q "^pid $busy (perl), 1\.[0-9]* s$" text || die "text: $(head -n 1 text)"
+grep -qE '^ +[0-9,]+  llc_misses +\(counted [0-9.]+ % of the time, scaled\)$' text ||
+	die "text: $(grep llc text)"
+grep -qE '^ +-  page_walk_cycles +\(this processor has no event for it\)$' text ||
+	die "text: $(grep page_walk text)"
+
+seepage stat --all >all
+grep -qE "^ *$busy +perl +[0-9]{9,} +(1\.9[0-9]|2\.0[0-9]) " all || die "all: $(cat all)"
+seepage stat --all --csv >all.csv
+python3 - $busy <<'END' || die "CSV: $(head -n 3 all.csv)"
+import csv, sys
+rows = list(csv.DictReader(open("all.csv")))
+mine = [r for r in rows if r["pid"] == sys.argv[1]]
+assert len(mine) == 1 and mine[0]["page_walk_cycles"] == "", mine
+assert 1.9 < float(mine[0]["instructions_per_cycle"]) < 2.1, mine
+END
+
+# A command: its status, its processes, and nothing of others.
+status=0
+seepage -j stat --record base.stat --count 2 -- \
+	sh -c 'sh -c "$loop"; /bin/true; exit 7' >command.json || status=$?
+assert_eq $status 7 "status of the command"
+assert_eq "$(jq -s 'map(.exit_status) | unique == [7]' command.json)" true "exit_status"
+assert_eq "$(jq -s 'map(.processes) | unique == [3]' command.json)" true "its processes"
+cmp command.json base.stat || die "what was recorded is not what was printed"
+head -n 1 command.json >one.json
+field '.pmc.cycles.enabled_ns < .elapsed_ns * 1.1' one.json >less
+assert_eq "$(cat less)" true "a command does not run longer than it takes: $(cat one.json)"
+near "a command: instructions per cycle" "$(field .metrics.instructions_per_cycle one.json)" 2
+status=0
+seepage stat -- sh -c 'kill -9 $$' >killed || status=$?
+assert_eq $status 137 "status of a killed command"
+grep -q ', killed by signal 9$' killed || die "killed: $(head -n 1 killed)"
+# Signals, stops and threads go their way though it is traced.
+status=0
+seepage stat -- bash -c 'trap "exit 5" USR1; (sleep 0.3; kill -STOP $$; sleep 0.3
+	kill -CONT $$; kill -USR1 $$) & while :; do sleep 0.1; done' >stopped || status=$?
+assert_eq $status 5 "status of a command that was stopped, continued and signalled"
+seepage -j stat -- python3 -c 'import threading
+for i in range(8): threading.Thread(target=sum, args=(range(10000),)).start()' >threads.json
+assert_eq "$(field .processes threads.json)" 1 "processes of one with threads"
+
+# ---- recorded and compared ----
+
+seepage stat --record same.stat --count 2 -- sh -c 'sh -c "$loop"; /bin/true' >out
+seepage stat --compare --max-time-increase 1000 base.stat same.stat >table ||
+	die "the same is worse: $(cat table)"
+jq -c '.pmc.instructions.count |= (. * 0.8 | floor)' same.stat >worse.stat
+status=0
+seepage stat --compare --max-time-increase 1000 base.stat worse.stat >table || status=$?
+assert_eq $status 3 "status of a comparison with a fifth less instructions"
+grep -qE '^instructions per cycle .* REGRESSED$' table || die "$(cat table)"
+
+# ---- bad words ----
+
+while read -r word message; do
+	status=0
+	# shellcheck disable=SC2086 # words
+	seepage stat ${word//+/ } >out 2>err || status=$?
+	assert_eq $status 2 "status of stat ${word//+/ }"
+	grep -qF -- "$message" err || die "stat ${word//+/ }: $(cat err)"
+done <<'END'
+0 PID: '0': allowed 1..2147483647
+-i+x --interval: 'x': allowed 1..86400
+--count+0 --count: '0': allowed 1..10000
+--all+1 '1': allowed PIDs or --all, not both
+-- COMMAND is missing after --
+1+--+true '1': allowed PIDs, --all or a COMMAND, not both
+--compare+base.stat --compare: two files are needed, BASE CANDIDATE
+--compare+a+b+--csv --compare: allowed with --max-... only
+--compare+a+b+--max-ipc-drop=-1 --max-ipc-drop: '-1': allowed 0..1000000
+END
+! seepage stat 999999 2>err || die "stat of nobody: status 0"
+grep -q '^seepage: stat: pid 999999: no such process' err || die "stat of nobody: $(cat err)"
+! seepage stat -- /nonexistent 2>err || die "stat of no command: status 0"
+grep -q '^seepage: stat: /nonexistent: No such file or directory' err || die "$(cat err)"
+kill $busy
+cat table

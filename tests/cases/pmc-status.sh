@@ -1,0 +1,95 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# What the status says of hardware counters: none, off, counters that others
+# have taken, events that the processor lacks, that never count, that a CPU
+# lacks; and lists of events that are refused.
+# Before it there was no PMU in its VM, so it needs one of its own.
+# vm: --smp 2 --mem 1040
+# timeout: 300
+# kmod: fakepmu
+# no-arm64: it has a PMU of its own
+. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/pmc-lib.sh"
+unavailable="unavailable: "
+
+is() { [[ $(event_state "$1") == "$2" ]]; }
+
+refused() {
+	local list=$1 word
+	shift
+	! seepage set pmc_events "$list" 2>err || die "pmc_events '$list' is taken"
+	for word; do
+		grep -qF -- "$word" err || die "pmc_events '$list': '$(cat err)' does not say '$word'"
+	done
+}
+
+# No PMU: nothing counts, and the reason is known to be the machine.
+load
+[[ $(pmc_status) == "off: no hardware counters here"* ]] || die "no PMU: $(pmc_status)"
+pmc_status
+assert_eq "$(seepage -j status | field .pmc_events)" null "no PMU: events"
+assert_eq "$(seepage -j show $$ | field .pmc)" null "no PMU: of a process"
+unload
+
+fake_pmu counters=4 refused=2 silent=$((1 << 20)) lacking=2
+load pmc=off
+assert_eq "$(pmc_status)" "off: by configuration" "pmc=off"
+assert_eq "$(seepage -j show $$ | field .pmc)" null "pmc=off: of a process"
+unload
+
+# instructions is refused (1), LLC-loads is silent (20), CPU 1 has no events.
+load
+assert_eq "$(pmc_status)" on "status"
+wait_for 20 is cycles counting
+wait_for 60 is llc_references "${unavailable}it has a counter but never counts"
+assert_eq "$(event_state instructions)" \
+	"${unavailable}the processor's driver has no such event" instructions
+assert_eq "$(event_state page_walk_cycles)" \
+	"${unavailable}this processor has no event for it" page_walk_cycles
+seepage -j show $$ >show.json
+assert_eq "$(field '.pmc.cycles.count > 0' show.json)" true "cycles of this shell"
+assert_eq "$(field '.pmc.instructions' show.json)" null "instructions of this shell"
+seepage status | sed -n '/^pmc/,/^counters/p' | head -n -1
+
+# Somebody takes all counters for himself; then he leaves.
+perf stat -C 0 -e r1:D,r2:D,r3:D,r4:D -o perf.txt sleep 1000 &
+perf=$!
+wait_for 30 is cycles "${unavailable}its counters are taken by others"
+kill $perf
+wait $perf || true
+wait_for 30 is cycles counting
+
+seepage set pmc_events llc=r412e,cycles
+assert_eq "$(seepage -j status | field '.pmc_events | keys_unsorted | join(",")')" llc,cycles list
+assert_eq "$(seepage get pmc_events)" llc=r412e,cycles "get pmc_events"
+assert_eq "$(seepage -j status | field .pmc_events.llc.config)" $((0x412e)) "code"
+refused llc=r412e,cyclesx cyclesx allowed
+refused llc=nonsense llc=nonsense allowed
+refused LLC=r1 LLC=r1 a-z
+refused cycles,cycles cycles twice
+refused llc=r llc=r allowed
+refused , allowed
+refused a=r1,b=r2,c=r3,d=r4,e=r5,f=r6,g=r7,h=r8,i=r9,j=ra 'allowed 9'
+refused "a=$(printf '%300s' r1)" 255
+assert_eq "$(seepage get pmc_events)" llc=r412e,cycles "after refusals"
+wait_for 20 is llc counting
+seepage set pmc_events ''
+assert_eq "$(seepage -j status | field '.pmc_events | has("llc_misses")')" true "default again"
+
+seepage set pmc hold
+[[ $(pmc_status) == held* ]] || die "hold: $(pmc_status)"
+before=$(seepage -j status | field .pmc_events.cycles.count)
+sleep 1
+assert_eq "$(seepage -j status | field .pmc_events.cycles.count)" "$before" "cycles, held"
+assert_eq "$(event_state cycles)" waiting "cycles, held"
+seepage set pmc auto
+(($(seepage -j status | field .pmc_events.cycles.count) > before)) || die "not continued after hold"
+seepage set pmc off
+assert_eq "$(pmc_status)" "off: by configuration" "set pmc off"
+! grep '^seep_pmu' /proc/slabinfo || die "its slab cache is there, off"
+unload
+! insmod "$SEEPAGE_KO" pmc_events=x=y 2>/dev/null || die "loaded with pmc_events=x=y"
+dmesg | grep -qF "pmc_events: 'x=y': allowed" || die "the log does not say what is wrong with x=y"
+load pmc_events=cycles,walks=r108
+assert_eq "$(seepage -j status | field '.pmc_events | keys_unsorted | join(",")')" cycles,walks parameter
+unload

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The input is what hardware counters counted, interval by interval, for
+ * kmod/detect/pmc.c: what is known stays in its bounds.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include "detect/pmc.h"
+
+#define promise(cond) do {							\
+	if (!(cond)) {								\
+		fprintf(stderr, "BROKEN PROMISE: %s (line %d)\n", #cond, __LINE__);	\
+		abort();							\
+	}									\
+} while (0)
+
+int LLVMFuzzerTestOneInput(const u8 *data, size_t size);
+
+struct interval {
+	u64 ns;
+	u8 growing, again;
+	struct seepage_pmc_value ev[__SEEP_PMC_MAX];
+};
+
+static bool is_share(u64 v)
+{
+	return v == SEEP_UNKNOWN || v <= 1000000;
+}
+
+int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
+{
+	struct seep_pmc_baseline b = { 0 };
+	struct seep_pmc_figures f;
+	struct interval in;
+	u16 rise;
+	u32 i;
+
+	for (; size >= sizeof(in); size -= sizeof(in), data += sizeof(in)) {
+		memcpy(&in, data, sizeof(in));
+		seep_pmc_figures(in.ev, in.ns, &f);
+		promise(is_share(f.llc_miss_share) && is_share(f.tlb_efficiency));
+		promise(is_share(f.walk_share) && is_share(f.remote_share));
+		for (i = 0; i < __SEEP_PMC_MAX; i++)
+			promise((f.n[i] == SEEP_UNKNOWN) == !in.ev[i].running_ns);
+		for (i = 0; i <= in.again % 32U; i++)
+			promise(!(seep_pmc_feed(&b, &f, in.growing & 1) >> __SEEP_PMC_SIGNAL_MAX));
+		rise = seep_pmc_rise(&b);
+		promise(b.llc_n + b.dtlb_n >= 16 || !rise);
+		promise(abs(seep_pmc_points(rise)) <= SEEP_PMC_POINTS);
+	}
+	return 0;
+}

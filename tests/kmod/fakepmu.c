@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A processor's counters for machines that have none (x86 in QEMU without KVM):
+ * perf takes it for the CPU's own PMU, with all that it does about that, and
+ * only the counts are made up: each event advances by a multiple of its CPU's
+ * clock while it has a counter. What it has counted for perf in all, of each
+ * event, is in its parameter tally: who shares that out must arrive at the same.
+ *
+ * Loaded before the module under test, not unloaded in the same boot.
+ */
+#include <linux/module.h>
+#include <linux/perf_event.h>
+#include <linux/percpu.h>
+#include <linux/sched/clock.h>
+
+#define COUNTERS_MAX	8
+#define IDS		64
+
+static uint counters = 4;
+module_param(counters, uint, 0444);
+MODULE_PARM_DESC(counters, "how many it has (1..8, default 4)");
+static ulong refused;
+module_param(refused, ulong, 0644);
+MODULE_PARM_DESC(refused, "mask of events that it does not know");
+static ulong silent;
+module_param(silent, ulong, 0644);
+MODULE_PARM_DESC(silent, "mask of events that it knows, but that never count");
+static ulong lacking;
+module_param(lacking, ulong, 0644);
+MODULE_PARM_DESC(lacking, "mask of CPUs without any events, as of another kind");
+
+struct bank {
+	struct perf_event *counter[COUNTERS_MAX];
+	u64 tally[IDS];
+};
+
+static DEFINE_PER_CPU(struct bank, bank);	/* own CPU, irqs off */
+
+/* hardware 0..15, cache 16..31, raw 32..63 */
+static int id_of(const struct perf_event_attr *attr)
+{
+	switch (attr->type) {
+	case PERF_TYPE_HARDWARE:
+		return attr->config & 15;
+	case PERF_TYPE_HW_CACHE:
+		return 16 + ((attr->config & 7) << 1 | (attr->config >> 16 & 1));
+	default:
+		return 32 + (attr->config & 31);
+	}
+}
+
+static u64 value(int id)
+{
+	return silent >> id & 1 ? 0 : local_clock() * (id + 1);
+}
+
+static void update(struct perf_event *e)
+{
+	int id = id_of(&e->attr);
+	u64 now = value(id), gain = now - local64_read(&e->hw.prev_count);
+
+	local64_set(&e->hw.prev_count, now);
+	local64_add(gain, &e->count);
+	this_cpu_add(bank.tally[id], gain);
+}
+
+static void start(struct perf_event *e, int flags)
+{
+	e->hw.state = 0;
+	local64_set(&e->hw.prev_count, value(id_of(&e->attr)));
+}
+
+static void stop(struct perf_event *e, int flags)
+{
+	if (e->hw.state & PERF_HES_STOPPED)
+		return;
+	update(e);
+	e->hw.state = PERF_HES_STOPPED | PERF_HES_UPTODATE;
+}
+
+static int add(struct perf_event *e, int flags)
+{
+	struct bank *b = this_cpu_ptr(&bank);
+	int i;
+
+	for (i = 0; i < counters; i++) {
+		if (b->counter[i])
+			continue;
+		b->counter[i] = e;
+		e->hw.idx = i;
+		e->hw.state = PERF_HES_STOPPED | PERF_HES_UPTODATE;
+		if (flags & PERF_EF_START)
+			start(e, PERF_EF_RELOAD);
+		perf_event_update_userpage(e);
+		return 0;
+	}
+	return -EAGAIN;
+}
+
+static void del(struct perf_event *e, int flags)
+{
+	stop(e, PERF_EF_UPDATE);
+	this_cpu_write(bank.counter[e->hw.idx], NULL);
+	perf_event_update_userpage(e);
+}
+
+static void read(struct perf_event *e)
+{
+	if (!(e->hw.state & PERF_HES_STOPPED))
+		update(e);
+}
+
+static int event_init(struct perf_event *e)
+{
+	int id = id_of(&e->attr);
+
+	if (e->attr.type != PERF_TYPE_HARDWARE && e->attr.type != PERF_TYPE_HW_CACHE &&
+	    e->attr.type != PERF_TYPE_RAW)
+		return -ENOENT;
+	if (refused >> id & 1 || (e->cpu >= 0 && lacking >> e->cpu & 1))
+		return -ENOENT;
+	return e->attr.sample_period ? -EOPNOTSUPP : 0;
+}
+
+/* perf lists a core PMU in sysfs by what it has there. */
+PMU_FORMAT_ATTR(event, "config:0-31");
+static struct attribute *format_attrs[] = { &format_attr_event.attr, NULL };
+static const struct attribute_group format = { .name = "format", .attrs = format_attrs };
+static const struct attribute_group *groups[] = { &format, NULL };
+
+static struct pmu fake = {
+	.module		= THIS_MODULE,
+	.task_ctx_nr	= perf_hw_context,
+	.attr_groups	= groups,
+	.event_init	= event_init,
+	.add		= add,
+	.del		= del,
+	.start		= start,
+	.stop		= stop,
+	.read		= read,
+};
+
+/* "ID COUNT" of each that ever counted, a line each; exact once nothing counts. */
+static int tally_get(char *buf, const struct kernel_param *kp)
+{
+	int id, cpu, n = 0;
+	u64 sum;
+
+	for (id = 0; id < IDS; id++) {
+		sum = 0;
+		for_each_possible_cpu(cpu)
+			sum += READ_ONCE(per_cpu(bank, cpu).tally[id]);
+		if (sum)
+			n += scnprintf(buf + n, PAGE_SIZE - n, "%d %llu\n", id, sum);
+	}
+	return n;
+}
+
+static const struct kernel_param_ops tally_ops = { .get = tally_get };
+module_param_cb(tally, &tally_ops, NULL, 0444);
+
+static int __init fakepmu_init(void)
+{
+	if (!counters || counters > COUNTERS_MAX)
+		return -EINVAL;
+	return perf_pmu_register(&fake, "cpu", PERF_TYPE_RAW);
+}
+
+static void __exit fakepmu_exit(void)
+{
+	perf_pmu_unregister(&fake);
+}
+
+module_init(fakepmu_init);
+module_exit(fakepmu_exit);
+MODULE_LICENSE("GPL");
+MODULE_DESCRIPTION("Hardware counters for tests");
