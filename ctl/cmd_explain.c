@@ -93,7 +93,7 @@ static void print_factor(const struct factor *f)
 	const char *name = factor_name(f->id);
 	char text[SENTENCE_MAX], points[32];
 
-	snprintf(points, sizeof(points), "%u/%u", f->points, f->max);
+	snprintf(points, sizeof(points), "%d/%u", f->points, f->max);
 	sentence_factor(f, text, sizeof(text));
 	out_printf("  %-12s%-12s%s\n", points, name ? name : "?", text);
 }

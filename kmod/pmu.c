@@ -265,6 +265,7 @@ void seep_pmu_leave(bool (*which)(const struct seep_rec *rec))
 	lockdep_assert_held(&seep_table_mutex);
 	cpus_read_lock();
 	for_each_online_cpu(cpu) {	/* the others remember nobody */
+		/* against forget() there: what it charged is in the area */
 		rec = smp_load_acquire(&per_cpu(seep_pmu_cpu, cpu).rec);
 		if (rec && which(rec))
 			smp_call_function_single(cpu, leave_here, NULL, 1);
@@ -285,6 +286,7 @@ void seep_pmu_sync(const struct seep_rec *rec)
 	lockdep_assert_held(&seep_table_mutex);
 	cpus_read_lock();
 	for_each_online_cpu(cpu)
+		/* against forget() there: what it charged is in the area */
 		if (smp_load_acquire(&per_cpu(seep_pmu_cpu, cpu).rec) == rec)
 			smp_call_function_single(cpu, charge_here, NULL, 1);
 	cpus_read_unlock();

@@ -124,8 +124,8 @@ static void used(void **state)
 			    "needed");
 	g.passed = true;
 	sentence_gate(&g, buf, sizeof(buf));
-	assert_string_equal(buf, "12.0 % of what it gained is not used again, but it has been rising "
-			    "for most of the time there is");
+	assert_string_equal(buf, "12.0 % of what it gained is not used again, but it has been "
+			    "rising for most of the time there is");
 	g.value = 900;
 	sentence_gate(&g, buf, sizeof(buf));
 	assert_string_equal(buf, "90.0 % of what it gained is not used again; at least 50.0 % is "
