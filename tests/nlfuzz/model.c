@@ -119,7 +119,10 @@ static bool apply(const struct fuzz_sock *s, const struct nlmsghdr *nlh)
 		return false;
 	promise(may(s), "command %u of a user was accepted", g->cmd);
 	a = find(nlh, g->cmd == SEEPAGE_CMD_RESET ? SEEPAGE_A_RESET_WHAT : SEEPAGE_A_CONFIG);
-	promise(a, "command %u was accepted without its attribute", g->cmd);
+	promise(a || (g->cmd == SEEPAGE_CMD_SET_CONFIG && find(nlh, SEEPAGE_A_PMC_WANTED)),
+		"command %u was accepted without its attribute", g->cmd);
+	if (!a)				/* of hardware events only: no key */
+		return false;
 	if (g->cmd == SEEPAGE_CMD_SET_CONFIG)
 		apply_keys(a);
 	else if (mnl_attr_get_u32(a) & SEEPAGE_RESET_CONFIG)
