@@ -20,7 +20,7 @@ coproc player { exec "$partners" 4 100000000; }
 read -r answer <&"${player[0]}"
 assert_eq "$answer" ready partners
 echo go >&"${player[1]}"
-last=0 rounds=$((20 / (SEEPAGE_SLOW > 1 ? 2 : 1)))
+last=0 rounds=$((8 / (SEEPAGE_SLOW > 1 ? 2 : 1)))
 for ((i = 1; i <= rounds; i++)); do
 	echo 0 >$cpu1
 	((i % 5)) || seepage -j ps >/dev/null
