@@ -12,7 +12,6 @@
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 #include <linux/genetlink.h>
 #include <netlink/genl/genl.h>
@@ -52,14 +51,6 @@ struct recorder {
 	u64 deadline_ms;		/* monotonic; 0: none */
 	bool done;
 };
-
-static u64 now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (u64)t.tv_sec * 1000 + (u64)t.tv_nsec / 1000000;
-}
 
 /* ---- whose series are written ---- */
 
@@ -205,7 +196,7 @@ static void on_signal(struct recorder *r)
 
 static int patience(const struct recorder *r)
 {
-	u64 now = now_ms();
+	u64 now = clock_ms();
 
 	if (!r->deadline_ms)
 		return -1;
@@ -228,7 +219,7 @@ static int record(struct recorder *r)
 		if (n > 0 && p[1].revents)
 			on_signal(r);
 		if ((n > 0 && p[2].revents && out_gone()) ||
-		    (r->deadline_ms && now_ms() >= r->deadline_ms))
+		    (r->deadline_ms && clock_ms() >= r->deadline_ms))
 			r->done = true;
 		err = knl_events(&r->events, on_event, r);	/* also what came at the end */
 		/* an overrun shows in the numbers of the messages */
@@ -306,7 +297,7 @@ static int record_to_file(struct recorder *r, char **command)
 		status = child_start(r->ctx, command, NULL, &r->child);
 	}
 	if (duration_s)
-		r->deadline_ms = now_ms() + duration_s * 1000;
+		r->deadline_ms = clock_ms() + duration_s * 1000;
 	err = status ? 0 : record(r);
 	if (err < 0) {
 		r->ask.err = -err;

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 #include "stat.h"
 
@@ -163,19 +162,11 @@ static int read_now(struct stat *s)
 
 /* ---- intervals ---- */
 
-static u64 now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (u64)t.tv_sec * 1000000000 + (u64)t.tv_nsec;
-}
-
 /* True when a signal ends it, or nobody reads any more */
 static bool wait_until(struct stat *s, u64 end_ns)
 {
 	struct pollfd p = { .fd = s->signals, .events = POLLIN };
-	u64 now = now_ns();
+	u64 now = clock_ns();
 	int ms = end_ns > now ? (int)((end_ns - now + 999999) / 1000000) : 0;
 
 	return poll(&p, 1, ms) > 0 || out_gone();
@@ -230,7 +221,7 @@ static void tell_interval(struct stat *s, struct stat_block *before, size_t n, u
 static int intervals(struct stat *s)
 {
 	u64 seconds = interval_s ? interval_s : 1, times = count ? count : interval_s ? 0 : 1;
-	u64 begin = now_ns(), end, i, set = s->list.set;
+	u64 begin = clock_ns(), end, i, set = s->list.set;
 	struct stat_block *before;
 	bool stop = false;
 	size_t n;
@@ -243,7 +234,7 @@ static int intervals(struct stat *s)
 		err = stat_ask(s->ctx, &s->k, &s->list);
 		if (!err && s->list.set != set)
 			err = fail(s->ctx, "the list of events has changed meanwhile");
-		end = now_ns();
+		end = clock_ns();
 		s->block = NULL;
 		if (!err)
 			err = read_now(s);

@@ -288,7 +288,7 @@ static int on_event(struct nlmsghdr *nlh, void *arg)
 /* How long to sleep; -1: for ever */
 static int patience(const struct watch *w)
 {
-	u64 now = cold_now_ms();
+	u64 now = clock_ms();
 	int ms = w->away || w->stale ? POLL_MS : prober_wait(w->prober);
 
 	if (!w->deadline_ms)
@@ -317,7 +317,7 @@ static int step(struct watch *w)
 		return 0;
 	}
 	err = knl_events(&w->events, on_event, w);
-	if (w->done || (w->deadline_ms && cold_now_ms() >= w->deadline_ms)) {
+	if (w->done || (w->deadline_ms && clock_ms() >= w->deadline_ms)) {
 		w->done = true;
 		return 0;
 	}
@@ -370,7 +370,7 @@ static int run(struct ctx *ctx, int argc, char **argv)
 	if (err || out_gone())
 		return err;
 	if (timeout_s)
-		w.deadline_ms = cold_now_ms() + timeout_s * 1000;
+		w.deadline_ms = clock_ms() + timeout_s * 1000;
 	w.signals = block_signals();
 	err = knl_open(&w.ask);
 	if (err >= 0) {

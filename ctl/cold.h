@@ -85,7 +85,6 @@ int cold_foresee(int permille, int before);
 u64 cold_next(u64 first_ms, u64 now_ms, u64 cost_ms);
 
 /* cold_look.c */
-u64 cold_now_ms(void);
 int cold_look(int dir, struct cold_look *look, u64 *clear_ms);
 int cold_lock(void);
 

@@ -60,7 +60,7 @@ static void hand_on(struct cold_report *r, struct knl *k, u32 pid)
 	struct nlmsghdr *nlh;
 	struct rec rec;
 	struct gate g[REC_LIST_MAX];
-	u64 begin = cold_now_ms();
+	u64 begin = clock_ms();
 	unsigned int n, i;
 
 	if (sum.unused > sum.grown)
@@ -70,7 +70,7 @@ static void hand_on(struct cold_report *r, struct knl *k, u32 pid)
 	    query_evidence(k, pid, r->permille, NULL, 0) < 0)
 		return;
 	r->handed = true;
-	while (cold_now_ms() - begin < WAIT_MS) {
+	while (clock_ms() - begin < WAIT_MS) {
 		if (query_process(k, pid, &nlh) < 0)
 			return;
 		n = rec_parse(&rec, nlh) ? 0 : rec_gates(&rec, g);
@@ -92,9 +92,9 @@ static int two_looks(struct cold_report *r, int dir, u64 window_s)
 	if (err)
 		return err;
 	cold_free(&first);
-	begin = cold_now_ms();
+	begin = clock_ms();
 	sleep((unsigned int)window_s);
-	r->window_ms = cold_now_ms() - begin;
+	r->window_ms = clock_ms() - begin;
 	return cold_look(dir, &r->look, NULL);
 }
 

@@ -7,19 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
-#include <time.h>
 #include <unistd.h>
 #include "cold.h"
 
 #define LOCK_FILE	"/run/seepage-cold.lock"
-
-u64 cold_now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (u64)t.tv_sec * 1000 + (u64)t.tv_nsec / 1000000;
-}
 
 static int read_smaps(int dir, struct cold_look *look)
 {
@@ -76,9 +67,9 @@ int cold_look(int dir, struct cold_look *look, u64 *clear_ms)
 	u64 begin;
 
 	if (!err && clear_ms) {
-		begin = cold_now_ms();
+		begin = clock_ms();
 		err = clear(dir);
-		*clear_ms = cold_now_ms() - begin;
+		*clear_ms = clock_ms() - begin;
 	}
 	if (err)
 		cold_free(look);

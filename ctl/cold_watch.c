@@ -227,7 +227,7 @@ static void cannot_look(struct prober *p, struct suspect *s, int err)
 
 static void look(struct prober *p, struct suspect *s)
 {
-	u64 begin = cold_now_ms(), now, clear_ms;
+	u64 begin = clock_ms(), now, clear_ms;
 	struct cold_look new;
 	struct cold_sum sum;
 	int err = cold_look(s->dir, &new, &clear_ms), permille = -1, told;
@@ -236,7 +236,7 @@ static void look(struct prober *p, struct suspect *s)
 		cannot_look(p, s, err);
 		return;
 	}
-	now = cold_now_ms();
+	now = clock_ms();
 	if (!s->looked) {
 		s->first = new;
 		s->first_ms = now;
@@ -273,7 +273,7 @@ static bool may_look(struct prober *p, u64 now)
 /* Milliseconds until there is something to do; -1: for ever */
 int prober_wait(const struct prober *p)
 {
-	u64 now = cold_now_ms(), next;
+	u64 now = clock_ms(), next;
 	size_t i;
 
 	if (!p || p->off)
@@ -291,7 +291,7 @@ int prober_wait(const struct prober *p)
 /* The next thing, if it is time for one */
 void prober_step(struct prober *p)
 {
-	u64 now = cold_now_ms();
+	u64 now = clock_ms();
 	size_t i;
 
 	if (!p || p->off)

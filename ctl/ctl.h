@@ -250,6 +250,10 @@ struct json_object *pmc_json(const struct rec *rec);
 struct json_object *pmc_list_json(const struct pmc_list *l);
 void pmc_list_print(const struct pmc_list *l);
 
+/* clock.c: monotonic */
+u64 clock_ns(void);
+u64 clock_ms(void);
+
 /* procfs.c: what /proc knows of a process, if it is still the same one */
 struct place {
 	char *cgroup, *exe;	/* NULL: not known */

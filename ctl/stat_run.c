@@ -12,7 +12,6 @@
 #include <string.h>
 #include <sys/ptrace.h>
 #include <sys/wait.h>
-#include <time.h>
 #include "stat.h"
 
 struct member {
@@ -27,14 +26,6 @@ struct run {
 	struct member *member;		/* those that threads have ended of */
 	size_t n, room;
 };
-
-static u64 now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (u64)t.tv_sec * 1000000000 + (u64)t.tv_nsec;
-}
 
 static int seize(pid_t child)
 {
@@ -107,7 +98,7 @@ static void go_on(pid_t pid, int status)
 /* Until the command has ended; what it leaves behind is let go when we end. */
 static void follow(struct run *r, pid_t child)
 {
-	int status;
+	int status = 0;
 	pid_t pid;
 
 	for (;;) {
@@ -127,7 +118,7 @@ static void follow(struct run *r, pid_t child)
 			break;
 	}
 	r->sum->status = status;
-	r->sum->ns = now_ns() - r->sum->ns;
+	r->sum->ns = clock_ns() - r->sum->ns;
 }
 
 /**
@@ -156,7 +147,7 @@ int stat_run(const struct ctx *ctx, struct knl *k, const struct pmc_list *list, 
 		fmt_safe(b->comm + n, sizeof(b->comm) - n, argv[i], strlen(argv[i]));
 		n += strlen(b->comm + n);
 	}
-	b->ns = now_ns();
+	b->ns = clock_ns();
 	err = child_start(ctx, argv, seize, &child);
 	signal(SIGINT, SIG_IGN);	/* the terminal's: the command gets it, too */
 	signal(SIGQUIT, SIG_IGN);

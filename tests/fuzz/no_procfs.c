@@ -36,11 +36,16 @@ int procfs_open(u32 pid, s64 least_age_ms)
 }
 
 /* Time goes by when it is looked at. */
-u64 cold_now_ms(void)
+u64 clock_ms(void)
 {
 	static u64 now;
 
 	return now += 10;
+}
+
+u64 clock_ns(void)
+{
+	return clock_ms() * 1000000;
 }
 
 int cold_look(int dir, struct cold_look *look, u64 *clear_ms)
