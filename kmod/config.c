@@ -295,7 +295,7 @@ int seep_config_set(struct nlattr *nest, struct nlattr *events, struct netlink_e
 	if (!rc && events)
 		strscpy(pmc_events, nla_data(events), sizeof(pmc_events));
 	mutex_unlock(&config_mutex);
-	if (!rc)
+	if (!rc && (events || tb[SEEPAGE_CFG_PMC] || tb[SEEPAGE_CFG_PMC_MAX_COUNTERS]))
 		seep_pmu_configure();
 	return rc;
 }

@@ -56,22 +56,32 @@ static int put_event(struct sk_buff *skb, const struct seep_pmu_shown *s)
 
 static int put_events(struct sk_buff *skb)
 {
-	struct seep_pmu_shown s;
+	struct seep_pmu_shown *s = kcalloc(SEEP_PMU_EVENTS, sizeof(*s), GFP_KERNEL);
 	struct nlattr *nest;
-	u8 i;
+	int rc = -EMSGSIZE;
+	u32 set;
+	u8 i, n;
 
-	if (!seep_pmu_show(0, &s))
-		return 0;
-	if (nla_put_u32(skb, SEEPAGE_A_PMC_SET, s.set))
-		return -EMSGSIZE;
+	if (!s)
+		return -ENOMEM;
+	n = seep_pmu_show(s, &set);
+	if (!n) {
+		rc = 0;
+		goto free;
+	}
+	if (nla_put_u32(skb, SEEPAGE_A_PMC_SET, set))
+		goto free;
 	nest = nla_nest_start(skb, SEEPAGE_A_PMC_EVENTS);
 	if (!nest)
-		return -EMSGSIZE;
-	for (i = 0; seep_pmu_show(i, &s); i++)
-		if (put_event(skb, &s))
-			return -EMSGSIZE;
+		goto free;
+	for (i = 0; i < n; i++)
+		if (put_event(skb, &s[i]))
+			goto free;
 	nla_nest_end(skb, nest);
-	return 0;
+	rc = 0;
+free:
+	kfree(s);
+	return rc;
 }
 
 #else

@@ -79,12 +79,7 @@ void seep_pmu_probe_stop(void);
  * it but what is in a record is under the table mutex.
  */
 struct seep_pmu_area {
-	union {
-		struct llist_node spare;		/* not in a record */
-		struct seep_pmc_learned {		/* table mutex */
-			u64 of_detect[5];
-		} learned;
-	};
+	struct llist_node spare;		/* not in a record */
 	atomic64_t enabled;
 	struct {
 		atomic64_t count, running;
@@ -98,14 +93,15 @@ void seep_pmu_sums(struct seep_pmu_sums *ended, u32 *set);	/* likewise */
 /* pmu_set.c: an event as it is shown */
 struct seep_pmu_shown {
 	char name[SEEP_PMU_NAME];
-	u32 type, set;
+	u32 type;
 	u64 config;
 	u8 state;			/* enum seepage_pmc_state */
 	const char *reason;		/* or NULL */
 	struct seepage_pmc_value total, idle, kthreads, others, ended;
 };
 
-bool seep_pmu_show(u8 id, struct seep_pmu_shown *s);	/* may sleep, no table mutex */
+/* may sleep, no table mutex; @list: SEEP_PMU_EVENTS; returns how many */
+u8 seep_pmu_show(struct seep_pmu_shown *list, u32 *set);
 
 /* pmu_cpu.c: pmu mutex, may sleep */
 int seep_pmu_cpu_create(int cpu, const struct seep_pmu_listed *ev, u8 n, int *rc);

@@ -25,6 +25,7 @@ static struct {				/* seep_table_mutex */
 	struct llist_head spare;	/* taken under the table's lock, one at a time */
 	atomic_t spares;
 	bool on;			/* births take; read without the mutex */
+	bool wanted;			/* a record has none; by xchg() */
 } areas;
 
 static u32 last_set;			/* seep_table_mutex */
@@ -55,17 +56,16 @@ static void free_area(struct seep_pmu_area *area)
 struct seep_pmu_area *seep_pmu_take(void)
 {
 	struct llist_node *node;
-	struct seep_pmu_area *area;
 
 	if (!READ_ONCE(areas.on))
 		return NULL;
 	node = llist_del_first(&areas.spare);
-	if (!node)
+	if (!node) {
+		xchg(&areas.wanted, true);
 		return NULL;
+	}
 	atomic_dec(&areas.spares);
-	area = llist_entry(node, struct seep_pmu_area, spare);
-	memset(&area->learned, 0, sizeof(area->learned));
-	return area;
+	return llist_entry(node, struct seep_pmu_area, spare);
 }
 
 /* Births take more than there will be. Context: any; a hint. */
@@ -107,10 +107,16 @@ void seep_pmu_pass(void)
 	if (!areas.on)
 		return;
 	seep_pmu_refill();
+	if (!xchg(&areas.wanted, false))
+		return;
 	seep_for_each_rec(rec) {
 		if (!rec->pmu) {
+			struct seep_pmu_area *area = new_area();
+
+			if (!area)
+				xchg(&areas.wanted, true);
 			/* all zero, before a CPU that charges sees it */
-			smp_store_release(&rec->pmu, new_area());
+			smp_store_release(&rec->pmu, area);
 		}
 		if (!(++n % SEEP_RESCHED_EVERY))
 			cond_resched();
@@ -197,6 +203,7 @@ int seep_pmu_areas_start(u8 events)
 	if (areas.cache) {
 		rc = 0;
 		areas.set = ++last_set;
+		areas.wanted = true;	/* by those who are there */
 		WRITE_ONCE(areas.on, true);
 		seep_pmu_pass();
 	}

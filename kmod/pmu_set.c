@@ -361,27 +361,10 @@ static void judge(u8 id, struct seep_pmu_shown *s, u64 turn)
 		s->state = SEEPAGE_PMC_STATE_WAITING;
 }
 
-/**
- * seep_pmu_show() - what became of an event, with its totals
- * @id: its place in the list
- * @s: all of it is written
- *
- * Context: process, may sleep, no table mutex.
- * Return: false: the list has no such place.
- */
-bool seep_pmu_show(u8 id, struct seep_pmu_shown *s)
+static void show(u8 id, const struct seep_pmu_sums *ended, struct seep_pmu_shown *s)
 {
-	struct seep_pmu_sums ended;
-	bool there = false;
 	u64 turn;
 
-	mutex_lock(&pmu_mutex);
-	if (pmu.state == NONE || id >= pmu.n)
-		goto unlock;
-	there = true;
-	if (!id)
-		seep_pmu_fold();
-	seep_pmu_sums(&ended, &s->set);
 	memcpy(s->name, pmu.event[id].name, sizeof(s->name));
 	s->type = pmu.event[id].type;
 	s->config = pmu.event[id].config;
@@ -389,13 +372,35 @@ bool seep_pmu_show(u8 id, struct seep_pmu_shown *s)
 	part(id, SEEP_PMU_IDLE, &s->idle);
 	part(id, SEEP_PMU_KTHREADS, &s->kthreads);
 	part(id, SEEP_PMU_OTHERS, &s->others);
-	s->ended.count = ended.of[id].count;
-	s->ended.enabled_ns = ended.enabled;
-	s->ended.running_ns = ended.of[id].running;
+	s->ended.count = ended->of[id].count;
+	s->ended.enabled_ns = ended->enabled;
+	s->ended.running_ns = ended->of[id].running;
 	judge(id, s, turn);
-unlock:
+}
+
+/**
+ * seep_pmu_show() - what became of each event, with its totals, all of one moment
+ * @list: SEEP_PMU_EVENTS places
+ * @set: the number of the list of events
+ *
+ * Context: process, may sleep, no table mutex.
+ * Return: how many; 0: nothing is counted or held.
+ */
+u8 seep_pmu_show(struct seep_pmu_shown *list, u32 *set)
+{
+	struct seep_pmu_sums ended;
+	u8 id, n = 0;
+
+	mutex_lock(&pmu_mutex);
+	if (pmu.state != NONE) {
+		n = pmu.n;
+		seep_pmu_fold();
+		seep_pmu_sums(&ended, set);
+	}
+	for (id = 0; id < n; id++)
+		show(id, &ended, &list[id]);
 	mutex_unlock(&pmu_mutex);
-	return there;
+	return n;
 }
 
 /* "on", or why there are no counters. Context: process, may sleep. */
