@@ -288,21 +288,3 @@ u16 seep_pmc_rise(const struct seep_pmc_baseline *b)
 	}
 	return most < 0xffff ? (u16)most : 0xffff;
 }
-
-/**
- * seep_pmc_points() - what that is worth
- * @rise: of seep_pmc_rise(), known
- *
- * Return: points, never more for more misses: all of them for growth that brings
- * no misses, less than none for growth that is used.
- */
-s8 seep_pmc_points(u16 rise)
-{
-	const int half = (SEEP_PMC_RISING - SEEP_PMC_FLAT) / 2;
-
-	if (rise <= SEEP_PMC_FLAT)
-		return SEEP_PMC_POINTS;
-	if (rise >= SEEP_PMC_RISING)
-		return -SEEP_PMC_POINTS;
-	return (s8)((SEEP_PMC_FLAT + half - rise) * SEEP_PMC_POINTS / half);
-}

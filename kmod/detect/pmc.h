@@ -102,6 +102,22 @@ u16 seep_pmc_rise(const struct seep_pmc_baseline *b);
 #define SEEP_PMC_FLAT	1100	/* permille of what is usual, at most: as before */
 #define SEEP_PMC_RISING	1300	/* and from here on it is a working set */
 
-s8 seep_pmc_points(u16 rise);
+/**
+ * seep_pmc_points() - what that is worth
+ * @rise: of seep_pmc_rise(), known
+ *
+ * Return: points, never more for more misses: all of them for growth that brings
+ * no misses, less than none for growth that is used.
+ */
+static inline s8 seep_pmc_points(u16 rise)
+{
+	const int half = (SEEP_PMC_RISING - SEEP_PMC_FLAT) / 2;
+
+	if (rise <= SEEP_PMC_FLAT)
+		return SEEP_PMC_POINTS;
+	if (rise >= SEEP_PMC_RISING)
+		return -SEEP_PMC_POINTS;
+	return (s8)((SEEP_PMC_FLAT + half - rise) * SEEP_PMC_POINTS / half);
+}
 
 #endif /* SEEP_DETECT_PMC_H */
