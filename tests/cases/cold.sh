@@ -51,6 +51,7 @@ wait_long 1200 is_alert "$leak"
 wait_long 1200 is_alert "$use"
 for pid in "$leak" "$use"; do
 	assert_eq "$(gate "$pid" cold)" none "--no-cold: gate cold of $pid"
+	assert_eq "$(points "$pid" pmc)" none "no counters: points of $pid for their misses"
 	assert_eq "$(seepage -j show "$pid" | jq -c '[.cold_permille, .cold_age_seconds]')" \
 		'[null,null]' "--no-cold: evidence of $pid"
 	assert_eq "$(field .limit <(seepage -j show "$pid"))" ram "limit of $pid"
