@@ -101,6 +101,7 @@ const struct attr_desc attr_table[__SEEPAGE_A_MAX] = {
 	A(PMC_EVENTS, "pmc_events", "pmc events", NONE, NONE),
 	A(PMC_EVENT, "pmc_event", "pmc event", NONE, NONE),
 	A(PMC_VALUES, "pmc", "PMC", NONE, NONE),
+	A(PMC_BASELINE, "pmc_baseline", "PMC-USUAL", NONE, NONE),
 };
 
 /* A number of whatever size it was sent in; attributes may be unaligned. */

@@ -41,6 +41,25 @@ static void print_figures(const struct rec *rec)
 	}
 }
 
+/* What hardware counters say is usual, and what is not */
+static void print_usual(const struct rec *rec)
+{
+	struct seepage_pmc_baseline b;
+	char text[SENTENCE_MAX];
+	unsigned int i;
+
+	if (!pmc_baseline(rec, &b))
+		return;
+	sentence_baseline(&b, text, sizeof(text));
+	row(attr_table[SEEPAGE_A_PMC_BASELINE].text, text);
+	for (i = 0; i < __SEEPAGE_PMC_SIGNAL_MAX; i++) {
+		if (!(b.signals >> i & 1))
+			continue;
+		sentence_signal(i, &b, text, sizeof(text));
+		out_printf("  %-15s%s: %s\n", "UNUSUAL", pmc_signal_name(i), text);
+	}
+}
+
 static void print_factors(const struct rec *rec)
 {
 	struct factor f[REC_LIST_MAX];
@@ -128,6 +147,7 @@ static void print_text(const struct rec *rec)
 	sentence_headline(rec, text, sizeof(text));
 	out_line(text);
 	print_figures(rec);
+	print_usual(rec);
 	print_factors(rec);
 	print_gates(rec);
 	print_history(rec);

@@ -114,6 +114,7 @@ const char *counter_name(unsigned int id);
 const char *limit_name(unsigned int id);
 const char *series_name(unsigned int id);
 const char *pmc_state_name(unsigned int id);
+const char *pmc_signal_name(unsigned int id);
 const char *severity_name(unsigned int severity);
 int state_from_name(const char *name, size_t len);	/* -1: unknown */
 unsigned int cfg_from_name(const char *name);		/* 0: unknown */
@@ -249,6 +250,10 @@ struct json_object *pmc_value_json(const struct seepage_pmc_value *v);
 struct json_object *pmc_json(const struct rec *rec);
 struct json_object *pmc_list_json(const struct pmc_list *l);
 void pmc_list_print(const struct pmc_list *l);
+bool pmc_baseline(const struct rec *rec, struct seepage_pmc_baseline *b);
+struct json_object *pmc_signals_json(const struct seepage_pmc_baseline *b);	/* NULL: null */
+struct json_object *pmc_baseline_json(const struct seepage_pmc_baseline *b);	/* the same */
+void pmc_signals_text(const struct seepage_pmc_baseline *b, char sep, char *buf, size_t size);
 
 /* clock.c: monotonic */
 u64 clock_ns(void);
@@ -295,6 +300,9 @@ void __printf(3, 4) sentence_append(char *buf, size_t size, const char *fmt, ...
 void sentence_headline(const struct rec *rec, char *buf, size_t size);
 void sentence_factor(const struct factor *f, char *buf, size_t size);
 void sentence_gate(const struct gate *g, char *buf, size_t size);
+void sentence_signal(unsigned int id, const struct seepage_pmc_baseline *b, char *buf,
+		     size_t size);
+void sentence_baseline(const struct seepage_pmc_baseline *b, char *buf, size_t size);
 /* sentence_verdict.c: what they mean taken together */
 void sentence_alert(const struct rec *rec, char *buf, size_t size);
 void sentence_evidence(const struct rec *rec, char *buf, size_t size);

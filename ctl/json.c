@@ -149,6 +149,8 @@ static void add_process(struct json_object *o, const struct rec *rec, const stru
 		SEEPAGE_A_FAULTS_USER, SEEPAGE_A_FAULTS_KERNEL, SEEPAGE_A_FAULTS_ANON,
 		SEEPAGE_A_FAULTS_FILE, SEEPAGE_A_FAULT_RATE, SEEPAGE_A_AGE_SECONDS,
 	};
+	struct seepage_pmc_baseline usual;
+	bool known;
 	size_t i;
 
 	add(o, rec, SEEPAGE_A_PID);
@@ -164,6 +166,10 @@ static void add_process(struct json_object *o, const struct rec *rec, const stru
 	for (i = 0; i < ARRAY_SIZE(figures); i++)
 		add(o, rec, figures[i]);
 	json_object_object_add(o, attr_table[SEEPAGE_A_PMC_VALUES].key, pmc_json(rec));
+	known = pmc_baseline(rec, &usual);
+	json_object_object_add(o, "pmc_signals", known ? pmc_signals_json(&usual) : NULL);
+	json_object_object_add(o, attr_table[SEEPAGE_A_PMC_BASELINE].key,
+			       known ? pmc_baseline_json(&usual) : NULL);
 }
 
 struct json_object *json_process(const struct rec *rec, const struct place *p)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Hardware counters: the list of events that the status has, and what of it a
- * process got.
+ * Hardware counters: the list of events that the status has, what of it a process
+ * got, and what is usual for that.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -159,4 +159,69 @@ void pmc_list_print(const struct pmc_list *l)
 	}
 	table_print(t, "  ");
 	table_free(t);
+}
+
+/* ---- what is usual ---- */
+
+/* False: it has not run for long enough, or there are no counters. */
+bool pmc_baseline(const struct rec *rec, struct seepage_pmc_baseline *b)
+{
+	const struct nlattr *a = rec->a[SEEPAGE_A_PMC_BASELINE];
+
+	if (!a || nla_len(a) < (int)sizeof(*b))
+		return false;
+	memcpy(b, nla_data(a), sizeof(*b));
+	return true;
+}
+
+struct json_object *pmc_signals_json(const struct seepage_pmc_baseline *b)
+{
+	struct json_object *list = json_object_new_array();
+	unsigned int i;
+
+	for (i = 0; i < __SEEPAGE_PMC_SIGNAL_MAX; i++)
+		if (b->signals >> i & 1)
+			json_object_array_add(list, json_object_new_string(pmc_signal_name(i)));
+	return list;
+}
+
+struct json_object *pmc_baseline_json(const struct seepage_pmc_baseline *b)
+{
+#define FIGURE(field, key)	{ key, offsetof(struct seepage_pmc_baseline, field) }
+	static const struct { const char *key; size_t at; } figures[] = {
+		FIGURE(samples, "samples"),
+		FIGURE(llc_mean, "llc_miss_ppm"),
+		FIGURE(llc_older, "llc_miss_older_ppm"),
+		FIGURE(llc_newer, "llc_miss_newer_ppm"),
+		FIGURE(dtlb_mean, "dtlb_misses_per_million_instructions"),
+		FIGURE(dtlb_now, "dtlb_misses_now_per_million_instructions"),
+		FIGURE(read_mean, "read_kib_per_second"),
+	};
+	struct json_object *o = json_object_new_object();
+	size_t i;
+	u32 v;
+
+	for (i = 0; i < ARRAY_SIZE(figures); i++) {
+		memcpy(&v, (const char *)b + figures[i].at, sizeof(v));
+		json_object_object_add(o, figures[i].key, v == SEEPAGE_PMC_UNKNOWN ? NULL :
+				       json_object_new_uint64(v));
+	}
+	return o;
+}
+
+/* The names, with @sep between them; empty if there are none */
+void pmc_signals_text(const struct seepage_pmc_baseline *b, char sep, char *buf, size_t size)
+{
+	unsigned int i;
+	size_t len = 0;
+
+	*buf = '\0';
+	for (i = 0; i < __SEEPAGE_PMC_SIGNAL_MAX; i++) {
+		if (!(b->signals >> i & 1) || len + 1 >= size)
+			continue;
+		if (len)
+			buf[len++] = sep;
+		snprintf(buf + len, size - len, "%s", pmc_signal_name(i));
+		len += strlen(buf + len);
+	}
 }

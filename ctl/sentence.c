@@ -326,3 +326,75 @@ void sentence_gate(const struct gate *g, char *buf, size_t size)
 			 limit);
 	}
 }
+
+/* Millionths as percent, or of a million as of 1000; @buf has FIGURE_MAX bytes */
+static const char *millionths(u32 v, unsigned int unit, char *buf)
+{
+	if (v == SEEPAGE_PMC_UNKNOWN)
+		snprintf(buf, FIGURE_MAX, "?");
+	else
+		snprintf(buf, FIGURE_MAX, "%.2f", (double)v / unit);
+	return buf;
+}
+
+#define PERCENT		10000
+#define PER_1000	1000
+
+/* What is unusual: enum seepage_pmc_signal */
+void sentence_signal(unsigned int id, const struct seepage_pmc_baseline *b, char *buf, size_t size)
+{
+	char usual[FIGURE_MAX], now[FIGURE_MAX];
+
+	switch (id) {
+	case SEEPAGE_PMC_SIGNAL_LLC_DIVERGENCE:
+		snprintf(buf, size,
+			 "%s %% of last-level references miss, %s %% did some samples ago",
+			 millionths(b->llc_newer, PERCENT, now),
+			 millionths(b->llc_older, PERCENT, usual));
+		break;
+	case SEEPAGE_PMC_SIGNAL_LLC_Z_SCORE:
+		snprintf(buf, size, "more last-level references miss than the usual %s %%, "
+			 "by more than three standard deviations",
+			 millionths(b->llc_mean, PERCENT, usual));
+		break;
+	case SEEPAGE_PMC_SIGNAL_TLB_PRESSURE:
+		snprintf(buf, size, "more than twice the usual %s dTLB misses in 1000 instructions",
+			 millionths(b->dtlb_mean, PER_1000, usual));
+		break;
+	case SEEPAGE_PMC_SIGNAL_TLB_EFFICIENCY:
+		snprintf(buf, size, "fewer than 95 %% of loads need no page walk");
+		break;
+	case SEEPAGE_PMC_SIGNAL_BANDWIDTH:
+		if (b->read_mean == SEEPAGE_PMC_UNKNOWN)
+			snprintf(usual, sizeof(usual), "?");
+		else
+			fmt_bytes(usual, sizeof(usual), (u64)b->read_mean << 10);
+		snprintf(buf, size, "reads from memory more than twice what it did lately; "
+			 "its average is now %s/s", usual);
+		break;
+	case SEEPAGE_PMC_SIGNAL_NODE_IMBALANCE:
+		snprintf(buf, size, "most of its node loads come from another node");
+		break;
+	default:
+		snprintf(buf, size, "a signal this controller does not know");
+	}
+}
+
+/* What is usual for a process, as far as it is known */
+void sentence_baseline(const struct seepage_pmc_baseline *b, char *buf, size_t size)
+{
+	char text[FIGURE_MAX];
+
+	*buf = '\0';
+	if (b->llc_mean != SEEPAGE_PMC_UNKNOWN)
+		sentence_append(buf, size, "%s %% of last-level references miss, ",
+				millionths(b->llc_mean, PERCENT, text));
+	if (b->dtlb_mean != SEEPAGE_PMC_UNKNOWN)
+		sentence_append(buf, size, "%s dTLB misses in 1000 instructions, ",
+				millionths(b->dtlb_mean, PER_1000, text));
+	if (b->read_mean != SEEPAGE_PMC_UNKNOWN)
+		sentence_append(buf, size, "%s/s read, ",
+				fmt_bytes(text, sizeof(text), (u64)b->read_mean << 10));
+	sentence_append(buf, size, "learned from %u sample%s%s", b->samples,
+			b->samples == 1 ? "" : "s", b->samples < 16 ? ", 16 are needed" : "");
+}

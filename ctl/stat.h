@@ -19,6 +19,8 @@ struct stat_block {
 	u64 ns;
 	u64 age_s;
 	struct seepage_pmc_value v[PMC_EVENTS];
+	bool learned;			/* what is usual for it: */
+	struct seepage_pmc_baseline usual;
 };
 
 /* A figure of seep_pmc_figures(). */

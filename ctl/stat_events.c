@@ -72,6 +72,7 @@ bool stat_process(struct rec *rec, const struct pmc_list *list, struct stat_bloc
 	b->pid = (u32)rec_get(rec, SEEPAGE_A_PID, 0);
 	b->age_s = rec_get(rec, SEEPAGE_A_AGE_SECONDS, 0);
 	rec_comm(rec, b->comm, sizeof(b->comm));
+	b->learned = pmc_baseline(rec, &b->usual);
 	rec->pmc = list;
 	return pmc_values(rec, b->v) == list->n;
 }

@@ -182,6 +182,19 @@ static void print_metrics(const struct seep_pmc_figures *f)
 	table_free(t);
 }
 
+static void print_unusual(const struct stat_block *b)
+{
+	char text[SENTENCE_MAX];
+	unsigned int i;
+
+	for (i = 0; b->learned && i < __SEEPAGE_PMC_SIGNAL_MAX; i++) {
+		if (!(b->usual.signals >> i & 1))
+			continue;
+		sentence_signal(i, &b->usual, text, sizeof(text));
+		out_printf("  unusual (%s): %s\n", pmc_signal_name(i), text);
+	}
+}
+
 void stat_text(const struct pmc_list *list, const struct stat_block *b)
 {
 	struct seep_pmc_figures f;
@@ -193,7 +206,16 @@ void stat_text(const struct pmc_list *list, const struct stat_block *b)
 	print_events(list, b);
 	out_line("");
 	print_metrics(&f);
-	out_printf("  %s\n\n", text);
+	out_printf("  %s\n", text);
+	print_unusual(b);
+	out_line("");
+}
+
+static void signals(const struct stat_block *b, char sep, char *buf, size_t size)
+{
+	*buf = '\0';
+	if (b->learned)
+		pmc_signals_text(&b->usual, sep, buf, size);
 }
 
 /* A row each */
@@ -201,13 +223,13 @@ void stat_all(const struct pmc_list *list, const struct stat_block *b, size_t n)
 {
 	static const char *const heads[] = {
 		"PID", "COMM", "CYCLES", "IPC", "LLC-MPKI", "LLC-MISS%", "DTLB-MPKI", "WALK%",
-		"REMOTE%", "READ/s",
+		"REMOTE%", "READ/s", "UNUSUAL",
 	};
 	static const bool right[ARRAY_SIZE(heads)] = {
-		true, false, true, true, true, true, true, true, true, true,
+		true, false, true, true, true, true, true, true, true, true, false,
 	};
 	struct table *t = table_new(heads, right, ARRAY_SIZE(heads));
-	char text[STAT_NUMBER];
+	char text[STAT_NUMBER], unusual[TEXT_MAX];
 	struct seep_pmc_figures f;
 	size_t i;
 
@@ -225,6 +247,8 @@ void stat_all(const struct pmc_list *list, const struct stat_block *b, size_t n)
 		table_cell(t, stat_number(text, f.remote_share, 4, 1));
 		table_cell(t, f.read_rate == SEEP_UNKNOWN ? "-" :
 			   fmt_bytes_short(text, sizeof(text), f.read_rate));
+		signals(&b[i], ',', unusual, sizeof(unusual));
+		table_cell(t, *unusual ? unusual : "-");
 	}
 	table_print(t, "");
 	table_free(t);
@@ -278,6 +302,8 @@ struct json_object *stat_json(const struct pmc_list *list, const struct stat_blo
 	json_object_object_add(o, "unavailable", why);
 	json_object_object_add(o, "metrics", metrics);
 	json_object_object_add(o, "reading", json_object_new_string(text));
+	json_object_object_add(o, "pmc_signals", b->learned ? pmc_signals_json(&b->usual) : NULL);
+	json_object_object_add(o, "pmc_baseline", b->learned ? pmc_baseline_json(&b->usual) : NULL);
 	return o;
 }
 
@@ -292,7 +318,7 @@ void stat_csv_head(const struct pmc_list *list)
 		out_printf(",%s,%s_counted_percent", list->ev[i].name, list->ev[i].name);
 	for (i = 0; i < STAT_METRICS; i++)
 		out_printf(",%s", stat_metrics[i].key);
-	out_line("");
+	out_line(",pmc_signals");
 }
 
 static void csv_number(u64 v, unsigned int decimals)
@@ -313,6 +339,7 @@ static void csv_text(const char *s)
 void stat_csv(const struct pmc_list *list, const struct stat_block *b)
 {
 	struct seep_pmc_figures f;
+	char text[TEXT_MAX];
 	unsigned int i;
 
 	stat_figures(list, b, &f);
@@ -328,5 +355,6 @@ void stat_csv(const struct pmc_list *list, const struct stat_block *b)
 	}
 	for (i = 0; i < STAT_METRICS; i++)
 		csv_number(stat_figure(&f, &stat_metrics[i]), stat_metrics[i].decimals);
-	out_line("");
+	signals(b, ';', text, sizeof(text));
+	out_printf(",%s\n", text);
 }

@@ -54,6 +54,12 @@ static const char *const pmc_state_names[__SEEPAGE_PMC_STATE_MAX] = {
 	SEEPAGE_PMC_STATES(PMC_STATE)
 };
 
+#define PMC_SIGNAL(id, name)	\
+	[SEEPAGE_PMC_SIGNAL_##id] = #name,
+static const char *const pmc_signal_names[__SEEPAGE_PMC_SIGNAL_MAX] = {
+	SEEPAGE_PMC_SIGNALS(PMC_SIGNAL)
+};
+
 #define CFG_NUMBER(id, n, d, lo, hi, h)						\
 	[SEEPAGE_CFG_##id] = { .name = #n, .help = h, .def = d, .min = lo, .max = hi },
 #define CFG_WORD(id, n, d, h)							\
@@ -77,6 +83,7 @@ static_assert(ENTRIES(SEEPAGE_GATES) == SEEPAGE_GATE_MAX, "gates");
 static_assert(ENTRIES(SEEPAGE_LIMITS) == __SEEPAGE_LIMIT_MAX, "limits");
 static_assert(ENTRIES(SEEPAGE_SERIES) == __SEEPAGE_SERIES_MAX, "series");
 static_assert(ENTRIES(SEEPAGE_PMC_STATES) == __SEEPAGE_PMC_STATE_MAX, "pmc states");
+static_assert(ENTRIES(SEEPAGE_PMC_SIGNALS) == __SEEPAGE_PMC_SIGNAL_MAX, "pmc signals");
 static_assert(ENTRIES(SEEPAGE_COUNTERS) == SEEPAGE_COUNTER_MAX, "counters");
 static_assert(ENTRIES(SEEPAGE_CONFIG_NUMBERS) + ENTRIES(SEEPAGE_CONFIG_WORDS) ==
 	      SEEPAGE_CFG_MAX, "configuration keys");
@@ -110,6 +117,7 @@ LOOKUP(counter)
 LOOKUP(limit)
 LOOKUP(series)
 LOOKUP(pmc_state)
+LOOKUP(pmc_signal)
 LOOKUP_UNIT(factor)
 LOOKUP_UNIT(gate)
 

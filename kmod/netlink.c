@@ -38,9 +38,8 @@ static int check_reset_what(const struct nlattr *attr, struct netlink_ext_ack *e
 	return -EINVAL;
 }
 
-#define POLICY(name)	static const struct nla_policy name[__SEEPAGE_A_MAX]
-
-POLICY(takes_nothing) = { };
+/* the core takes a command without a maximum for one that takes what any takes */
+static const struct nla_policy takes_nothing[2] = { };
 
 static int check_events(const struct nlattr *attr, struct netlink_ext_ack *extack)
 {
@@ -52,12 +51,12 @@ static int check_events(const struct nlattr *attr, struct netlink_ext_ack *extac
 	return -EINVAL;
 }
 
-POLICY(takes_config) = {
+static const struct nla_policy takes_config[] = {
 	[SEEPAGE_A_CONFIG]	= { .type = NLA_NESTED },
 	[SEEPAGE_A_PMC_WANTED]	= NLA_POLICY_VALIDATE_FN(NLA_BINARY, check_events),
 };
 
-POLICY(takes_what) = {
+static const struct nla_policy takes_what[] = {
 	[SEEPAGE_A_PID]		= NLA_POLICY_VALIDATE_FN(NLA_BINARY, seep_netlink_check_pid),
 	[SEEPAGE_A_RESET_WHAT]	= NLA_POLICY_VALIDATE_FN(NLA_BINARY, check_reset_what),
 };
@@ -208,8 +207,10 @@ static int put_proc(struct sk_buff *skb, struct genl_info *info, struct seep_rec
 		if (!rc)
 			rc = seep_put_history(skb, rec);
 		/* they count in the kernel too: what perf_event_paranoid keeps from users */
-		if (!rc && all)
+		if (!rc && all) {
+			seep_pmu_sync(rec);
 			rc = seep_put_pmc(skb, rec);
+		}
 		if (!rc) {
 			genlmsg_end(skb, head);
 			rc = genlmsg_reply(skb, info);
@@ -226,7 +227,7 @@ static int check_only_pid(struct nlattr **attrs, struct netlink_ext_ack *extack)
 {
 	int i;
 
-	for (i = 1; i < __SEEPAGE_A_MAX; i++) {
+	for (i = 1; i < (int)ARRAY_SIZE(seep_dump_proc_takes); i++) {
 		if (!attrs[i] || i == SEEPAGE_A_PID)
 			continue;
 		NL_SET_ERR_MSG_ATTR(extack, attrs[i], "filters go with a dump");
@@ -374,17 +375,18 @@ void seep_netlink_sample(struct seep_rec *rec)
 
 /* ---- the family ---- */
 
+#define TAKES(p)	.policy = p, .maxattr = ARRAY_SIZE(p) - 1
 static const struct seep_genl_ops ops[] = {
-	{ .cmd = SEEPAGE_CMD_GET_STATUS, .policy = takes_nothing, .doit = get_status },
-	{ .cmd = SEEPAGE_CMD_GET_PROC, .policy = seep_dump_proc_takes, .doit = get_proc,
+	{ .cmd = SEEPAGE_CMD_GET_STATUS, TAKES(takes_nothing), .doit = get_status },
+	{ .cmd = SEEPAGE_CMD_GET_PROC, TAKES(seep_dump_proc_takes), .doit = get_proc,
 	  .start = seep_dump_proc_start, .dumpit = seep_dump_proc, .done = seep_dump_done },
-	{ .cmd = SEEPAGE_CMD_GET_CONFIG, .policy = takes_nothing, .doit = get_config },
-	{ .cmd = SEEPAGE_CMD_SET_CONFIG, .policy = takes_config, .doit = set_config },
-	{ .cmd = SEEPAGE_CMD_GET_ALERTS, .policy = seep_dump_alerts_takes,
+	{ .cmd = SEEPAGE_CMD_GET_CONFIG, TAKES(takes_nothing), .doit = get_config },
+	{ .cmd = SEEPAGE_CMD_SET_CONFIG, TAKES(takes_config), .doit = set_config },
+	{ .cmd = SEEPAGE_CMD_GET_ALERTS, TAKES(seep_dump_alerts_takes),
 	  .start = seep_dump_alerts_start, .dumpit = seep_dump_alerts,
 	  .done = seep_dump_done },
-	{ .cmd = SEEPAGE_CMD_RESET, .policy = takes_what, .doit = reset },
-	{ .cmd = SEEPAGE_CMD_SET_EVIDENCE, .policy = seep_evidence_takes,
+	{ .cmd = SEEPAGE_CMD_RESET, TAKES(takes_what), .doit = reset },
+	{ .cmd = SEEPAGE_CMD_SET_EVIDENCE, TAKES(seep_evidence_takes),
 	  .doit = seep_evidence_request },
 };
 

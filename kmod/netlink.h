@@ -26,11 +26,12 @@ struct seep_rec *seep_netlink_rec(const struct nlattr *attr,
 				  struct netlink_ext_ack *extack);	/* table mutex */
 
 /* netlink_evidence.c */
-extern const struct nla_policy seep_evidence_takes[];
+extern const struct nla_policy seep_evidence_takes[SEEPAGE_A_CGROUP_USED_BYTES + 1];
 int seep_evidence_request(struct sk_buff *skb, struct genl_info *info);
 
 /* netlink_dump.c */
-extern const struct nla_policy seep_dump_proc_takes[], seep_dump_alerts_takes[];
+extern const struct nla_policy seep_dump_proc_takes[SEEPAGE_A_FILTER_COMM + 1];
+extern const struct nla_policy seep_dump_alerts_takes[SEEPAGE_A_SINCE_SEQ + 1];
 int seep_dump_proc_start(struct netlink_callback *cb);
 int seep_dump_proc(struct sk_buff *skb, struct netlink_callback *cb);
 int seep_dump_alerts_start(struct netlink_callback *cb);
@@ -42,13 +43,13 @@ int seep_put_view(struct sk_buff *skb, const struct seep_view *v, pid_t pid,
 		  struct user_namespace *ns, bool gates);
 int seep_put_alert(struct sk_buff *skb, const struct seep_alert *a, pid_t pid,
 		   struct user_namespace *ns);
+int seep_put_pmc(struct sk_buff *skb, const struct seep_rec *rec);
 int seep_put_status(struct sk_buff *skb);
 int seep_put_config(struct sk_buff *skb);
 int seep_put_conf(struct sk_buff *skb, const struct seep_conf *c);
 int seep_put_history(struct sk_buff *skb, const struct seep_rec *rec);
 
 /* netlink_pmc.c: the same */
-int seep_put_pmc(struct sk_buff *skb, const struct seep_rec *rec);	/* table mutex */
 int seep_put_pmc_status(struct sk_buff *skb);				/* no table mutex */
 
 #endif /* SEEP_NETLINK_H */

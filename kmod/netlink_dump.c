@@ -49,7 +49,7 @@ static int check_comm(const struct nlattr *attr, struct netlink_ext_ack *extack)
 	return -EINVAL;
 }
 
-const struct nla_policy seep_dump_proc_takes[__SEEPAGE_A_MAX] = {
+const struct nla_policy seep_dump_proc_takes[] = {
 	[SEEPAGE_A_PID]	= NLA_POLICY_VALIDATE_FN(NLA_BINARY, seep_netlink_check_pid),
 	[SEEPAGE_A_FILTER_STATES] = NLA_POLICY_VALIDATE_FN(NLA_BINARY, check_states),
 	[SEEPAGE_A_FILTER_MIN_CONFIDENCE] = NLA_POLICY_VALIDATE_FN(NLA_BINARY, check_confidence),
@@ -57,7 +57,7 @@ const struct nla_policy seep_dump_proc_takes[__SEEPAGE_A_MAX] = {
 	[SEEPAGE_A_FILTER_COMM]	= NLA_POLICY_VALIDATE_FN(NLA_BINARY, check_comm),
 };
 
-const struct nla_policy seep_dump_alerts_takes[__SEEPAGE_A_MAX] = {
+const struct nla_policy seep_dump_alerts_takes[] = {
 	[SEEPAGE_A_SINCE_SEQ] = { .type = NLA_U64 },
 };
 
@@ -150,6 +150,8 @@ int seep_dump_proc(struct sk_buff *skb, struct netlink_callback *cb)
 	int pid = d->at;
 
 	mutex_lock(&seep_table_mutex);
+	if (d->all)
+		seep_pmu_sync(NULL);
 	while ((rec = seep_owner_next(ns, &pid))) {
 		if (d->pid && (u32)pid != d->pid)
 			break;

@@ -16,7 +16,7 @@ static int check_cold(const struct nlattr *attr, struct netlink_ext_ack *extack)
 	return -EINVAL;
 }
 
-const struct nla_policy seep_evidence_takes[__SEEPAGE_A_MAX] = {
+const struct nla_policy seep_evidence_takes[] = {
 	[SEEPAGE_A_PID]			= NLA_POLICY_VALIDATE_FN(NLA_BINARY,
 								 seep_netlink_check_pid),
 	[SEEPAGE_A_COLD_PERMILLE]	= NLA_POLICY_VALIDATE_FN(NLA_BINARY, check_cold),

@@ -1,31 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Messages: hardware counters, of a process and of the whole machine.
+ * Messages: hardware counters of the whole machine.
  */
 #include "netlink.h"
 #include "pmu.h"
-
-/**
- * seep_put_pmc() - what a process got
- * @skb: message being built; on failure the caller drops it
- * @rec: in the table
- *
- * Context: process, may sleep, seep_table_mutex.
- */
-int seep_put_pmc(struct sk_buff *skb, const struct seep_rec *rec)
-{
-	struct seepage_pmc_value v[SEEP_PMU_EVENTS];
-	u32 set;
-	u8 n;
-
-	if (!rec->pmu)
-		return 0;
-	n = seep_pmu_values(rec, v, &set);
-	if (nla_put_u32(skb, SEEPAGE_A_PMC_SET, set) ||
-	    nla_put(skb, SEEPAGE_A_PMC_VALUES, n * sizeof(v[0]), v))
-		return -EMSGSIZE;
-	return 0;
-}
 
 #ifdef SEEP_PMC
 

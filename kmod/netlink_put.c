@@ -284,6 +284,35 @@ static int put_stats(struct sk_buff *skb)
 	return 0;
 }
 
+/**
+ * seep_put_pmc() - what hardware counters counted of a process
+ * @skb: message being built; on failure the caller drops it
+ * @rec: in the table; as of its last seep_pmu_sync()
+ *
+ * Context: process, seep_table_mutex.
+ */
+int seep_put_pmc(struct sk_buff *skb, const struct seep_rec *rec)
+{
+	struct nlattr *values, *usual;
+	u32 set, n = seep_pmu_events(rec, &set);
+
+	if (!n)
+		return 0;
+	if (put_u32(skb, SEEPAGE_A_PMC_SET, set))
+		return -EMSGSIZE;
+	values = nla_reserve(skb, SEEPAGE_A_PMC_VALUES, n * sizeof(struct seepage_pmc_value));
+	if (!values)
+		return -EMSGSIZE;
+	seep_pmu_values(rec, nla_data(values));
+	if (!seep_pmu_learns(rec))
+		return 0;
+	usual = nla_reserve(skb, SEEPAGE_A_PMC_BASELINE, sizeof(struct seepage_pmc_baseline));
+	if (!usual)
+		return -EMSGSIZE;
+	seep_pmu_baseline(rec, nla_data(usual));
+	return 0;
+}
+
 int seep_put_status(struct sk_buff *skb)
 {
 	const char *why = seep_disabled();

@@ -275,20 +275,23 @@ void seep_pmu_leave(bool (*which)(const struct seep_rec *rec))
 
 /**
  * seep_pmu_sync() - what a record got up to now is in its area on return
- * @rec: in the table
+ * @rec: in the table; NULL: all of them
  *
  * Context: process, may sleep; seep_table_mutex, which keeps the record alive.
  */
 void seep_pmu_sync(const struct seep_rec *rec)
 {
+	const struct seep_rec *runs;
 	int cpu;
 
 	lockdep_assert_held(&seep_table_mutex);
 	cpus_read_lock();
-	for_each_online_cpu(cpu)
+	for_each_online_cpu(cpu) {
 		/* against forget() there: what it charged is in the area */
-		if (smp_load_acquire(&per_cpu(seep_pmu_cpu, cpu).rec) == rec)
+		runs = smp_load_acquire(&per_cpu(seep_pmu_cpu, cpu).rec);
+		if (runs && (!rec || runs == rec))
 			smp_call_function_single(cpu, charge_here, NULL, 1);
+	}
 	cpus_read_unlock();
 }
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * What the files of hardware counters share: pmu.c (who ran), pmu_area.c (what
- * each got), pmu_cpu.c (the counters of one CPU), pmu_set.c (which events, and
- * when), pmu_events.c (their codes), netlink_pmc.c (shown).
+ * each got), pmu_learn.c (what is usual for it), pmu_cpu.c (the counters of one
+ * CPU), pmu_set.c (which events, and when), pmu_events.c (their codes),
+ * netlink_pmc.c (shown).
  */
 #ifndef SEEP_PMU_H
 #define SEEP_PMU_H
@@ -79,16 +80,27 @@ void seep_pmu_probe_stop(void);
  * it but what is in a record is under the table mutex.
  */
 struct seep_pmu_area {
-	struct llist_node spare;		/* not in a record */
+	union {
+		struct llist_node spare;		/* not in a record */
+		struct seep_pmu_learned *learned;	/* table mutex; or NULL */
+	};
 	atomic64_t enabled;
 	struct {
 		atomic64_t count, running;
 	} of[];
 };
 
-int seep_pmu_areas_start(u8 events);		/* may sleep, no table mutex */
+/* may sleep, no table mutex */
+int seep_pmu_areas_start(const struct seep_pmu_listed *ev, u8 n);
 void seep_pmu_areas_stop(void);			/* likewise; nothing counts any more */
 void seep_pmu_sums(struct seep_pmu_sums *ended, u32 *set);	/* likewise */
+
+/* pmu_learn.c: table mutex, the first may sleep */
+void seep_pmu_learn(struct seep_rec *rec, u64 now_ns);
+void seep_pmu_learn_end(u64 now_ns);
+void seep_pmu_learn_start(const struct seep_pmu_listed *ev, u8 n);
+void seep_pmu_unlearn(struct seep_pmu_area *area);
+u64 seep_pmu_learn_bytes(void);			/* any context */
 
 /* pmu_set.c: an event as it is shown */
 struct seep_pmu_shown {

@@ -8,6 +8,7 @@
  * pass, and until then is among the others.
  */
 #include <linux/atomic.h>
+#include <linux/ktime.h>
 #include <linux/mm.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
@@ -25,7 +26,6 @@ static struct {				/* seep_table_mutex */
 	struct llist_head spare;	/* taken under the table's lock, one at a time */
 	atomic_t spares;
 	bool on;			/* births take; read without the mutex */
-	bool wanted;			/* a record has none; by xchg() */
 } areas;
 
 static u32 last_set;			/* seep_table_mutex */
@@ -55,17 +55,18 @@ static void free_area(struct seep_pmu_area *area)
  */
 struct seep_pmu_area *seep_pmu_take(void)
 {
+	struct seep_pmu_area *area;
 	struct llist_node *node;
 
 	if (!READ_ONCE(areas.on))
 		return NULL;
 	node = llist_del_first(&areas.spare);
-	if (!node) {
-		xchg(&areas.wanted, true);
+	if (!node)
 		return NULL;
-	}
 	atomic_dec(&areas.spares);
-	return llist_entry(node, struct seep_pmu_area, spare);
+	area = llist_entry(node, struct seep_pmu_area, spare);
+	area->learned = NULL;
+	return area;
 }
 
 /* Births take more than there will be. Context: any; a hint. */
@@ -95,32 +96,31 @@ void seep_pmu_refill(void)
 }
 
 /**
- * seep_pmu_pass() - before a full pass: an area for each record that has none
+ * seep_pmu_pass() - before a full pass: all that was counted is charged and
+ * learned from, and who has no area gets one
  *
  * Context: process, may sleep, seep_table_mutex.
  */
 void seep_pmu_pass(void)
 {
 	struct seep_rec *rec;
+	u64 now_ns;
 	u32 n = 0;
 
 	if (!areas.on)
 		return;
 	seep_pmu_refill();
-	if (!xchg(&areas.wanted, false))
-		return;
+	seep_pmu_sync(NULL);
+	now_ns = ktime_get_ns();
 	seep_for_each_rec(rec) {
-		if (!rec->pmu) {
-			struct seep_pmu_area *area = new_area();
-
-			if (!area)
-				xchg(&areas.wanted, true);
-			/* all zero, before a CPU that charges sees it */
-			smp_store_release(&rec->pmu, area);
-		}
+		if (rec->pmu)
+			seep_pmu_learn(rec, now_ns);
+		else	/* all zero, before a CPU that charges sees it */
+			smp_store_release(&rec->pmu, new_area());
 		if (!(++n % SEEP_RESCHED_EVERY))
 			cond_resched();
 	}
+	seep_pmu_learn_end(now_ns);
 }
 
 /**
@@ -142,33 +142,43 @@ void seep_pmu_bury(struct seep_rec *rec)
 		areas.ended.of[i].running += atomic64_read(&area->of[i].running);
 	}
 	rec->pmu = NULL;
+	seep_pmu_unlearn(area);
 	free_area(area);
 }
 
 /**
- * seep_pmu_values() - what a record got up to now, of each event
+ * seep_pmu_events() - how many events a record has values of
  * @rec: in the table
- * @v: at least SEEP_PMU_EVENTS
  * @set: the list of events that they are of
  *
- * Context: process, may sleep, seep_table_mutex.
- * Return: how many; 0: nothing is counted, or not for this record.
+ * Context: process, seep_table_mutex.
+ * Return: 0: nothing is counted, or not for this record.
  */
-u8 seep_pmu_values(const struct seep_rec *rec, struct seepage_pmc_value *v, u32 *set)
+u8 seep_pmu_events(const struct seep_rec *rec, u32 *set)
+{
+	*set = areas.set;
+	return rec->pmu ? areas.events : 0;
+}
+
+/**
+ * seep_pmu_values() - what a record got, of each event, as of its last
+ * seep_pmu_sync()
+ * @rec: in the table; it has seep_pmu_events()
+ * @to: place for as many struct seepage_pmc_value, aligned or not
+ *
+ * Context: process, seep_table_mutex.
+ */
+void seep_pmu_values(const struct seep_rec *rec, void *to)
 {
 	const struct seep_pmu_area *area = rec->pmu;
+	struct seepage_pmc_value v = { .enabled_ns = atomic64_read(&area->enabled) };
 	u8 i;
 
-	if (!area)
-		return 0;
-	seep_pmu_sync(rec);
-	for (i = 0; i < areas.events; i++) {
-		v[i].count = atomic64_read(&area->of[i].count);
-		v[i].enabled_ns = atomic64_read(&area->enabled);
-		v[i].running_ns = atomic64_read(&area->of[i].running);
+	for (i = 0; i < areas.events; i++, to += sizeof(v)) {
+		v.count = atomic64_read(&area->of[i].count);
+		v.running_ns = atomic64_read(&area->of[i].running);
+		memcpy(to, &v, sizeof(v));
 	}
-	*set = areas.set;
-	return areas.events;
 }
 
 /* What the ended had got, and the number of the list. */
@@ -183,27 +193,28 @@ void seep_pmu_sums(struct seep_pmu_sums *ended, u32 *set)
 u64 seep_pmu_bytes(void)
 {
 	/* for display: one reading is as good as the next */
-	return (u64)data_race(areas.allocated) * data_race(areas.bytes);
+	return (u64)data_race(areas.allocated) * data_race(areas.bytes) + seep_pmu_learn_bytes();
 }
 
 /**
  * seep_pmu_areas_start() - a new list of events: areas for those who run
- * @events: how many
+ * @ev: the list
+ * @n: how many
  *
  * Context: process, may sleep; nothing counts yet.
  */
-int seep_pmu_areas_start(u8 events)
+int seep_pmu_areas_start(const struct seep_pmu_listed *ev, u8 n)
 {
 	int rc = -ENOMEM;
 
 	mutex_lock(&seep_table_mutex);
-	areas.events = events;
-	areas.bytes = struct_size((struct seep_pmu_area *)NULL, of, events);
+	areas.events = n;
+	areas.bytes = struct_size((struct seep_pmu_area *)NULL, of, n);
 	areas.cache = kmem_cache_create("seep_pmu", areas.bytes, 0, 0, NULL);
 	if (areas.cache) {
 		rc = 0;
 		areas.set = ++last_set;
-		areas.wanted = true;	/* by those who are there */
+		seep_pmu_learn_start(ev, n);
 		WRITE_ONCE(areas.on, true);
 		seep_pmu_pass();
 	}
@@ -231,8 +242,10 @@ void seep_pmu_areas_stop(void)
 	llist_for_each_entry_safe(area, n, spare, spare)
 		free_area(area);
 	seep_for_each_rec(rec) {
-		if (rec->pmu)
+		if (rec->pmu) {
+			seep_pmu_unlearn(rec->pmu);
 			free_area(rec->pmu);
+		}
 		rec->pmu = NULL;
 	}
 	seep_broken(areas.allocated);

@@ -160,7 +160,7 @@ static int count(void)
 		say_why_not();
 		return -ENOENT;
 	}
-	rc = pmu.state == HELD ? 0 : seep_pmu_areas_start(pmu.n);
+	rc = pmu.state == HELD ? 0 : seep_pmu_areas_start(pmu.event, pmu.n);
 	if (rc) {
 		say("no memory");
 		goto close;

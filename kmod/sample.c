@@ -79,8 +79,8 @@ static void confine(struct seep_sample *s, u64 limit, u64 used, u8 which)
 /*
  * What matters only while a process grows or is not ok. What it can still take:
  * what the machine has left, or what a limit of its own leaves, whichever is
- * less. And of one that is not ok, what was found out of it; s->cold and
- * s->cold_ns are 0 before this, and again when the record is done.
+ * less. And of one that is not ok, what was found out of it; s->cold, s->cold_ns
+ * and s->pmc are 0 before this, and again when the record is done.
  */
 static noinline void read_surroundings(const struct seep_rec *rec, struct seep_sample *s)
 {
@@ -90,6 +90,7 @@ static noinline void read_surroundings(const struct seep_rec *rec, struct seep_s
 	if (rec->det.state) {
 		s->cold = rec->last.cold;
 		s->cold_ns = rec->last.cold_ns;
+		s->pmc = seep_pmu_rise(rec);
 	}
 	if (seep_evidence_room(rec, s, &limit))
 		confine(s, limit, 0, SEEPAGE_LIMIT_CGROUP);
@@ -157,6 +158,7 @@ noinline void seep_sample_read(struct seep_rec *rec, struct seep_sample *s, u64 
 
 	s->cold_ns = 0;			/* but where read_surroundings() says otherwise */
 	s->cold = 0;
+	s->pmc = 0;
 	s->peers = 0;			/* of a group only */
 	s->peers_growing = 0;
 	s->pool = pass.pool;
@@ -242,6 +244,7 @@ static void forget_evidence(void)
 {
 	pass.sample.cold = 0;
 	pass.sample.cold_ns = 0;
+	pass.sample.pmc = 0;
 }
 
 /*
@@ -276,6 +279,7 @@ static noinline void follow_up(struct seep_rec *rec, u8 prev, const struct seep_
 		list_del_init(&rec->hot);
 	if (full && rec->group)
 		seep_group_add(rec);
+	rec->last.pmc = v->state ? pass.sample.pmc : 0;	/* as the next one that is ok */
 	forget_evidence();
 }
 
@@ -391,6 +395,7 @@ static void forget(struct seep_rec *rec)
 	rec->det.window[0].faults = (u32)rec->last.faults;
 	memset(&rec->told, 0, sizeof(rec->told));
 	seep_evidence_forget(rec);
+	seep_pmu_forget(rec);
 	list_del_init(&rec->hot);
 }
 

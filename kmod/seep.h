@@ -239,8 +239,8 @@ static __always_inline void seep_account(unsigned int kind)
 } while (0)
 
 /*
- * pmu.c, pmu_area.c, pmu_set.c: hardware counters of processes; pmu.h is for
- * these files themselves
+ * pmu.c, pmu_area.c, pmu_learn.c, pmu_set.c: hardware counters of processes;
+ * pmu.h is for these files themselves
  */
 #ifdef SEEP_PMC
 void seep_pmu_init(void);
@@ -257,8 +257,12 @@ void seep_pmu_sync(const struct seep_rec *rec);	/* may sleep, table mutex */
 void seep_pmu_bury(struct seep_rec *rec);	/* table mutex */
 void seep_pmu_refill(void);			/* may sleep, table mutex */
 void seep_pmu_pass(void);			/* may sleep, table mutex */
-u8 seep_pmu_values(const struct seep_rec *rec, struct seepage_pmc_value *v,
-		   u32 *set);			/* may sleep, table mutex */
+u8 seep_pmu_events(const struct seep_rec *rec, u32 *set);	/* table mutex */
+void seep_pmu_values(const struct seep_rec *rec, void *to);	/* table mutex */
+u16 seep_pmu_rise(const struct seep_rec *rec);	/* table mutex */
+bool seep_pmu_learns(const struct seep_rec *rec);	/* table mutex */
+void seep_pmu_baseline(const struct seep_rec *rec, struct seepage_pmc_baseline *shown);	/* same */
+void seep_pmu_forget(struct seep_rec *rec);	/* table mutex */
 u64 seep_pmu_bytes(void);			/* any context */
 #else
 static inline void seep_pmu_init(void) {}
@@ -291,12 +295,28 @@ static inline void seep_pmu_leave(bool (*which)(const struct seep_rec *rec)) {}
 static inline void seep_pmu_bury(struct seep_rec *rec) {}
 static inline void seep_pmu_refill(void) {}
 static inline void seep_pmu_pass(void) {}
-static inline u8 seep_pmu_values(const struct seep_rec *rec, struct seepage_pmc_value *v,
-				 u32 *set)
+static inline void seep_pmu_sync(const struct seep_rec *rec) {}
+static inline u8 seep_pmu_events(const struct seep_rec *rec, u32 *set)
 {
 	return 0;
 }
 
+static inline void seep_pmu_values(const struct seep_rec *rec, void *to) {}
+
+static inline u16 seep_pmu_rise(const struct seep_rec *rec)
+{
+	return 0;
+}
+
+static inline bool seep_pmu_learns(const struct seep_rec *rec)
+{
+	return false;
+}
+
+static inline void seep_pmu_baseline(const struct seep_rec *rec,
+				     struct seepage_pmc_baseline *shown) {}
+
+static inline void seep_pmu_forget(struct seep_rec *rec) {}
 static inline u64 seep_pmu_bytes(void)
 {
 	return 0;

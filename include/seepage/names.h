@@ -94,6 +94,12 @@
 #define SEEPAGE_PMC_STATES(X)							\
 	X(COUNTING, counting) X(WAITING, waiting) X(UNAVAILABLE, unavailable)
 
+/* X(ID, name): what is unusual about a process, from hardware counters */
+#define SEEPAGE_PMC_SIGNALS(X)							\
+	X(LLC_DIVERGENCE, llc_divergence) X(LLC_Z_SCORE, llc_z_score)		\
+	X(TLB_PRESSURE, tlb_pressure) X(TLB_EFFICIENCY, tlb_efficiency)		\
+	X(BANDWIDTH, bandwidth) X(NODE_IMBALANCE, node_imbalance)
+
 /* X(ID, name): what a process would run into first */
 #define SEEPAGE_LIMITS(X)							\
 	X(RAM, ram) X(AS, rlimit_as) X(DATA, rlimit_data)			\
@@ -111,6 +117,6 @@
 	X(NOTIFY_FAILED, notify_failed) X(TICKS_STRETCHED, ticks_stretched)	\
 	X(HOOK_EVENTS_FAILED, hook_events_failed)				\
 	X(INVARIANTS_BROKEN, invariants_broken)					\
-	X(GROUPS_FULL, groups_full)
+	X(GROUPS_FULL, groups_full) X(PMC_UNLEARNED, pmc_unlearned)
 
 #endif /* SEEPAGE_NAMES_H */

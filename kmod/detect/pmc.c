@@ -188,10 +188,10 @@ static void close_half(struct seep_pmc_baseline *b)
 	b->newer = b->sum / HALF + 1;
 	b->sum = 0;
 	b->half_n = 0;
-	b->signals &= (u8)~(1U << SEEP_PMC_SIGNAL_LLC_DIVERGENCE);
+	b->signals &= (u8)~(1U << SEEPAGE_PMC_SIGNAL_LLC_DIVERGENCE);
 	if (b->older && b->newer > b->older + LLC_LEAST &&
 	    (u64)b->newer * 100 > (u64)b->older * DIVERGENCE_PERCENT)
-		b->signals |= 1U << SEEP_PMC_SIGNAL_LLC_DIVERGENCE;
+		b->signals |= 1U << SEEPAGE_PMC_SIGNAL_LLC_DIVERGENCE;
 }
 
 static u32 feed_llc(struct seep_pmc_baseline *b, u32 x, bool growing)
@@ -205,7 +205,7 @@ static u32 feed_llc(struct seep_pmc_baseline *b, u32 x, bool growing)
 		close_half(b);
 	if (learns(b->llc_n, growing))
 		learn_llc(b, x << LLC_SHIFT);
-	return high ? 1U << SEEP_PMC_SIGNAL_LLC_Z_SCORE : 0;
+	return high ? 1U << SEEPAGE_PMC_SIGNAL_LLC_Z_SCORE : 0;
 }
 
 static u32 feed_dtlb(struct seep_pmc_baseline *b, u32 x, bool growing)
@@ -218,7 +218,7 @@ static u32 feed_dtlb(struct seep_pmc_baseline *b, u32 x, bool growing)
 		b->dtlb_n += b->dtlb_n < LEARN_TOP;
 		b->dtlb_mean = toward(b->dtlb_mean, x, b->dtlb_n);
 	}
-	return high ? 1U << SEEP_PMC_SIGNAL_TLB_PRESSURE : 0;
+	return high ? 1U << SEEPAGE_PMC_SIGNAL_TLB_PRESSURE : 0;
 }
 
 static u32 feed_read(struct seep_pmc_baseline *b, u32 x)
@@ -226,7 +226,7 @@ static u32 feed_read(struct seep_pmc_baseline *b, u32 x)
 	bool high = b->read_mean && x >= READ_LEAST && x > (u64)READ_FACTOR * b->read_mean;
 
 	b->read_mean = b->read_mean ? toward(b->read_mean, x, READ_FADE) : x;
-	return high ? 1U << SEEP_PMC_SIGNAL_BANDWIDTH : 0;
+	return high ? 1U << SEEPAGE_PMC_SIGNAL_BANDWIDTH : 0;
 }
 
 /**
@@ -235,7 +235,7 @@ static u32 feed_read(struct seep_pmc_baseline *b, u32 x)
  * @f: its figures
  * @growing: it grows: nothing is learned, but for the begin
  *
- * Return: mask of 1 << enum seep_pmc_signal. The divergence is that of the last
+ * Return: mask of 1 << enum seepage_pmc_signal. The divergence is that of the last
  * half of the window that was filled, the others are those of this interval.
  */
 u8 seep_pmc_feed(struct seep_pmc_baseline *b, const struct seep_pmc_figures *f, bool growing)
@@ -248,13 +248,13 @@ u8 seep_pmc_feed(struct seep_pmc_baseline *b, const struct seep_pmc_figures *f, 
 	if (enough(f, SEEP_PMC_INSTRUCTIONS, LEAST_INSTRUCTIONS) && f->dtlb_mpmi != SEEP_UNKNOWN)
 		signals |= feed_dtlb(b, fine(f->dtlb_mpmi, FINE_SHIFT), growing);
 	if (enough(f, SEEP_PMC_LOADS, LEAST_LOADS) && f->tlb_efficiency < TLB_EFFICIENCY)
-		signals |= 1U << SEEP_PMC_SIGNAL_TLB_EFFICIENCY;
+		signals |= 1U << SEEPAGE_PMC_SIGNAL_TLB_EFFICIENCY;
 	if (f->read_rate != SEEP_UNKNOWN)
 		signals |= feed_read(b, fine(f->read_rate >> 10, FINE_SHIFT));
 	if (f->remote_share != SEEP_UNKNOWN && f->remote_share > REMOTE_SHARE &&
 	    add(f->n[SEEP_PMC_NODE_LOCAL], f->n[SEEP_PMC_NODE_REMOTE]) >= LEAST_REFERENCES)
-		signals |= 1U << SEEP_PMC_SIGNAL_NODE_IMBALANCE;
-	b->signals = (u8)(signals | (b->signals & 1U << SEEP_PMC_SIGNAL_LLC_DIVERGENCE));
+		signals |= 1U << SEEPAGE_PMC_SIGNAL_NODE_IMBALANCE;
+	b->signals = (u8)(signals | (b->signals & 1U << SEEPAGE_PMC_SIGNAL_LLC_DIVERGENCE));
 	return b->signals;
 }
 
@@ -287,4 +287,28 @@ u16 seep_pmc_rise(const struct seep_pmc_baseline *b)
 		most = v > most ? v : most;
 	}
 	return most < 0xffff ? (u16)most : 0xffff;
+}
+
+/* ---- shown ---- */
+
+static u32 known(bool known, u32 v)
+{
+	return known ? v : SEEPAGE_PMC_UNKNOWN;
+}
+
+/**
+ * seep_pmc_show() - what is usual, for a person
+ * @b: what is usual
+ * @shown: all of it is written
+ */
+void seep_pmc_show(const struct seep_pmc_baseline *b, struct seepage_pmc_baseline *shown)
+{
+	shown->signals = b->signals;
+	shown->samples = b->llc_n > b->dtlb_n ? b->llc_n : b->dtlb_n;
+	shown->llc_mean = known(b->llc_n, b->llc_mean >> LLC_SHIFT);
+	shown->llc_older = known(b->older, b->older - 1);
+	shown->llc_newer = known(b->newer, b->newer - 1);
+	shown->dtlb_mean = known(b->dtlb_n, b->dtlb_mean >> FINE_SHIFT);
+	shown->dtlb_now = known(b->dtlb_n, b->dtlb_now >> FINE_SHIFT);
+	shown->read_mean = known(b->read_mean, b->read_mean >> FINE_SHIFT);
 }

@@ -46,21 +46,6 @@ struct seep_pmc_figures {
 	u64 read_rate;		/* the same in a second of the interval */
 };
 
-/* X(ID, name): what is unusual, for this process or at all */
-#define SEEP_PMC_SIGNALS(X)						\
-	X(LLC_DIVERGENCE, llc_divergence)				\
-	X(LLC_Z_SCORE, llc_z_score)					\
-	X(TLB_PRESSURE, tlb_pressure)					\
-	X(TLB_EFFICIENCY, tlb_efficiency)				\
-	X(BANDWIDTH, bandwidth)						\
-	X(NODE_IMBALANCE, node_imbalance)
-
-#define SEEP_PMC_SIGNAL_ID(ID, name)	SEEP_PMC_SIGNAL_##ID,
-enum seep_pmc_signal {		/* bits of a mask */
-	SEEP_PMC_SIGNALS(SEEP_PMC_SIGNAL_ID)
-	__SEEP_PMC_SIGNAL_MAX
-};
-
 /* What is usual for a process; all zero at its begin. */
 struct seep_pmc_baseline {
 	u64 llc_var;		/* variance of the share of LLC misses */
@@ -72,23 +57,17 @@ struct seep_pmc_baseline {
 	u32 sum;		/* of the half that is being filled */
 	u8 half_n;		/* samples in it */
 	u8 llc_n, dtlb_n;	/* samples learned from, saturating */
-	u8 signals;		/* of the last sample: mask of 1 << enum seep_pmc_signal */
+	u8 signals;		/* of the last sample: mask of 1 << enum seepage_pmc_signal */
 };
 
 /*
  * For whoever samples a process, after its counters were read and before
- * seep_det_feed(), with the differences to the last sample:
- *
- *	seep_pmc_figures(difference, ns since then, &figures);
- *	signals = seep_pmc_feed(&rec->baseline, &figures, growing);
- *	sample.pmc = seep_pmc_rise(&rec->baseline);
- *
- * growing: its state was not ok (of the last verdict). sample.pmc stays as it was
- * while there is nothing new, and is 0 without counters: then nothing of this has
- * any part in the verdict. It goes to the series and to replay as it is. The
- * baseline starts again from all zero with another program, with other events
- * (PMC_SET), and with a reset of the history. A sample in which the process hardly
- * ran teaches nothing: there is no need to feed one with all differences 0.
+ * seep_det_feed(), with the differences to the last sample; see pmu_learn.c.
+ * sample.pmc is seep_pmc_rise() of the baseline, and 0 without counters: then
+ * nothing of this has any part in the verdict. It goes to the series and to replay
+ * as it is. The baseline starts again from all zero with another program, with
+ * other events (PMC_SET), and with a reset of the history. A sample in which the
+ * process hardly ran teaches nothing: one with all differences 0 need not be fed.
  */
 u64 seep_pmc_scale(const struct seepage_pmc_value *c);
 u64 seep_pmc_ratio(u64 a, u64 b, u64 unit);
@@ -96,6 +75,7 @@ void seep_pmc_figures(const struct seepage_pmc_value ev[__SEEP_PMC_MAX], u64 ns,
 		      struct seep_pmc_figures *f);
 u8 seep_pmc_feed(struct seep_pmc_baseline *b, const struct seep_pmc_figures *f, bool growing);
 u16 seep_pmc_rise(const struct seep_pmc_baseline *b);
+void seep_pmc_show(const struct seep_pmc_baseline *b, struct seepage_pmc_baseline *shown);
 
 /* What a rise is worth to the ladder: less than nothing, if it is high. */
 #define SEEP_PMC_POINTS	6

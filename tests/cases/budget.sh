@@ -9,14 +9,6 @@
 . "$top/tests/bench/measure.sh"
 n=600
 
-# within NAME FIGURE LIMIT: prints it, and remembers if it is exceeded.
-over=''
-within() {
-	local verdict=ok
-	(($2 > 0 && $2 <= $3)) || verdict=EXCEEDED over+=" $1"
-	printf '%-40s %9d  limit %9d  %s\n' "$1" "$2" "$3" "$verdict"
-}
-
 status() { seepage -j status | field "$1"; }
 
 grow() { (($(status .processes) >= $1)); }

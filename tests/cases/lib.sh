@@ -52,6 +52,14 @@ wait_for() {
 	done
 }
 
+# within NAME FIGURE LIMIT: prints it, and adds to $over if it is exceeded.
+over=''
+within() {
+	local verdict=ok
+	(($2 > 0 && $2 <= $3)) || verdict=EXCEEDED over+=" $1"
+	printf '%-42s %9d  limit %9d  %s\n' "$1" "$2" "$3" "$verdict"
+}
+
 # load [PARAMETER=VALUE...]: loads the module anew, with these parameters.
 load() {
 	unload

@@ -30,6 +30,7 @@ static bool is_share(u64 v)
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 {
 	struct seep_pmc_baseline b = { 0 };
+	struct seepage_pmc_baseline shown;
 	struct seep_pmc_figures f;
 	struct interval in;
 	u16 rise;
@@ -43,10 +44,15 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 		for (i = 0; i < __SEEP_PMC_MAX; i++)
 			promise((f.n[i] == SEEP_UNKNOWN) == !in.ev[i].running_ns);
 		for (i = 0; i <= in.again % 32U; i++)
-			promise(!(seep_pmc_feed(&b, &f, in.growing & 1) >> __SEEP_PMC_SIGNAL_MAX));
+			promise(seep_pmc_feed(&b, &f, in.growing & 1) <
+				1 << __SEEPAGE_PMC_SIGNAL_MAX);
 		rise = seep_pmc_rise(&b);
 		promise(b.llc_n + b.dtlb_n >= 16 || !rise);
 		promise(abs(seep_pmc_points(rise)) <= SEEP_PMC_POINTS);
+		seep_pmc_show(&b, &shown);
+		promise(shown.samples <= 64 && !(shown.signals >> __SEEPAGE_PMC_SIGNAL_MAX));
+		promise(shown.llc_mean <= 1000000 || shown.llc_mean == SEEPAGE_PMC_UNKNOWN);
+		promise(shown.llc_newer <= 1000000 || shown.llc_newer == SEEPAGE_PMC_UNKNOWN);
 	}
 	return 0;
 }

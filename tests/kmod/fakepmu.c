@@ -3,8 +3,9 @@
  * A processor's counters for machines that have none (x86 in QEMU without KVM):
  * perf takes it for the CPU's own PMU, with all that it does about that, and
  * only the counts are made up: each event advances by a multiple of its CPU's
- * clock while it has a counter. What it has counted for perf in all, of each
- * event, is in its parameter tally: who shares that out must arrive at the same.
+ * clock, or by a 64th of that (slow), while it has a counter. What it has counted
+ * for perf in all, of each event, is in its parameter tally: who shares that out
+ * must arrive at the same.
  *
  * Loaded before the module under test, not unloaded in the same boot.
  */
@@ -25,6 +26,9 @@ MODULE_PARM_DESC(refused, "mask of events that it does not know");
 static ulong silent;
 module_param(silent, ulong, 0644);
 MODULE_PARM_DESC(silent, "mask of events that it knows, but that never count");
+static ulong slow;
+module_param(slow, ulong, 0644);
+MODULE_PARM_DESC(slow, "mask of events that count a 64th of what they would");
 static ulong lacking;
 module_param(lacking, ulong, 0644);
 MODULE_PARM_DESC(lacking, "mask of CPUs without any events, as of another kind");
@@ -49,16 +53,16 @@ static int id_of(const struct perf_event_attr *attr)
 	}
 }
 
-static u64 value(int id)
-{
-	return silent >> id & 1 ? 0 : local_clock() * (id + 1);
-}
-
+/* prev_count is the clock up to which all is counted. */
 static void update(struct perf_event *e)
 {
 	int id = id_of(&e->attr);
-	u64 now = value(id), gain = now - local64_read(&e->hw.prev_count);
+	u64 now = local_clock(), gain = (now - local64_read(&e->hw.prev_count)) * (id + 1);
 
+	if (silent >> id & 1)
+		gain = 0;
+	if (slow >> id & 1)
+		gain >>= 6;
 	local64_set(&e->hw.prev_count, now);
 	local64_add(gain, &e->count);
 	this_cpu_add(bank.tally[id], gain);
@@ -67,7 +71,7 @@ static void update(struct perf_event *e)
 static void start(struct perf_event *e, int flags)
 {
 	e->hw.state = 0;
-	local64_set(&e->hw.prev_count, value(id_of(&e->attr)));
+	local64_set(&e->hw.prev_count, local_clock());
 }
 
 static void stop(struct perf_event *e, int flags)

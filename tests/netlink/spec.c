@@ -306,8 +306,6 @@ static void check_factors(const struct parsed *p)
 		if (id != SEEPAGE_FACTOR_COLD && id != SEEPAGE_FACTOR_PMC)
 			sum += max;
 	}
-	check(!seen[SEEPAGE_FACTOR_PMC] || has(p, SEEPAGE_A_PMC_VALUES),
-	      "a factor of hardware counters without any");
 	check(!seen[SEEPAGE_FACTOR_COLD] || has(p, SEEPAGE_A_COLD_PERMILLE),
 	      "a factor of use that nobody told");
 	check(sum <= 100, "factors have %llu points to give", (unsigned long long)sum);

@@ -97,7 +97,7 @@ static void unknown_is_null(void **state)
 		"rss_bytes", "anon_bytes", "file_bytes", "shmem_bytes", "swap_bytes", "vsz_bytes",
 		"brk_bytes", "growth_bytes_per_hour", "tte_seconds", "faults_user",
 		"faults_kernel", "faults_anon", "faults_file", "fault_rate", "age_seconds", "pmc",
-		"gates", "history",
+		"pmc_signals", "pmc_baseline", "gates", "history",
 	};
 	struct nl_msg *m = msg_new();
 	struct json_object *o;

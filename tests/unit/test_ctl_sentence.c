@@ -571,6 +571,49 @@ static void tense(void **state)
 	}
 }
 
+/* What is unusual is told with what is usual, and what is not known is no figure. */
+static void usual(void **state)
+{
+	struct seepage_pmc_baseline b = {
+		.signals = 1U << SEEPAGE_PMC_SIGNAL_LLC_DIVERGENCE |
+			   1U << SEEPAGE_PMC_SIGNAL_TLB_PRESSURE,
+		.samples = 20, .llc_mean = 123400, .llc_older = 120000, .llc_newer = 310000,
+		.dtlb_mean = 520, .dtlb_now = 1700, .read_mean = 2048,
+	};
+	unsigned int i;
+	size_t size;
+
+	(void)state;
+	sentence_baseline(&b, buf, sizeof(buf));
+	assert_string_equal(buf, "12.34 % of last-level references miss, 0.52 dTLB misses in 1000 "
+			    "instructions, 2.0 MiB/s read, learned from 20 samples");
+	sentence_signal(SEEPAGE_PMC_SIGNAL_LLC_DIVERGENCE, &b, buf, sizeof(buf));
+	assert_string_equal(buf, "31.00 % of last-level references miss, 12.00 % did some "
+			    "samples ago");
+	sentence_signal(SEEPAGE_PMC_SIGNAL_TLB_PRESSURE, &b, buf, sizeof(buf));
+	assert_string_equal(buf, "more than twice the usual 0.52 dTLB misses in 1000 instructions");
+	pmc_signals_text(&b, ',', buf, sizeof(buf));
+	assert_string_equal(buf, "llc_divergence,tlb_pressure");
+	pmc_signals_text(&b, ';', buf, 5);
+	assert_string_equal(buf, "llc_");
+	memset(&b, 0xff, sizeof(b));
+	b.samples = 1;
+	sentence_baseline(&b, buf, sizeof(buf));
+	assert_string_equal(buf, "learned from 1 sample, 16 are needed");
+	for (i = 0; i <= __SEEPAGE_PMC_SIGNAL_MAX; i++) {
+		sentence_signal(i, &b, buf, sizeof(buf));
+		assert_true(strlen(buf) > 20);
+		assert_null(strstr(buf, "4294"));
+		for (size = 1; size < 200; size++)
+			sentence_signal(i, &b, buf, size);
+	}
+	for (size = 1; size < 200; size++) {
+		sentence_baseline(&b, buf, size);
+		pmc_signals_text(&b, ',', buf, size);
+		assert_true(strlen(buf) < size);
+	}
+}
+
 /* Small buffers and messages with nothing in them */
 static void nothing(void **state)
 {
@@ -602,7 +645,8 @@ int main(void)
 		cmocka_unit_test(accused), cmocka_unit_test(accused_at_rest),
 		cmocka_unit_test(few_floors), cmocka_unit_test(not_sampled),
 		cmocka_unit_test(before), cmocka_unit_test(evidence),
-		cmocka_unit_test(alert), cmocka_unit_test(tense), cmocka_unit_test(nothing),
+		cmocka_unit_test(alert), cmocka_unit_test(tense), cmocka_unit_test(usual),
+		cmocka_unit_test(nothing),
 	};
 
 	return cmocka_run_group_tests_name("ctl_sentence", tests, NULL, NULL);

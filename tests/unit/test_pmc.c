@@ -11,8 +11,8 @@
 #include "detect/pmc.h"
 
 #define SECOND	1000000000ULL
-#define ALL	((1U << __SEEP_PMC_SIGNAL_MAX) - 1)
-#define HAS(mask, signal)	((mask) >> SEEP_PMC_SIGNAL_##signal & 1)
+#define ALL	((1U << __SEEPAGE_PMC_SIGNAL_MAX) - 1)
+#define HAS(mask, signal)	((mask) >> SEEPAGE_PMC_SIGNAL_##signal & 1)
 
 static struct seepage_pmc_value counted[__SEEP_PMC_MAX];
 static struct seep_pmc_figures f;
@@ -205,7 +205,7 @@ static void tlb_signals(void **state)
 	(void)state;
 	assert_int_equal(feed_n(&b, 0, 10000, false, 16), 0);
 	assert_int_equal(feed(&b, 0, 20000, true), 0);
-	assert_int_equal(feed(&b, 0, 20100, true), 1U << SEEP_PMC_SIGNAL_TLB_PRESSURE);
+	assert_int_equal(feed(&b, 0, 20100, true), 1U << SEEPAGE_PMC_SIGNAL_TLB_PRESSURE);
 	/* one load in twenty walks; fewer than a tenth of it is usual */
 	assert_false(HAS(feed(&b, 0, 500000, true), TLB_EFFICIENCY));
 	assert_true(HAS(feed(&b, 0, 500020, true), TLB_EFFICIENCY));
@@ -231,7 +231,7 @@ static void other_signals(void **state)
 	assert_int_equal(b.read_mean >> 4, 68750);	/* a tenth of the way */
 	count(SEEP_PMC_LLC_MISSES, 22100000);
 	seep_pmc_figures(counted, 10 * SECOND, &f);
-	assert_int_equal(seep_pmc_feed(&b, &f, false), 1U << SEEP_PMC_SIGNAL_BANDWIDTH);
+	assert_int_equal(seep_pmc_feed(&b, &f, false), 1U << SEEPAGE_PMC_SIGNAL_BANDWIDTH);
 	nothing();
 	count(SEEP_PMC_NODE_LOCAL, 5000);
 	count(SEEP_PMC_NODE_REMOTE, 5000);
@@ -239,7 +239,7 @@ static void other_signals(void **state)
 	assert_int_equal(seep_pmc_feed(&b, &f, false), 0);
 	count(SEEP_PMC_NODE_REMOTE, 5001);
 	seep_pmc_figures(counted, 10 * SECOND, &f);
-	assert_int_equal(seep_pmc_feed(&b, &f, false), 1U << SEEP_PMC_SIGNAL_NODE_IMBALANCE);
+	assert_int_equal(seep_pmc_feed(&b, &f, false), 1U << SEEPAGE_PMC_SIGNAL_NODE_IMBALANCE);
 	count(SEEP_PMC_NODE_LOCAL, 1);			/* of a handful */
 	count(SEEP_PMC_NODE_REMOTE, 900);
 	seep_pmc_figures(counted, 10 * SECOND, &f);
@@ -278,6 +278,47 @@ static void rise(void **state)
 }
 
 /* A process that hardly runs teaches nothing and raises nothing. */
+/* What is known of it, in whole units; what is not is not 0. */
+static void shown(void **state)
+{
+	struct seep_pmc_baseline b = { 0 };
+	struct seepage_pmc_baseline s;
+
+	(void)state;
+	memset(&s, 0x5a, sizeof(s));
+	seep_pmc_show(&b, &s);
+	assert_int_equal(s.signals, 0);
+	assert_int_equal(s.samples, 0);
+	assert_int_equal(s.llc_mean, SEEPAGE_PMC_UNKNOWN);
+	assert_int_equal(s.llc_older, SEEPAGE_PMC_UNKNOWN);
+	assert_int_equal(s.llc_newer, SEEPAGE_PMC_UNKNOWN);
+	assert_int_equal(s.dtlb_mean, SEEPAGE_PMC_UNKNOWN);
+	assert_int_equal(s.dtlb_now, SEEPAGE_PMC_UNKNOWN);
+	assert_int_equal(s.read_mean, SEEPAGE_PMC_UNKNOWN);
+	feed_n(&b, 100000, 10000, false, 8);
+	seep_pmc_show(&b, &s);
+	assert_int_equal(s.samples, 8);
+	assert_int_equal(s.llc_mean, 100000);
+	assert_int_equal(s.llc_older, SEEPAGE_PMC_UNKNOWN);
+	assert_int_equal(s.llc_newer, 100000);
+	assert_int_equal(s.dtlb_mean, 1000);
+	assert_int_equal(s.dtlb_now, 1000);
+	feed_n(&b, 200000, 20000, false, 8);
+	seep_pmc_show(&b, &s);
+	assert_int_equal(s.llc_older, 100000);
+	assert_int_equal(s.llc_newer, 200000);
+	assert_in_range(s.llc_mean, 149999, 150000);	/* it is rounded down */
+	assert_in_range(s.dtlb_now, 1500, 2000);
+	assert_true(HAS(s.signals, LLC_DIVERGENCE));
+	/* none of no misses is known, and 0 */
+	memset(&b, 0, sizeof(b));
+	feed_n(&b, 0, 0, false, 8);
+	seep_pmc_show(&b, &s);
+	assert_int_equal(s.llc_mean, 0);
+	assert_int_equal(s.llc_newer, 0);
+	assert_int_equal(s.dtlb_mean, 0);
+}
+
 static void idle(void **state)
 {
 	struct seep_pmc_baseline b = { 0 }, before;
@@ -428,7 +469,8 @@ int main(void)
 		cmocka_unit_test(scaling), cmocka_unit_test(figures), cmocka_unit_test(unknown),
 		cmocka_unit_test(steady), cmocka_unit_test(welford),
 		cmocka_unit_test(llc_signals), cmocka_unit_test(tlb_signals),
-		cmocka_unit_test(other_signals), cmocka_unit_test(rise), cmocka_unit_test(idle),
+		cmocka_unit_test(other_signals), cmocka_unit_test(rise), cmocka_unit_test(shown),
+		cmocka_unit_test(idle),
 		cmocka_unit_test(points), cmocka_unit_test(exact),
 		cmocka_unit_test(scale_invariant), cmocka_unit_test(monotone),
 		cmocka_unit_test(rise_monotone), cmocka_unit_test(any_input),

@@ -61,7 +61,7 @@
  *             FAULTS_ANON FAULTS_FILE FAULT_RATE AGE_SECONDS
  *             FACTORS{ FACTOR{ .. }.. } [GATES{ GATE{ .. }.. }]
  *             [HISTORY{ LEVEL{ .. }.. }] [COLD_PERMILLE] [COLD_AGE_SECONDS]
- *             [LIMIT] [SERIES] [MEMBERS] [PMC_SET] [PMC_VALUES]
+ *             [LIMIT] [SERIES] [MEMBERS] [PMC_SET] [PMC_VALUES] [PMC_BASELINE]
  *             Memory figures and fault counts are current; the verdict is that
  *             of the last sample. UID and CGROUP_ID are left out for a process
  *             that ended before they were known, PID where the reader's pid
@@ -79,7 +79,10 @@
  * processes got together, once nothing counts any more (pmc hold) and the next pass
  * has found who ended. An event that is unavailable has a REASON. A process that
  * runs at the moment is up to date. PMC_VALUES need CAP_PERFMON or CAP_SYS_ADMIN,
- * for one's own processes too: what the kernel did for them is among it.
+ * for one's own processes too: what the kernel did for them is among it. Of one
+ * that has run for a second PMC_BASELINE says what is usual for it, learned in full
+ * passes in which it ran and did not grow, and what is unusual in the last of them.
+ * At most an eighth of max_processes have one at a time.
  *
  * Evidence is what only user space can find out of a process: whether it uses
  * again what it gained, and what its cgroup may use. A request has one of these
@@ -223,6 +226,7 @@ enum seepage_attr {
 	SEEPAGE_A_PMC_EVENTS,		/* nest of SEEPAGE_A_PMC_EVENT */
 	SEEPAGE_A_PMC_EVENT,		/* nest of enum seepage_pmc_attr */
 	SEEPAGE_A_PMC_VALUES,		/* binary: struct seepage_pmc_value[], one an event */
+	SEEPAGE_A_PMC_BASELINE,		/* binary: struct seepage_pmc_baseline[], one */
 
 	__SEEPAGE_A_MAX,
 	SEEPAGE_A_MAX = __SEEPAGE_A_MAX - 1
@@ -379,6 +383,32 @@ struct seepage_pmc_value {
 
 #define SEEPAGE_PMC_EVENTS_MAX	9	/* in the list, at most */
 
+/* What is unusual about a process: bits of seepage_pmc_baseline.signals. */
+enum seepage_pmc_signal {
+	SEEPAGE_PMC_SIGNAL_LLC_DIVERGENCE,	/* LLC_NEWER is 1.3 times LLC_OLDER */
+	SEEPAGE_PMC_SIGNAL_LLC_Z_SCORE,		/* three deviations above the mean */
+	SEEPAGE_PMC_SIGNAL_TLB_PRESSURE,	/* twice the usual dTLB misses */
+	SEEPAGE_PMC_SIGNAL_TLB_EFFICIENCY,	/* below 95 % of loads without page walk */
+	SEEPAGE_PMC_SIGNAL_BANDWIDTH,		/* twice the moving average (alpha 0.1) */
+	SEEPAGE_PMC_SIGNAL_NODE_IMBALANCE,	/* most node loads from another node */
+
+	__SEEPAGE_PMC_SIGNAL_MAX,
+	SEEPAGE_PMC_SIGNAL_MAX = __SEEPAGE_PMC_SIGNAL_MAX - 1
+};
+
+#define SEEPAGE_PMC_UNKNOWN	0xffffffffU
+
+/* What is usual for a process. What is not known yet is SEEPAGE_PMC_UNKNOWN. */
+struct seepage_pmc_baseline {
+	__u32	signals;		/* 1 << enum seepage_pmc_signal, of the last pass */
+	__u32	samples;		/* passes learned from, 64 at most; 16 are needed */
+	__u32	llc_mean;		/* LLC references that miss, of a million */
+	__u32	llc_older, llc_newer;	/* the same in each half of the last 16 passes */
+	__u32	dtlb_mean;		/* dTLB misses in a million instructions */
+	__u32	dtlb_now;		/* the same in the last passes */
+	__u32	read_mean;		/* KiB read from memory in a second, estimate */
+};
+
 /* What of a process a verdict is about. */
 enum seepage_series {
 	SEEPAGE_SERIES_MEMORY,		/* anon + swap + shmem + page tables */
@@ -486,6 +516,7 @@ enum seepage_counter {
 	SEEPAGE_COUNTER_HOOK_EVENTS_FAILED,	/* CPUs without a software event */
 	SEEPAGE_COUNTER_INVARIANTS_BROKEN,	/* the module switched itself off */
 	SEEPAGE_COUNTER_GROUPS_FULL,		/* a group, or its history, not made: too many */
+	SEEPAGE_COUNTER_PMC_UNLEARNED,		/* no room for a process' baseline, each pass */
 
 	__SEEPAGE_COUNTER_MAX,
 	SEEPAGE_COUNTER_MAX = __SEEPAGE_COUNTER_MAX - 1

@@ -47,6 +47,7 @@ struct seep_genl_ops {
 	int (*dumpit)(struct sk_buff *skb, struct netlink_callback *cb);
 	int (*done)(struct netlink_callback *cb);
 	const struct nla_policy *policy;
+	unsigned int maxattr;
 	u8 cmd;
 };
 
@@ -73,9 +74,10 @@ static inline const struct seep_genl_ops *seep_genl_op(u8 cmd)
 static inline int seep_genl_pre_doit(const struct genl_ops *core, struct sk_buff *skb,
 				     struct genl_info *info)
 {
-	return genlmsg_parse(info->nlhdr, seep_genl.family, info->attrs,
-			     seep_genl.family->maxattr, seep_genl_op(core->cmd)->policy,
-			     info->extack);
+	const struct seep_genl_ops *op = seep_genl_op(core->cmd);
+
+	return genlmsg_parse(info->nlhdr, seep_genl.family, info->attrs, op->maxattr,
+			     op->policy, info->extack);
 }
 
 /*
@@ -86,16 +88,16 @@ static inline int seep_genl_start(struct netlink_callback *cb)
 {
 	const struct genlmsghdr *head = nlmsg_data(cb->nlh);
 	const struct seep_genl_ops *op = seep_genl_op(head->cmd);
-	unsigned int maxattr = seep_genl.family->maxattr;
 	struct netlink_ext_ack *extack = cb->extack;
 	struct netlink_ext_ack own = {};
 	struct nlattr **attrs;
 	int rc;
 
-	attrs = kcalloc(maxattr + 1, sizeof(*attrs), GFP_KERNEL);
+	attrs = kcalloc(op->maxattr + 1, sizeof(*attrs), GFP_KERNEL);
 	if (!attrs)
 		return -ENOMEM;
-	rc = genlmsg_parse(cb->nlh, seep_genl.family, attrs, maxattr, op->policy, &own);
+	rc = genlmsg_parse(cb->nlh, seep_genl.family, attrs, op->maxattr, op->policy,
+			   &own);
 	if (!rc && op->start) {
 		cb->extack = &own;
 		cb->args[SEEP_GENL_ARG_ATTRS] = (long)attrs;

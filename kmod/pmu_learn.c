@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Hardware counters: what is usual for a process, learned in each full pass
+ * from what it got since the one before (detect/pmc.h).
+ *
+ * Most processes hardly run. The place to learn in is made for those that have
+ * run for a second, and for an eighth of max_processes at most; where that is not
+ * enough, those that have not run for an hour give theirs back.
+ *
+ * All of it is under the table mutex.
+ */
+#include <linux/ktime.h>
+#include <linux/slab.h>
+#include "detect/pmc.h"
+#include "pmu.h"
+
+#define LEARN_NS	NSEC_PER_SEC
+#define IDLE_NS		(3600 * NSEC_PER_SEC)
+#define LEARN_SHARE	8
+
+struct seep_pmu_learned {
+	struct seep_pmc_baseline base;
+	u64 ran_ns;			/* monotonic: the pass that found it had run */
+	u64 enabled;			/* what it had got by then */
+	struct seep_pmu_got got[];
+};
+
+static struct {				/* seep_table_mutex */
+	u64 pass_ns;			/* the one before; 0: there was none */
+	u32 n;				/* processes with a place */
+	u8 events;
+	u8 role[SEEP_PMU_EVENTS];	/* enum seep_pmc_event, __SEEP_PMC_MAX: another one */
+	bool short_of;			/* places, in the pass before */
+	bool refused;			/* one, in this pass */
+} learn;
+
+#define NAME(ID, name)	#name,
+static const char * const roles[] = { SEEP_PMC_EVENTS(NAME) };
+
+static size_t bytes(void)
+{
+	return struct_size((struct seep_pmu_learned *)NULL, got, learn.events);
+}
+
+static u64 read_got(const struct seep_pmu_area *area, struct seep_pmu_got *got)
+{
+	u8 i;
+
+	for (i = 0; i < learn.events; i++) {
+		got[i].count = atomic64_read(&area->of[i].count);
+		got[i].running = atomic64_read(&area->of[i].running);
+	}
+	return atomic64_read(&area->enabled);
+}
+
+static void begin(struct seep_pmu_area *area, u64 now_ns)
+{
+	struct seep_pmu_learned *l;
+
+	if (learn.n >= seep_config_value(SEEPAGE_CFG_MAX_PROCESSES) / LEARN_SHARE) {
+		learn.refused = true;
+		seep_count(PMC_UNLEARNED);
+		return;
+	}
+	l = kzalloc(bytes(), GFP_KERNEL);
+	if (!l) {
+		seep_count(ALLOC_FAILED);
+		return;
+	}
+	l->ran_ns = now_ns;
+	l->enabled = read_got(area, l->got);
+	area->learned = l;
+	learn.n++;
+}
+
+/**
+ * seep_pmu_unlearn() - an area is about to go, or its process to start anew
+ * @area: of a record
+ */
+void seep_pmu_unlearn(struct seep_pmu_area *area)
+{
+	if (!area->learned)
+		return;
+	kfree(area->learned);
+	area->learned = NULL;
+	learn.n--;
+}
+
+/* What it got since its last sample, and that is its last one from now on. */
+static void difference(struct seep_pmu_learned *l, const struct seep_pmu_area *area,
+		       struct seepage_pmc_value ev[__SEEP_PMC_MAX])
+{
+	struct seep_pmu_got now[SEEP_PMU_EVENTS];
+	u64 enabled = read_got(area, now);
+	struct seepage_pmc_value *v;
+	u8 i;
+
+	memset(ev, 0, __SEEP_PMC_MAX * sizeof(*ev));
+	for (i = 0; i < learn.events; i++) {
+		if (learn.role[i] == __SEEP_PMC_MAX)
+			continue;
+		v = &ev[learn.role[i]];
+		v->count = now[i].count - l->got[i].count;
+		v->enabled_ns = enabled - l->enabled;
+		v->running_ns = now[i].running - l->got[i].running;
+	}
+	memcpy(l->got, now, learn.events * sizeof(*now));
+	l->enabled = enabled;
+}
+
+/* By itself: those that did not run do not pay for clearing its stack. */
+static noinline void feed(struct seep_pmu_learned *l, const struct seep_rec *rec, u64 now_ns)
+{
+	struct seepage_pmc_value ev[__SEEP_PMC_MAX];
+	struct seep_pmc_figures f;
+
+	difference(l, rec->pmu, ev);
+	/* what it got it has got since the last pass, which found nothing new */
+	seep_pmc_figures(ev, now_ns - max(l->ran_ns, learn.pass_ns), &f);
+	seep_pmc_feed(&l->base, &f, rec->ready && rec->det.state != SEEPAGE_STATE_OK);
+	l->ran_ns = now_ns;
+}
+
+/**
+ * seep_pmu_learn() - in a full pass: from what a process got since the last one
+ * @rec: in the table, with an area; what it got up to now is there
+ * @now_ns: monotonic
+ *
+ * Context: process, may sleep, seep_table_mutex.
+ */
+void seep_pmu_learn(struct seep_rec *rec, u64 now_ns)
+{
+	struct seep_pmu_learned *l = rec->pmu->learned;
+	u64 enabled = atomic64_read(&rec->pmu->enabled);
+
+	if (!l) {
+		if (enabled >= LEARN_NS)
+			begin(rec->pmu, now_ns);
+	} else if (enabled != l->enabled) {
+		feed(l, rec, now_ns);
+	} else if (learn.short_of && now_ns - l->ran_ns > IDLE_NS) {
+		seep_pmu_unlearn(rec->pmu);
+	}
+}
+
+/* All have had their turn. Context: process, seep_table_mutex. */
+void seep_pmu_learn_end(u64 now_ns)
+{
+	learn.pass_ns = now_ns;
+	learn.short_of = learn.refused;
+	learn.refused = false;
+}
+
+/* Is anything learned of it? Context: process, seep_table_mutex. */
+bool seep_pmu_learns(const struct seep_rec *rec)
+{
+	return rec->pmu && rec->pmu->learned;
+}
+
+/**
+ * seep_pmu_rise() - how much more misses than usual a process has
+ * @rec: in the table
+ *
+ * Context: process, seep_table_mutex.
+ * Return: permille, see seep_pmc_rise(); 0: not known.
+ */
+u16 seep_pmu_rise(const struct seep_rec *rec)
+{
+	return seep_pmu_learns(rec) ? seep_pmc_rise(&rec->pmu->learned->base) : 0;
+}
+
+/**
+ * seep_pmu_baseline() - what is usual for a process, to be shown
+ * @rec: in the table; seep_pmu_learns() it
+ * @shown: all of it is written
+ *
+ * Context: process, seep_table_mutex.
+ */
+void seep_pmu_baseline(const struct seep_rec *rec, struct seepage_pmc_baseline *shown)
+{
+	seep_pmc_show(&rec->pmu->learned->base, shown);
+}
+
+/* Context: process, seep_table_mutex; the history is forgotten. */
+void seep_pmu_forget(struct seep_rec *rec)
+{
+	if (rec->pmu)
+		seep_pmu_unlearn(rec->pmu);
+}
+
+/* A new list of events; nobody has a place. */
+void seep_pmu_learn_start(const struct seep_pmu_listed *ev, u8 n)
+{
+	u8 i, role;
+
+	learn.events = n;
+	learn.pass_ns = 0;
+	for (i = 0; i < n; i++) {
+		for (role = 0; role < __SEEP_PMC_MAX; role++)
+			if (!strcmp(ev[i].name, roles[role]))
+				break;
+		learn.role[i] = role;
+	}
+}
+
+u64 seep_pmu_learn_bytes(void)
+{
+	/* for display: one reading is as good as the next */
+	return (u64)data_race(learn.n) * bytes();
+}

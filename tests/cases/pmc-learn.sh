@@ -1,0 +1,107 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# What the kernel learns from hardware counters: what is usual for a process, what
+# is unusual once it has many more misses, and that growth without any more of
+# them counts for a leak; all of it replayed alike. Who hardly runs learns nothing,
+# a reset and another list of events begin anew, and there is an end to how many.
+# The PMU stays: not the VM of other cases.
+# vm: --smp 2 --mem 1040
+# timeout: 300
+# kmod: fakepmu
+# no-arm64: it has a PMU of its own
+. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/pmc-lib.sh"
+. "$(dirname "$0")/replay-lib.sh"
+
+baseline() { seepage -j show "$1" | jq -c ".pmc_baseline${2:-}"; }
+signals() { seepage -j show "$1" | jq -r '.pmc_signals | if . then join(" ") else "null" end'; }
+learned() { (($(baseline "$1" '.samples // 0') >= $2)); }
+has_signal() { [[ " $(signals "$1") " == *" $2 "* ]]; }
+spins() { perl -e 'while () {}' & }
+# near WHAT VALUE WANTED: within a tenth
+near() {
+	awk -v v="$2" -v w="$3" 'BEGIN { exit !(v > 0.9 * w && v < 1.1 * w) }' ||
+		die "$1: $2, wanted $3"
+}
+
+# By fakepmu.c an event counts its number + 1 in a clock's nanosecond: cache
+# references (20), misses (21), loads (22), dTLB misses (23), instructions (1).
+fake_pmu counters=6 slow=$((1 << 21 | 1 << 23))
+load sample_interval_ms=250 suspect_interval_ms=250 max_cpu_permille=1000
+sleep 1000 &
+idle=$!
+spins
+busy=$!
+wait_for 60 learned $busy 20
+seepage show $busy | grep PMC-USUAL || die "show has no row for it"
+baseline $busy
+near "LLC references that miss" "$(baseline $busy .llc_miss_ppm)" $((22 * 1000000 / 64 / 21))
+near "dTLB misses" "$(baseline $busy .dtlb_misses_per_million_instructions)" $((24 * 1000000 / 64 / 2))
+near "the same now" "$(baseline $busy .dtlb_misses_now_per_million_instructions)" 187500
+# of all the time, of which it had a CPU in most
+full=$((22 * 1000000000 / 64 * 64 / 1024)) read=$(baseline $busy .read_kib_per_second)
+((read > full / 3 && read < full * 11 / 10)) || die "KiB read in a second: $read, at most $full"
+assert_eq "$(signals $busy)" "" "signals at rest"
+assert_eq "$(baseline $idle)" null "of a process that sleeps"
+
+# 64 times the misses: unusual against itself, at once and for a while, and one
+# in twenty loads is unusual for anybody.
+echo 0 >/sys/module/fakepmu/parameters/slow
+# Some of that is usual again a second later.
+for ((i = 0; i < 25; i++)); do
+	signals $busy
+done >signals.txt
+for signal in bandwidth tlb_pressure llc_z_score tlb_efficiency llc_divergence; do
+	grep -qw $signal signals.txt || die "no $signal among: $(sort -u signals.txt | tr '\n' '|')"
+done
+wait_for 10 has_signal $busy tlb_efficiency
+seepage show $busy | grep UNUSUAL
+seepage -j ps | jq -e "[.[] | select(.pid == $busy)][0].pmc_signals | index(\"tlb_efficiency\")" ||
+	die "the dump has no signals"
+seepage stat $busy -i 1 --count 1 >stat.txt
+grep 'unusual (tlb_efficiency): ' stat.txt || die "stat does not say what is unusual: $(cat stat.txt)"
+seepage stat --all --csv -i 1 --count 1 | grep "^$busy,.*tlb_efficiency" >/dev/null ||
+	die "the table has no signals"
+
+seepage reset history $busy
+[[ $(baseline $busy '.samples // 0') -le 2 ]] || die "a reset keeps $(baseline $busy)"
+wait_for 60 learned $busy 16
+seepage set pmc_events llc_misses,llc_references
+[[ $(baseline $busy '.samples // 0') -le 2 ]] || die "another list keeps $(baseline $busy)"
+wait_for 60 learned $busy 16
+assert_eq "$(baseline $busy .dtlb_misses_per_million_instructions)" null "dTLB misses, not in the list"
+seepage set pmc_events ''
+kill $busy $idle
+
+# It leaks, works, and has no more misses than before: that counts for a leak.
+seepage record --reset -o leak.series 2>record.err &
+recorder=$!
+wait_for 10 test -s leak.series
+perl -e 'for (;;) { push @kept, "x" x (1 << 20); for ($i = 0; $i < 2e5; $i++) {} select undef, undef, undef, 0.1 }' &
+leak=$!
+points() { seepage -j explain "$1" | jq -r '.score.pmc // "none"'; }
+counts_for() { [[ $(points $leak) == 6 ]]; }
+wait_for 60 counts_for
+seepage explain $leak | grep -E '^ +-?6/6 +pmc ' || die "explain: $(seepage explain $leak)"
+sleep 2
+kill -INT $recorder
+wait $recorder || die "record ended with status $?: $(cat record.err)"
+kill $leak
+replayed leak
+grep -qE '^[0-9].* r1[0-9]{3}( |$)' leak.series || {
+	tail -n 5 leak.series
+	die "the series has nothing of the misses"
+}
+
+# At most an eighth of max_processes learn, and the others are counted.
+load sample_interval_ms=250 suspect_interval_ms=250 max_cpu_permille=1000 max_processes=16
+spinning=()
+for _ in 1 2 3 4; do
+	spins
+	spinning+=($!)
+done
+unlearned() { (($(seepage -j status | field .counters.pmc_unlearned) > 0)); }
+wait_for 60 unlearned
+with=$(seepage -j ps | jq '[.[] | select(.pmc_baseline)] | length')
+((with == 2)) || die "$with of 16 have a baseline, wanted 2"
+kill "${spinning[@]}"
