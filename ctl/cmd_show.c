@@ -46,18 +46,12 @@ static void print_usual(const struct rec *rec)
 {
 	struct seepage_pmc_baseline b;
 	char text[SENTENCE_MAX];
-	unsigned int i;
 
 	if (!pmc_baseline(rec, &b))
 		return;
 	sentence_baseline(&b, text, sizeof(text));
 	row(attr_table[SEEPAGE_A_PMC_BASELINE].text, text);
-	for (i = 0; i < __SEEPAGE_PMC_SIGNAL_MAX; i++) {
-		if (!(b.signals >> i & 1))
-			continue;
-		sentence_signal(i, &b, text, sizeof(text));
-		out_printf("  %-15s%s: %s\n", "UNUSUAL", pmc_signal_name(i), text);
-	}
+	pmc_signals_print(&b, "UNUSUAL");
 }
 
 static void print_factors(const struct rec *rec)

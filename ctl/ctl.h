@@ -229,6 +229,7 @@ bool child_has(pid_t pid);
 
 /* pmc.c: hardware counters */
 #define PMC_EVENTS	16	/* of a list, that are looked at */
+#define PMC_SIGNALS	32	/* bits of a mask of them */
 
 struct pmc_event {
 	char name[32], reason[128];
@@ -253,6 +254,7 @@ void pmc_list_print(const struct pmc_list *l);
 bool pmc_baseline(const struct rec *rec, struct seepage_pmc_baseline *b);
 struct json_object *pmc_signals_json(const struct seepage_pmc_baseline *b);	/* NULL: null */
 struct json_object *pmc_baseline_json(const struct seepage_pmc_baseline *b);	/* the same */
+void pmc_signals_print(const struct seepage_pmc_baseline *b, const char *head);
 void pmc_signals_text(const struct seepage_pmc_baseline *b, char sep, char *buf, size_t size);
 
 /* clock.c: monotonic */

@@ -174,14 +174,22 @@ bool pmc_baseline(const struct rec *rec, struct seepage_pmc_baseline *b)
 	return true;
 }
 
+/* "?" for one that this controller does not know yet */
+static const char *signal_word(unsigned int id)
+{
+	const char *name = pmc_signal_name(id);
+
+	return name ? name : "?";
+}
+
 struct json_object *pmc_signals_json(const struct seepage_pmc_baseline *b)
 {
 	struct json_object *list = json_object_new_array();
 	unsigned int i;
 
-	for (i = 0; i < __SEEPAGE_PMC_SIGNAL_MAX; i++)
+	for (i = 0; i < PMC_SIGNALS; i++)
 		if (b->signals >> i & 1)
-			json_object_array_add(list, json_object_new_string(pmc_signal_name(i)));
+			json_object_array_add(list, json_object_new_string(signal_word(i)));
 	return list;
 }
 
@@ -189,10 +197,11 @@ struct json_object *pmc_baseline_json(const struct seepage_pmc_baseline *b)
 {
 #define FIGURE(field, key)	{ key, offsetof(struct seepage_pmc_baseline, field) }
 	static const struct { const char *key; size_t at; } figures[] = {
-		FIGURE(samples, "samples"),
+		FIGURE(llc_samples, "llc_samples"),
 		FIGURE(llc_mean, "llc_miss_ppm"),
 		FIGURE(llc_older, "llc_miss_older_ppm"),
 		FIGURE(llc_newer, "llc_miss_newer_ppm"),
+		FIGURE(dtlb_samples, "dtlb_samples"),
 		FIGURE(dtlb_mean, "dtlb_misses_per_million_instructions"),
 		FIGURE(dtlb_now, "dtlb_misses_now_per_million_instructions"),
 		FIGURE(read_mean, "read_kib_per_second"),
@@ -216,12 +225,26 @@ void pmc_signals_text(const struct seepage_pmc_baseline *b, char sep, char *buf,
 	size_t len = 0;
 
 	*buf = '\0';
-	for (i = 0; i < __SEEPAGE_PMC_SIGNAL_MAX; i++) {
+	for (i = 0; i < PMC_SIGNALS; i++) {
 		if (!(b->signals >> i & 1) || len + 1 >= size)
 			continue;
 		if (len)
 			buf[len++] = sep;
-		snprintf(buf + len, size - len, "%s", pmc_signal_name(i));
+		snprintf(buf + len, size - len, "%s", signal_word(i));
 		len += strlen(buf + len);
+	}
+}
+
+/* A line for each, after @head: its name and what that means */
+void pmc_signals_print(const struct seepage_pmc_baseline *b, const char *head)
+{
+	char text[SENTENCE_MAX];
+	unsigned int i;
+
+	for (i = 0; i < PMC_SIGNALS; i++) {
+		if (!(b->signals >> i & 1))
+			continue;
+		sentence_signal(i, b, text, sizeof(text));
+		out_printf("  %-15s%s: %s\n", head, signal_word(i), text);
 	}
 }

@@ -380,21 +380,36 @@ void sentence_signal(unsigned int id, const struct seepage_pmc_baseline *b, char
 	}
 }
 
+#define NEEDED	16
+
+static void samples(u32 n, char *buf, size_t size)
+{
+	if (n < NEEDED)
+		sentence_append(buf, size, " (%u of %u samples)", n, NEEDED);
+}
+
 /* What is usual for a process, as far as it is known */
 void sentence_baseline(const struct seepage_pmc_baseline *b, char *buf, size_t size)
 {
+	const char *comma = "";
 	char text[FIGURE_MAX];
 
 	*buf = '\0';
-	if (b->llc_mean != SEEPAGE_PMC_UNKNOWN)
-		sentence_append(buf, size, "%s %% of last-level references miss, ",
+	if (b->llc_mean != SEEPAGE_PMC_UNKNOWN) {
+		sentence_append(buf, size, "%s %% of last-level references miss",
 				millionths(b->llc_mean, PERCENT, text));
-	if (b->dtlb_mean != SEEPAGE_PMC_UNKNOWN)
-		sentence_append(buf, size, "%s dTLB misses in 1000 instructions, ",
+		samples(b->llc_samples, buf, size);
+		comma = ", ";
+	}
+	if (b->dtlb_mean != SEEPAGE_PMC_UNKNOWN) {
+		sentence_append(buf, size, "%s%s dTLB misses in 1000 instructions", comma,
 				millionths(b->dtlb_mean, PER_1000, text));
+		samples(b->dtlb_samples, buf, size);
+		comma = ", ";
+	}
 	if (b->read_mean != SEEPAGE_PMC_UNKNOWN)
-		sentence_append(buf, size, "%s/s read, ",
+		sentence_append(buf, size, "%s%s/s read from memory", comma,
 				fmt_bytes(text, sizeof(text), (u64)b->read_mean << 10));
-	sentence_append(buf, size, "learned from %u sample%s%s", b->samples,
-			b->samples == 1 ? "" : "s", b->samples < 16 ? ", 16 are needed" : "");
+	if (!*buf)
+		sentence_append(buf, size, "nothing is known yet");
 }

@@ -182,19 +182,6 @@ static void print_metrics(const struct seep_pmc_figures *f)
 	table_free(t);
 }
 
-static void print_unusual(const struct stat_block *b)
-{
-	char text[SENTENCE_MAX];
-	unsigned int i;
-
-	for (i = 0; b->learned && i < __SEEPAGE_PMC_SIGNAL_MAX; i++) {
-		if (!(b->usual.signals >> i & 1))
-			continue;
-		sentence_signal(i, &b->usual, text, sizeof(text));
-		out_printf("  unusual (%s): %s\n", pmc_signal_name(i), text);
-	}
-}
-
 void stat_text(const struct pmc_list *list, const struct stat_block *b)
 {
 	struct seep_pmc_figures f;
@@ -207,7 +194,8 @@ void stat_text(const struct pmc_list *list, const struct stat_block *b)
 	out_line("");
 	print_metrics(&f);
 	out_printf("  %s\n", text);
-	print_unusual(b);
+	if (b->learned)
+		pmc_signals_print(&b->usual, "unusual");
 	out_line("");
 }
 

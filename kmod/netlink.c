@@ -334,12 +334,14 @@ static void multicast(enum seep_mcgrp group, u8 cmd, const struct seep_alert *a,
 	if (!skb)
 		goto failed;
 	head = genlmsg_put(skb, 0, 0, &seep_family, 0, cmd);
-	if (!head)
+	if (!head) {
 		rc = -EMSGSIZE;
-	else if (a)
+	} else if (a) {
 		rc = seep_put_alert(skb, a, a->view.pid, &init_user_ns);
-	else
+	} else {
+		seep_pmu_sync(rec);
 		rc = seep_put_view(skb, v, v->pid, &init_user_ns, false) ?: seep_put_pmc(skb, rec);
+	}
 	if (rc) {
 		nlmsg_free(skb);
 		goto failed;

@@ -7,12 +7,16 @@
 #include <linux/pid_namespace.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
+#include <linux/ktime.h>
 #include "netlink.h"
+
+#define CHARGE_NS	(10 * NSEC_PER_MSEC)
 
 struct dump {
 	int at;				/* GET_PROC: the pid put last */
 	u64 seq;			/* GET_ALERTS: the next one */
 	bool all;			/* not only the reader's own */
+	u64 charged_ns;			/* all CPUs, for what they counted */
 	kuid_t reader;
 	u32 pid;			/* this one alone; 0: all */
 	u32 states;
@@ -132,14 +136,28 @@ static int put_message(struct sk_buff *skb, struct netlink_callback *cb, u8 cmd,
 		rc = seep_put_alert(skb, a, pid, current_user_ns());
 	else
 		rc = seep_put_view(skb, &d->view, pid, current_user_ns(), false);
-	if (!rc && !a && d->all)	/* they count in the kernel too */
+	if (!rc && !a && d->all) {	/* they count in the kernel too */
+		if (d->pid)
+			seep_pmu_sync(rec);
 		rc = seep_put_pmc(skb, rec);
+	}
 	if (rc) {
 		genlmsg_cancel(skb, head);
 		return rc;
 	}
 	genlmsg_end(skb, head);
 	return 0;
+}
+
+/* Who runs is charged for what was counted; that interrupts CPUs, so not too often. */
+static void charge(struct dump *d)
+{
+	u64 now_ns = ktime_get_ns();
+
+	if (!d->all || d->pid || now_ns - d->charged_ns < CHARGE_NS)
+		return;
+	seep_pmu_sync(NULL);
+	d->charged_ns = now_ns;
 }
 
 int seep_dump_proc(struct sk_buff *skb, struct netlink_callback *cb)
@@ -150,8 +168,7 @@ int seep_dump_proc(struct sk_buff *skb, struct netlink_callback *cb)
 	int pid = d->at;
 
 	mutex_lock(&seep_table_mutex);
-	if (d->all)
-		seep_pmu_sync(NULL);
+	charge(d);
 	while ((rec = seep_owner_next(ns, &pid))) {
 		if (d->pid && (u32)pid != d->pid)
 			break;

@@ -182,7 +182,7 @@ void seep_pmu_exec(struct seep_rec *rec)
 
 /* ---- a CPU's counters, on the CPU itself ---- */
 
-void seep_pmu_open_here(struct seep_pmu_cpu *pc, const u8 *id, u8 n)
+void __cold seep_pmu_open_here(struct seep_pmu_cpu *pc, const u8 *id, u8 n)
 {
 	memcpy(pc->id, id, n);
 	pc->time = local_clock();
@@ -191,7 +191,7 @@ void seep_pmu_open_here(struct seep_pmu_cpu *pc, const u8 *id, u8 n)
 	pc->n = n;
 }
 
-void seep_pmu_turn_here(struct seep_pmu_cpu *pc, const u8 *id, u8 n)
+void __cold seep_pmu_turn_here(struct seep_pmu_cpu *pc, const u8 *id, u8 n)
 {
 	if (!pc->n)
 		return;
@@ -201,7 +201,7 @@ void seep_pmu_turn_here(struct seep_pmu_cpu *pc, const u8 *id, u8 n)
 }
 
 /* The CPU looks at its events no more. */
-void seep_pmu_close_here(struct seep_pmu_cpu *pc)
+void __cold seep_pmu_close_here(struct seep_pmu_cpu *pc)
 {
 	if (!pc->n)
 		return;
@@ -212,7 +212,7 @@ void seep_pmu_close_here(struct seep_pmu_cpu *pc)
 	forget(pc, SEEP_PMU_OTHERS);
 }
 
-static void leave_here(void *unused)
+static void __cold leave_here(void *unused)
 {
 	struct seep_pmu_cpu *pc = this_cpu_ptr(&seep_pmu_cpu);
 
@@ -223,7 +223,7 @@ static void leave_here(void *unused)
 		forget(pc, SEEP_PMU_OTHERS);
 }
 
-static void charge_here(void *unused)
+static void __cold charge_here(void *unused)
 {
 	struct seep_pmu_cpu *pc = this_cpu_ptr(&seep_pmu_cpu);
 
@@ -232,7 +232,7 @@ static void charge_here(void *unused)
 }
 
 /* How long each event was to count, whether it had a counter or not. */
-static void fold_here(void *unused)
+static void __cold fold_here(void *unused)
 {
 	struct seep_pmu_cpu *pc = this_cpu_ptr(&seep_pmu_cpu);
 	struct perf_event *e;

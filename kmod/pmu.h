@@ -82,7 +82,9 @@ void seep_pmu_probe_stop(void);
 struct seep_pmu_area {
 	union {
 		struct llist_node spare;		/* not in a record */
-		struct seep_pmu_learned *learned;	/* table mutex; or NULL */
+		/* in one, table mutex: a place, or NULL, or an odd mark of what it had got */
+		struct seep_pmu_learned *learned;
+		unsigned long mark;
 	};
 	atomic64_t enabled;
 	struct {
@@ -93,6 +95,7 @@ struct seep_pmu_area {
 /* may sleep, no table mutex */
 int seep_pmu_areas_start(const struct seep_pmu_listed *ev, u8 n);
 void seep_pmu_areas_stop(void);			/* likewise; nothing counts any more */
+void seep_pmu_areas_hold(bool yes);		/* likewise; nothing counts until then */
 void seep_pmu_sums(struct seep_pmu_sums *ended, u32 *set);	/* likewise */
 
 /* pmu_learn.c: table mutex, the first may sleep */

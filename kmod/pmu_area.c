@@ -26,6 +26,7 @@ static struct {				/* seep_table_mutex */
 	struct llist_head spare;	/* taken under the table's lock, one at a time */
 	atomic_t spares;
 	bool on;			/* births take; read without the mutex */
+	bool held;			/* nothing counts */
 } areas;
 
 static u32 last_set;			/* seep_table_mutex */
@@ -113,9 +114,9 @@ void seep_pmu_pass(void)
 	seep_pmu_sync(NULL);
 	now_ns = ktime_get_ns();
 	seep_for_each_rec(rec) {
-		if (rec->pmu)
+		if (rec->pmu && !areas.held)
 			seep_pmu_learn(rec, now_ns);
-		else	/* all zero, before a CPU that charges sees it */
+		else if (!rec->pmu)	/* all zero, before a CPU that charges sees it */
 			smp_store_release(&rec->pmu, new_area());
 		if (!(++n % SEEP_RESCHED_EVERY))
 			cond_resched();
@@ -220,6 +221,13 @@ int seep_pmu_areas_start(const struct seep_pmu_listed *ev, u8 n)
 	}
 	mutex_unlock(&seep_table_mutex);
 	return rc;
+}
+
+void seep_pmu_areas_hold(bool yes)
+{
+	mutex_lock(&seep_table_mutex);
+	areas.held = yes;
+	mutex_unlock(&seep_table_mutex);
 }
 
 /**

@@ -5,7 +5,8 @@
  *
  * Most processes hardly run. The place to learn in is made for those that have
  * run for a second, and for an eighth of max_processes at most; where that is not
- * enough, those that have not run for an hour give theirs back.
+ * enough, those that have not run for an hour give theirs back, as many as others
+ * want, and must run for another second to get one again.
  *
  * All of it is under the table mutex.
  */
@@ -14,9 +15,16 @@
 #include "detect/pmc.h"
 #include "pmu.h"
 
-#define LEARN_NS	NSEC_PER_SEC
 #define IDLE_NS		(3600 * NSEC_PER_SEC)
 #define LEARN_SHARE	8
+
+/* What a process had got, in 2^20 ns, and odd: a long holds 24 days of that at least. */
+#define MARK_SHIFT	20
+#define MARK_LEARN	(NSEC_PER_SEC >> MARK_SHIFT)
+
+/* Less than this says nothing, neither of a pass nor of an event in it. */
+#define LEAST_NS	(10 * NSEC_PER_MSEC)
+#define LEAST_SHARE	32
 
 struct seep_pmu_learned {
 	struct seep_pmc_baseline base;
@@ -28,18 +36,24 @@ struct seep_pmu_learned {
 static struct {				/* seep_table_mutex */
 	u64 pass_ns;			/* the one before; 0: there was none */
 	u32 n;				/* processes with a place */
+	u32 bytes;			/* of all places */
+	u32 refused;			/* a place, in this pass */
+	u32 wanted;			/* places, since the pass before */
 	u8 events;
 	u8 role[SEEP_PMU_EVENTS];	/* enum seep_pmc_event, __SEEP_PMC_MAX: another one */
-	bool short_of;			/* places, in the pass before */
-	bool refused;			/* one, in this pass */
 } learn;
 
 #define NAME(ID, name)	#name,
 static const char * const roles[] = { SEEP_PMC_EVENTS(NAME) };
 
-static size_t bytes(void)
+static struct seep_pmu_learned *place(const struct seep_pmu_area *area)
 {
-	return struct_size((struct seep_pmu_learned *)NULL, got, learn.events);
+	return area->mark & 1 ? NULL : area->learned;
+}
+
+static unsigned long mark(u64 enabled)
+{
+	return (unsigned long)(enabled >> MARK_SHIFT) << 1 | 1;
 }
 
 static u64 read_got(const struct seep_pmu_area *area, struct seep_pmu_got *got)
@@ -58,11 +72,11 @@ static void begin(struct seep_pmu_area *area, u64 now_ns)
 	struct seep_pmu_learned *l;
 
 	if (learn.n >= seep_config_value(SEEPAGE_CFG_MAX_PROCESSES) / LEARN_SHARE) {
-		learn.refused = true;
+		learn.refused++;
 		seep_count(PMC_UNLEARNED);
 		return;
 	}
-	l = kzalloc(bytes(), GFP_KERNEL);
+	l = kzalloc(struct_size(l, got, learn.events), GFP_KERNEL);
 	if (!l) {
 		seep_count(ALLOC_FAILED);
 		return;
@@ -71,6 +85,7 @@ static void begin(struct seep_pmu_area *area, u64 now_ns)
 	l->enabled = read_got(area, l->got);
 	area->learned = l;
 	learn.n++;
+	learn.bytes += ksize(l);
 }
 
 /**
@@ -79,11 +94,14 @@ static void begin(struct seep_pmu_area *area, u64 now_ns)
  */
 void seep_pmu_unlearn(struct seep_pmu_area *area)
 {
-	if (!area->learned)
-		return;
-	kfree(area->learned);
+	struct seep_pmu_learned *l = place(area);
+
 	area->learned = NULL;
+	if (!l)
+		return;
 	learn.n--;
+	learn.bytes -= ksize(l);
+	kfree(l);
 }
 
 /* What it got since its last sample, and that is its last one from now on. */
@@ -103,6 +121,8 @@ static void difference(struct seep_pmu_learned *l, const struct seep_pmu_area *a
 		v->count = now[i].count - l->got[i].count;
 		v->enabled_ns = enabled - l->enabled;
 		v->running_ns = now[i].running - l->got[i].running;
+		if (v->running_ns < v->enabled_ns / LEAST_SHARE)
+			v->running_ns = 0;	/* the end of a turn: not known */
 	}
 	memcpy(l->got, now, learn.events * sizeof(*now));
 	l->enabled = enabled;
@@ -130,16 +150,24 @@ static noinline void feed(struct seep_pmu_learned *l, const struct seep_rec *rec
  */
 void seep_pmu_learn(struct seep_rec *rec, u64 now_ns)
 {
-	struct seep_pmu_learned *l = rec->pmu->learned;
-	u64 enabled = atomic64_read(&rec->pmu->enabled);
+	struct seep_pmu_area *area = rec->pmu;
+	struct seep_pmu_learned *l = place(area);
+	u64 enabled = atomic64_read(&area->enabled);
 
 	if (!l) {
-		if (enabled >= LEARN_NS)
-			begin(rec->pmu, now_ns);
-	} else if (enabled != l->enabled) {
+		if (mark(enabled) - (area->mark | 1) >= MARK_LEARN << 1)
+			begin(area, now_ns);
+		return;
+	}
+	if (enabled - l->enabled >= LEAST_NS) {
 		feed(l, rec, now_ns);
-	} else if (learn.short_of && now_ns - l->ran_ns > IDLE_NS) {
-		seep_pmu_unlearn(rec->pmu);
+		return;
+	}
+	l->base.signals = 0;
+	if (learn.wanted && now_ns - l->ran_ns > IDLE_NS) {
+		learn.wanted--;
+		seep_pmu_unlearn(area);
+		area->mark = mark(enabled);
 	}
 }
 
@@ -147,14 +175,14 @@ void seep_pmu_learn(struct seep_rec *rec, u64 now_ns)
 void seep_pmu_learn_end(u64 now_ns)
 {
 	learn.pass_ns = now_ns;
-	learn.short_of = learn.refused;
-	learn.refused = false;
+	learn.wanted = learn.refused;
+	learn.refused = 0;
 }
 
 /* Is anything learned of it? Context: process, seep_table_mutex. */
 bool seep_pmu_learns(const struct seep_rec *rec)
 {
-	return rec->pmu && rec->pmu->learned;
+	return rec->pmu && place(rec->pmu);
 }
 
 /**
@@ -206,5 +234,5 @@ void seep_pmu_learn_start(const struct seep_pmu_listed *ev, u8 n)
 u64 seep_pmu_learn_bytes(void)
 {
 	/* for display: one reading is as good as the next */
-	return (u64)data_race(learn.n) * bytes();
+	return data_race(learn.bytes);
 }

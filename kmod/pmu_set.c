@@ -178,6 +178,7 @@ static int count(void)
 	}
 	pmu.hotplug = rc;
 	pmu.state = COUNTING;
+	seep_pmu_areas_hold(false);
 	*pmu.why = '\0';
 	create_all();			/* those that came before the callbacks were there */
 	open_all();
@@ -194,6 +195,7 @@ static void hold(void)
 	if (pmu.state != COUNTING)
 		return;
 	pmu.state = HELD;
+	seep_pmu_areas_hold(true);
 	close_all();			/* a CPU that goes until then closes itself */
 	seep_pmu_probe_stop();
 	cpuhp_remove_state_nocalls(pmu.hotplug);

@@ -226,6 +226,7 @@ static u32 feed_read(struct seep_pmc_baseline *b, u32 x)
 	bool high = b->read_mean && x >= READ_LEAST && x > (u64)READ_FACTOR * b->read_mean;
 
 	b->read_mean = b->read_mean ? toward(b->read_mean, x, READ_FADE) : x;
+	b->read_mean += !b->read_mean;		/* 0 is none yet */
 	return high ? 1U << SEEPAGE_PMC_SIGNAL_BANDWIDTH : 0;
 }
 
@@ -304,7 +305,8 @@ static u32 known(bool known, u32 v)
 void seep_pmc_show(const struct seep_pmc_baseline *b, struct seepage_pmc_baseline *shown)
 {
 	shown->signals = b->signals;
-	shown->samples = b->llc_n > b->dtlb_n ? b->llc_n : b->dtlb_n;
+	shown->llc_samples = b->llc_n;
+	shown->dtlb_samples = b->dtlb_n;
 	shown->llc_mean = known(b->llc_n, b->llc_mean >> LLC_SHIFT);
 	shown->llc_older = known(b->older, b->older - 1);
 	shown->llc_newer = known(b->newer, b->newer - 1);

@@ -11,7 +11,7 @@
 [[ ! -e /sys/kernel/debug/kcov ]] || echo "coverage of the module is recorded"
 "$top/build/tests/nlfuzz" --seed "${SEEPAGE_SEED:-1}" --messages "${SEEPAGE_MESSAGES:-$((20000 / ${SEEPAGE_SLOW:-1}))}" \
 	--load "$top/tests/nlfuzz/corpus.hex" --keep /tmp/out/netlink-fuzz.hex | tee fuzz.out || {
-	echo "once more: tests/lab/vm -- build/tests/nlfuzz --replay build/cases/netlink-fuzz.hex"
+	echo "once more: tests/lab/vm -- build/tests/nlfuzz --replay build/cases/${SEEPAGE_KMOD##*/}/netlink-fuzz.hex"
 	die "$(grep -m 1 'message [0-9]' fuzz.out || tail -n 1 fuzz.out)"
 }
 grep -q ' accepted, .* replies, .* dumps ended' fuzz.out || die "no totals"

@@ -49,17 +49,39 @@ each_by_itself() {
 	echo "$least"
 }
 
+# bench_cost COUNT ARGUMENT... [-- COMMAND...]: perf's own benchmark of the scheduler, for
+# each of COUNT, the least of 5; COMMAND observes it.
+bench_cost() {
+	local n=$1 least=0 each words=()
+	shift
+	while [[ $# -gt 0 && $1 != -- ]]; do
+		words+=("$1")
+		shift
+	done
+	for _ in 1 2 3 4 5; do
+		"${@:2}" perf bench sched "${words[@]}" >benched 2>&1
+		each=$(awk -v n="$n" '/Total time:/ { printf "%.1f", $3 * 1e9 / n }' benched)
+		least=$(awk -v a="$least" -v b="$each" 'BEGIN { print !a || b < a ? b : a }')
+	done
+	[[ $least != 0 ]] || die "perf bench: $(tail -n 1 benched)"
+	echo "$least"
+}
+pipe=(5000 pipe -l 5000)		# two processes, a switch each way
+messaging=(20000 messaging -g 1 -l 50)	# 20 senders, 20 receivers: 20000 messages
+
 row() { awk -v n="$1" -v c="$2" -v b="$base" 'BEGIN { printf "%-52s %8.1f  %+.1f\n", n, c, c - b }'; }
 
 fake_pmu counters=4
 unload
 base=$(switch_cost)
+pipe_base=$(bench_cost "${pipe[@]}") messaging_base=$(bench_cost "${messaging[@]}")
 load pmc=off
 off=$(switch_cost)
 unload
 load pmc_events=cycles,instructions,llc_references,llc_misses
 assert_eq "$(pmc_status)" on pmc_status
 on=$(switch_cost)
+pipe_on=$(bench_cost "${pipe[@]}") messaging_on=$(bench_cost "${messaging[@]}")
 unload
 load pmc_events=cycles
 one=$(switch_cost)
@@ -78,6 +100,20 @@ row "pmc=auto, 4 events" "$on"
 row "peer: perf stat --per-thread -p, 4 events" "$task"
 row "beside: perf stat COMMAND, 4 events, one sum" "$tree"
 row "beside: perf stat -a, 4 events, one sum" "$system"
+pipe_all=$(bench_cost "${pipe[@]}" -- perf stat -a -x, -o /dev/null -e $events)
+messaging_all=$(bench_cost "${messaging[@]}" -- perf stat -a -x, -o /dev/null -e $events)
+plain=$base
+echo "instructions per operation of perf bench sched pipe (two switches):"
+base=$pipe_base
+row "no module" "$pipe_base"
+row "pmc=auto, 4 events" "$pipe_on"
+row "beside: perf stat -a, 4 events, one sum" "$pipe_all"
+echo "instructions per message of perf bench sched messaging, 20 senders to 20 receivers:"
+base=$messaging_base
+row "no module" "$messaging_base"
+row "pmc=auto, 4 events" "$messaging_on"
+row "beside: perf stat -a, 4 events, one sum" "$messaging_all"
+base=$plain
 awk -v a="$off" -v b="$base" -v c="$again" 'BEGIN { d = c - b; if (d < 0) d = -d; if (d < 3) d = 3
 	exit !(a - b <= d && b - a <= d) }' || die "pmc=off adds $off - $base instructions"
 awk -v a="$on" -v b="$base" -v p="$task" 'BEGIN { exit !(a > b && a < p) }' ||

@@ -51,6 +51,16 @@ assert_eq "$(field '.pmc.cycles.count > 0' show.json)" true "cycles of this shel
 assert_eq "$(field '.pmc.instructions' show.json)" null "instructions of this shell"
 seepage status | sed -n '/^pmc/,/^counters/p' | head -n -1
 
+# Who may not look at what the kernel does is told no counts, of his own either.
+setpriv --reuid 65534 --clear-groups sleep 1000 &
+theirs=$!
+sleep 1
+own=(setpriv --reuid 65534 --clear-groups --inh-caps=-all --bounding-set=-all seepage -j show "$theirs")
+assert_eq "$("${own[@]}" | jq -c '[.comm, .pmc, .pmc_signals, .pmc_baseline]')" \
+	'["sleep",null,null,null]' "counters, to a plain user"
+assert_eq "$(seepage -j show $theirs | field '.pmc.cycles | .count >= 0')" true "the same, to root"
+kill $theirs
+
 # Somebody takes all counters for himself; then he leaves.
 perf stat -C 0 -e r1:D,r2:D,r3:D,r4:D -o perf.txt sleep 1000 &
 perf=$!
@@ -90,6 +100,13 @@ assert_eq "$(pmc_status)" "off: by configuration" "set pmc off"
 unload
 ! insmod "$SEEPAGE_KO" pmc_events=x=y 2>/dev/null || die "loaded with pmc_events=x=y"
 dmesg | grep -qF "pmc_events: 'x=y': allowed" || die "the log does not say what is wrong with x=y"
+load pmc_events=one=r101,two=r102 pmc_max_counters=1
+for event in one two; do
+	wait_for 20 is $event counting
+done
+field '.pmc_events | [.one, .two] | all(.running_ns > 0 and .running_ns < .enabled_ns)' \
+	<(seepage -j status) | grep -qx true || die "two events do not share a counter: $(seepage status)"
+unload
 load pmc_events=cycles,walks=r108
 assert_eq "$(seepage -j status | field '.pmc_events | keys_unsorted | join(",")')" cycles,walks parameter
 unload

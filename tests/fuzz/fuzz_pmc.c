@@ -50,7 +50,8 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 		promise(b.llc_n + b.dtlb_n >= 16 || !rise);
 		promise(abs(seep_pmc_points(rise)) <= SEEP_PMC_POINTS);
 		seep_pmc_show(&b, &shown);
-		promise(shown.samples <= 64 && !(shown.signals >> __SEEPAGE_PMC_SIGNAL_MAX));
+		promise(shown.llc_samples <= 64 && shown.dtlb_samples <= 64 &&
+			!(shown.signals >> __SEEPAGE_PMC_SIGNAL_MAX));
 		promise(shown.llc_mean <= 1000000 || shown.llc_mean == SEEPAGE_PMC_UNKNOWN);
 		promise(shown.llc_newer <= 1000000 || shown.llc_newer == SEEPAGE_PMC_UNKNOWN);
 	}

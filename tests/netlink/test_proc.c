@@ -294,7 +294,7 @@ static void executed(void)
 {
 	uint64_t before, old = seconds();	/* when it was seen in the old one */
 	pid_t pid;
-	int i;
+	int i, rc;
 
 	conn_open(&c);
 	pid = fork();
@@ -308,7 +308,9 @@ static void executed(void)
 	msleep(1500);
 	got(pid, "before exec");
 	before = num(&m.p, SEEPAGE_A_FAULTS_USER);
-	need(!tell_cold(pid, 1000) && knows_cold(pid), "SET_EVIDENCE refused");
+	rc = tell_cold(pid, 1000);
+	need(!rc, "SET_EVIDENCE refused: %d", rc);
+	need(knows_cold(pid), "no COLD_PERMILLE");
 	for (i = 0; i < 100; i++) {	/* a debug kernel takes its time */
 		msleep(200);
 		got(pid, "after exec");

@@ -577,7 +577,7 @@ static void usual(void **state)
 	struct seepage_pmc_baseline b = {
 		.signals = 1U << SEEPAGE_PMC_SIGNAL_LLC_DIVERGENCE |
 			   1U << SEEPAGE_PMC_SIGNAL_TLB_PRESSURE,
-		.samples = 20, .llc_mean = 123400, .llc_older = 120000, .llc_newer = 310000,
+		.llc_samples = 20, .dtlb_samples = 3, .llc_mean = 123400, .llc_older = 120000, .llc_newer = 310000,
 		.dtlb_mean = 520, .dtlb_now = 1700, .read_mean = 2048,
 	};
 	unsigned int i;
@@ -586,7 +586,7 @@ static void usual(void **state)
 	(void)state;
 	sentence_baseline(&b, buf, sizeof(buf));
 	assert_string_equal(buf, "12.34 % of last-level references miss, 0.52 dTLB misses in 1000 "
-			    "instructions, 2.0 MiB/s read, learned from 20 samples");
+			    "instructions (3 of 16 samples), 2.0 MiB/s read from memory");
 	sentence_signal(SEEPAGE_PMC_SIGNAL_LLC_DIVERGENCE, &b, buf, sizeof(buf));
 	assert_string_equal(buf, "31.00 % of last-level references miss, 12.00 % did some "
 			    "samples ago");
@@ -597,9 +597,11 @@ static void usual(void **state)
 	pmc_signals_text(&b, ';', buf, 5);
 	assert_string_equal(buf, "llc_");
 	memset(&b, 0xff, sizeof(b));
-	b.samples = 1;
 	sentence_baseline(&b, buf, sizeof(buf));
-	assert_string_equal(buf, "learned from 1 sample, 16 are needed");
+	assert_string_equal(buf, "nothing is known yet");
+	b.signals = 1U << __SEEPAGE_PMC_SIGNAL_MAX;	/* of a later module */
+	pmc_signals_text(&b, ',', buf, sizeof(buf));
+	assert_string_equal(buf, "?");
 	for (i = 0; i <= __SEEPAGE_PMC_SIGNAL_MAX; i++) {
 		sentence_signal(i, &b, buf, sizeof(buf));
 		assert_true(strlen(buf) > 20);

@@ -288,7 +288,8 @@ static void shown(void **state)
 	memset(&s, 0x5a, sizeof(s));
 	seep_pmc_show(&b, &s);
 	assert_int_equal(s.signals, 0);
-	assert_int_equal(s.samples, 0);
+	assert_int_equal(s.llc_samples, 0);
+	assert_int_equal(s.dtlb_samples, 0);
 	assert_int_equal(s.llc_mean, SEEPAGE_PMC_UNKNOWN);
 	assert_int_equal(s.llc_older, SEEPAGE_PMC_UNKNOWN);
 	assert_int_equal(s.llc_newer, SEEPAGE_PMC_UNKNOWN);
@@ -297,7 +298,8 @@ static void shown(void **state)
 	assert_int_equal(s.read_mean, SEEPAGE_PMC_UNKNOWN);
 	feed_n(&b, 100000, 10000, false, 8);
 	seep_pmc_show(&b, &s);
-	assert_int_equal(s.samples, 8);
+	assert_int_equal(s.llc_samples, 8);
+	assert_int_equal(s.dtlb_samples, 8);
 	assert_int_equal(s.llc_mean, 100000);
 	assert_int_equal(s.llc_older, SEEPAGE_PMC_UNKNOWN);
 	assert_int_equal(s.llc_newer, 100000);

@@ -78,11 +78,15 @@
  * all CPUs show, and is exactly what its KTHREADS, IDLE, OTHERS and ENDED and the
  * processes got together, once nothing counts any more (pmc hold) and the next pass
  * has found who ended. An event that is unavailable has a REASON. A process that
- * runs at the moment is up to date. PMC_VALUES need CAP_PERFMON or CAP_SYS_ADMIN,
- * for one's own processes too: what the kernel did for them is among it. Of one
- * that has run for a second PMC_BASELINE says what is usual for it, learned in full
- * passes in which it ran and did not grow, and what is unusual in the last of them.
- * At most an eighth of max_processes have one at a time.
+ * runs at the moment is up to date, in a dump to 10 ms. PMC_VALUES and PMC_BASELINE
+ * need CAP_PERFMON or CAP_SYS_ADMIN, for one's own processes too: what the kernel
+ * did for them is among it; but for the factor PMC, which is part of the verdict.
+ * Of one that has run for a second PMC_BASELINE says what is usual for it. A sample
+ * is a full pass in which it ran for 10 ms. Means are learned from samples in state
+ * OK, and from the first 16; what is compared with them is of all samples. Signals
+ * are of the last pass, none if it did not run; the divergence is of the last eight
+ * samples that are complete. A place to learn in is made for an eighth of
+ * max_processes; who has not run for an hour loses it to another.
  *
  * Evidence is what only user space can find out of a process: whether it uses
  * again what it gained, and what its cgroup may use. A request has one of these
@@ -400,12 +404,13 @@ enum seepage_pmc_signal {
 
 /* What is usual for a process. What is not known yet is SEEPAGE_PMC_UNKNOWN. */
 struct seepage_pmc_baseline {
-	__u32	signals;		/* 1 << enum seepage_pmc_signal, of the last pass */
-	__u32	samples;		/* passes learned from, 64 at most; 16 are needed */
+	__u32	signals;		/* 1 << enum seepage_pmc_signal */
+	__u32	llc_samples;		/* learned from, 64 at most; 16 are needed */
 	__u32	llc_mean;		/* LLC references that miss, of a million */
-	__u32	llc_older, llc_newer;	/* the same in each half of the last 16 passes */
+	__u32	llc_older, llc_newer;	/* the same in eight samples and the eight before */
+	__u32	dtlb_samples;		/* as llc_samples */
 	__u32	dtlb_mean;		/* dTLB misses in a million instructions */
-	__u32	dtlb_now;		/* the same in the last passes */
+	__u32	dtlb_now;		/* the same in the last samples, about eight */
 	__u32	read_mean;		/* KiB read from memory in a second, estimate */
 };
 
