@@ -14,7 +14,7 @@
 #include <unistd.h>
 #include "nltest.h"
 
-#define MAX_SECONDS	240	/* a test that takes longer hangs */
+#define MAX_SECONDS	240	/* a test that takes longer hangs; times slowness() */
 #define MAX_LINES	20	/* that one test may complain */
 
 static const struct test * const all[] = {
@@ -76,6 +76,13 @@ void skip(const char *why)
 	_exit(failed ? 1 : 0);
 }
 
+unsigned int slowness(void)
+{
+	const char *s = getenv("SEEPAGE_SLOW");
+
+	return s && atoi(s) > 0 ? atoi(s) : 1;
+}
+
 static bool run_one(const struct test *t)
 {
 	int status;
@@ -90,7 +97,7 @@ static bool run_one(const struct test *t)
 	if (!pid) {
 		name = t->name;
 		signal(SIGPIPE, SIG_IGN);
-		alarm(MAX_SECONDS);
+		alarm(MAX_SECONDS * slowness());
 		t->run();
 		stop();
 	}

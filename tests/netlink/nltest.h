@@ -30,6 +30,7 @@ _Noreturn void stop(void);
 _Noreturn void skip(const char *why);
 void note(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 unsigned int failures(void);
+unsigned int slowness(void);	/* how many times slower a debug kernel may be; else 1 */
 
 #define check(cond, ...)	do { if (!(cond)) fail(__VA_ARGS__); } while (0)
 #define need(cond, ...)		do { if (!(cond)) { fail(__VA_ARGS__); stop(); } } while (0)

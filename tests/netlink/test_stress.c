@@ -12,7 +12,7 @@
 #include <unistd.h>
 #include "nltest.h"
 
-#define SECONDS		10
+#define SECONDS		10	/* slowness() times */
 #define DUMPERS		8
 #define WRITERS		4
 #define CROWD		60
@@ -45,7 +45,7 @@ static void dumper(unsigned int nr, uint64_t end)
 		free(l.m);
 		n++;
 	}
-	check(n > 1, "no complete dump in %d s", SECONDS);
+	check(n > 1, "no complete dump in %u s", SECONDS * slowness());
 }
 
 /* warning and critical are always written as a pair (n, n + 1). */
@@ -130,7 +130,7 @@ static pid_t start(void (*f)(unsigned int nr, uint64_t end), unsigned int nr, ui
 
 static void stress(void)
 {
-	uint64_t end = now_ms() + SECONDS * 1000;
+	uint64_t end = now_ms() + SECONDS * slowness() * 1000;
 	pid_t worker[DUMPERS + WRITERS + 3], group;
 	unsigned int i, n = 0;
 	int status;
@@ -186,7 +186,7 @@ static void victim(unsigned int nr, uint64_t end)
 
 static void under_load(void)
 {
-	uint64_t end = now_ms() + 2 * SECONDS * 1000, late = end + 60000;
+	uint64_t end = now_ms() + 2 * SECONDS * 1000, late = end + 60000 * slowness();
 	unsigned int i, rounds = 0, refusals = 0;
 	pid_t worker[4], group;
 	int status;
