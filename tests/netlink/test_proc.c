@@ -297,6 +297,10 @@ static void executed(void)
 	int i, rc;
 
 	conn_open(&c);
+	fresh(&c);
+	/* evidence is shown from the first sample on, which must not be put off */
+	need(!set_config(&c, SEEPAGE_CFG_SUSPECT_INTERVAL_MS, 500, SEEPAGE_CFG_SAMPLE_INTERVAL_MS,
+			 500, SEEPAGE_CFG_MAX_CPU_PERMILLE, 1000, 0), "SET_CONFIG refused");
 	pid = fork();
 	if (!pid) {
 		touch(20 * MB);
@@ -309,8 +313,8 @@ static void executed(void)
 	got(pid, "before exec");
 	before = num(&m.p, SEEPAGE_A_FAULTS_USER);
 	rc = tell_cold(pid, 1000);
-	need(!rc, "SET_EVIDENCE refused: %d", rc);
-	need(knows_cold(pid), "no COLD_PERMILLE");
+	need(!rc, "SET_EVIDENCE refused: %s", strerror(-rc));
+	need(knows_cold(pid), "no COLD_PERMILLE of '%s'", str(&m.p, SEEPAGE_A_COMM));
 	for (i = 0; i < 100; i++) {	/* a debug kernel takes its time */
 		msleep(200);
 		got(pid, "after exec");
@@ -327,6 +331,7 @@ static void executed(void)
 	check(!has(&m.p, SEEPAGE_A_COLD_PERMILLE), "evidence of before the exec");
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
+	fresh(&c);
 }
 
 static void cgroup(void)
