@@ -8,6 +8,7 @@
 # DESIGN.md. An idle process is one that has been so for 20 minutes.
 # vm: --count --mem 2048
 # timeout: 1800
+# no-debug: the checkers cost more instructions than what is measured
 . "$(dirname "$0")/lib.sh"
 . "$top/tests/bench/measure.sh"
 
