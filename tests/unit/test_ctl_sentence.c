@@ -577,7 +577,8 @@ static void usual(void **state)
 	struct seepage_pmc_baseline b = {
 		.signals = 1U << SEEPAGE_PMC_SIGNAL_LLC_DIVERGENCE |
 			   1U << SEEPAGE_PMC_SIGNAL_TLB_PRESSURE,
-		.llc_samples = 20, .dtlb_samples = 3, .llc_mean = 123400, .llc_older = 120000, .llc_newer = 310000,
+		.llc_samples = 20, .dtlb_samples = 3,
+		.llc_mean = 123400, .llc_older = 120000, .llc_newer = 310000,
 		.dtlb_mean = 520, .dtlb_now = 1700, .read_mean = 2048,
 	};
 	unsigned int i;
