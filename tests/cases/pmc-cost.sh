@@ -8,7 +8,7 @@
 # is in all figures (a reading of the clock for each counter).
 # The PMU stays: not the VM of other cases.
 # vm: --count --mem 1056
-# timeout: 900
+# timeout: 1500
 # kmod: fakepmu
 # no-debug: the checkers cost more instructions than what is measured
 # no-arm64: it has a PMU of its own
@@ -66,8 +66,8 @@ bench_cost() {
 	[[ $least != 0 ]] || die "perf bench: $(tail -n 1 benched)"
 	echo "$least"
 }
-pipe=(5000 pipe -l 5000)		# two processes, a switch each way
-messaging=(20000 messaging -g 1 -l 50)	# 20 senders, 20 receivers: 20000 messages
+pipe=(50000 pipe -l 50000)		# two processes, a switch each way
+messaging=(80000 messaging -g 1 -l 200)	# 20 senders, 20 receivers: 80000 messages
 
 row() { awk -v n="$1" -v c="$2" -v b="$base" 'BEGIN { printf "%-52s %8.1f  %+.1f\n", n, c, c - b }'; }
 
