@@ -13,7 +13,8 @@ import sys
 CLOCK = "guest instructions (not cycles), 1 ns of the counting clock each"
 ALL = 8192
 
-# (key, label, limit); what has no limit is a peer or for information.
+# (key, label, limit); what has no limit is a peer or for information. A limit that is a
+# key is that peer's figure.
 SECTIONS = [
     ("fault_added_instructions", "added per user page fault", [
         ("nothing", "nothing (the baseline, once more)", None),
@@ -36,6 +37,23 @@ SECTIONS = [
         # Not hooked: what is left is what differs from one load to the next.
         ("seepage", "seepage (budget 0, which the clock tells to +-10)", 10),
         ("perf_stat", "perf stat -a -e context-switches", None),
+    ]),
+    ("pmc_switch_added_instructions", "added per context switch, hardware counters on", [
+        ("nothing", "nothing (the baseline, once more)", None),
+        ("off", "seepage, pmc=off (not hooked)", 10),
+        ("one", "seepage, per process, 1 event", None),
+        ("four", "seepage, per process, 4 events", "perf_stat_per_thread"),
+        ("perf_stat_per_thread", "perf stat --per-thread -p, the same 4", None),
+        ("perf_stat_command", "perf stat COMMAND, the same 4, one sum", None),
+        ("perf_stat_all", "perf stat -a, the same 4, one sum (reads nothing)", None),
+    ]),
+    ("pmc_pipe_added_instructions", "added per perf bench sched pipe, two switches", [
+        ("seepage", "seepage, per process, 4 events", None),
+        ("perf_stat_all", "perf stat -a, the same 4, one sum", None),
+    ]),
+    ("pmc_messaging_added_instructions", "added per message of perf bench sched messaging", [
+        ("seepage", "seepage, per process, 4 events", None),
+        ("perf_stat_all", "perf stat -a, the same 4, one sum", None),
     ]),
     ("pass_instructions_per_process", "per process and full pass", [
         ("idle", "seepage, idle, of 8192 in the table", 400),
@@ -99,6 +117,11 @@ def scanned(figures, what):
     return slope([[count[n], v] for n, v in by_number(figures, "scan." + what)])
 
 
+def limit_of(board, section, limit):
+    """A limit that is a key is a peer's figure; without that figure nothing is within."""
+    return board[section].get(limit, 0) if isinstance(limit, str) else limit
+
+
 def collect(figures, reasons):
     passes = by_number(figures, "pass")
     dumps = by_number(figures, "dump")
@@ -110,6 +133,10 @@ def collect(figures, reasons):
     board["switch_added_instructions"] = {
         k[len("switch_added."):]: v for k, v in figures.items()
         if k.startswith("switch_added.")}
+    for what in ("switch", "pipe", "messaging"):
+        prefix = f"pmc_{what}_added"
+        board[prefix + "_instructions"] = {
+            k[len(prefix) + 1:]: v for k, v in figures.items() if k.startswith(prefix + ".")}
     board["pass_instructions_per_process"] = {
         "idle": slope(passes),
         "growing": figures["pass_growing"],
@@ -133,7 +160,8 @@ def collect(figures, reasons):
     if "peer_memory_bytes.bpf_detector_map" in figures:
         board["memory_bytes"]["bpf_detector_map"] = figures["peer_memory_bytes.bpf_detector_map"]
     board["base_instructions"] = {
-        "fault": figures["fault_base"], "switch": figures["switch_base"]}
+        "fault": figures["fault_base"], "switch": figures["switch_base"],
+        "pmc_switch": figures["pmc_switch_base"]}
     board["curves"] = {
         "pass_instructions_by_processes": passes,
         "dump_instructions_by_records": dumps,
@@ -149,7 +177,8 @@ def collect(figures, reasons):
     board["cpu_percent_by_faults_per_s"] = [
         [rate, each * rate / 1e9 * 100] for rate in (1000, 10000, 100000, 1000000)]
     board["limits"] = {
-        section: {key: limit for key, _, limit in rows if limit is not None}
+        section: {key: limit_of(board, section, limit) for key, _, limit in rows
+                  if limit is not None}
         for section, _, rows in SECTIONS}
     board["reasons"] = reasons
     return board
@@ -168,6 +197,7 @@ def show(board):
         print(f"\n{title + ':':58} {'figure':>10} {'limit':>10}")
         for key, label, limit in rows:
             value = board[section].get(key)
+            limit = limit_of(board, section, limit)
             reason = board["reasons"].get(section + "." + key)
             if value is None:
                 print(f"  {label:56} {'-':>10}  {reason or 'MISSING'}")
@@ -176,8 +206,8 @@ def show(board):
                 continue
             line = f"  {label:56} {number(value):>10}"
             if limit is not None:
-                over = value > limit or (section.startswith("switch") and value < -limit)
-                line += f" {limit:>10}  {'EXCEEDED' if over else 'ok'}"
+                over = value > limit or ("switch" in section and value < -limit)
+                line += f" {number(limit):>10}  {'EXCEEDED' if over else 'ok'}"
                 if over:
                     wrong.append(f"{label}: {number(value)} of {limit}")
             print(line)
