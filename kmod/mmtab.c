@@ -173,7 +173,7 @@ struct seep_rec *seep_tab_get(struct mm_struct *mm)
 }
 
 /* current has a new program, and with it a new mm. Context: preemption off. */
-void seep_tab_exec(void)
+void __cold seep_tab_exec(void)
 {
 	struct seep_rec *rec;
 	unsigned long flags;
@@ -191,7 +191,7 @@ static bool is_dead(const struct seep_rec *rec)
 	return READ_ONCE(rec->dead);
 }
 
-static void unpublish(struct seep_rec *rec, struct list_head *graves)
+static void __cold unpublish(struct seep_rec *rec, struct list_head *graves)
 {
 	unsigned long flags;
 
@@ -213,7 +213,7 @@ static void unpublish(struct seep_rec *rec, struct list_head *graves)
  *
  * Context: process, seep_table_mutex.
  */
-void seep_tab_bury(struct list_head *graves)
+void __cold seep_tab_bury(struct list_head *graves)
 {
 	struct seep_rec *rec;
 	u32 n = 0;
@@ -238,7 +238,7 @@ void seep_tab_bury(struct list_head *graves)
  *
  * Context: process; not seep_table_mutex (waits for a grace period).
  */
-void seep_tab_free(struct list_head *graves)
+void __cold seep_tab_free(struct list_head *graves)
 {
 	struct seep_rec *rec, *n;
 
@@ -300,7 +300,7 @@ int __init seep_tab_init(void)
 }
 
 /* After the hooks and the worker have stopped. */
-void seep_tab_exit(void)
+void __cold seep_tab_exit(void)
 {
 	struct seep_rec *rec;
 	LIST_HEAD(graves);

@@ -13,6 +13,8 @@
  * (seep_pmu_leave()), after its memory's last task has left it.
  */
 #include <linux/cpu.h>
+#include <linux/ktime.h>
+#include <linux/math64.h>
 #include <linux/mm.h>
 #include <linux/smp.h>
 #include <linux/tracepoint.h>
@@ -167,7 +169,7 @@ void seep_pmu_seen(struct seep_rec *rec)
  *
  * Context: interrupts off, not NMI.
  */
-void seep_pmu_exec(struct seep_rec *rec)
+void __cold seep_pmu_exec(struct seep_rec *rec)
 {
 	struct seep_pmu_cpu *pc = this_cpu_ptr(&seep_pmu_cpu);
 
@@ -249,6 +251,48 @@ static void __cold fold_here(void *unused)
 	}
 }
 
+#define PRICE_ROUNDS	8U
+
+struct price {			/* ns, of as many readings, the least of some */
+	u64 counters, clock;
+};
+
+static void __cold price_here(void *info)
+{
+	struct seep_pmu_cpu *pc = this_cpu_ptr(&seep_pmu_cpu);
+	u64 begin = ktime_get_ns(), middle;
+	struct price *p = info;
+	u32 i;
+
+	for (i = 0; i < PRICE_ROUNDS && pc->n; i++)
+		seep_pmu_charge(pc);
+	middle = ktime_get_ns();
+	for (i = 1; i < PRICE_ROUNDS; i++)
+		ktime_get_ns();
+	p->clock = min(p->clock, ktime_get_ns() - middle);
+	p->counters = min(p->counters, div_u64(middle - begin, max(pc->n, (u8)1)));
+}
+
+/**
+ * seep_pmu_price() - how dear it is to read a counter of a CPU
+ * @cpu: open
+ *
+ * Where a virtual machine has counters, reading one may be left to the host, which
+ * takes a hundred times as long.
+ *
+ * Context: process, may sleep.
+ * Return: in readings of the clock; 0: the clock is too coarse.
+ */
+u64 seep_pmu_price(int cpu)
+{
+	struct price p = { ~0ULL, ~0ULL };
+	int i;
+
+	for (i = 0; i < 4; i++)
+		smp_call_function_single(cpu, price_here, &p, 1);
+	return p.clock ? div64_u64(p.counters, p.clock) : 0;
+}
+
 /* ---- asked from elsewhere ---- */
 
 /**
@@ -257,7 +301,7 @@ static void __cold fold_here(void *unused)
  *
  * Context: process, may sleep; seep_table_mutex, which keeps records alive.
  */
-void seep_pmu_leave(bool (*which)(const struct seep_rec *rec))
+void __cold seep_pmu_leave(bool (*which)(const struct seep_rec *rec))
 {
 	struct seep_rec *rec;
 	int cpu;

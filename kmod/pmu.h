@@ -72,6 +72,7 @@ void seep_pmu_open_here(struct seep_pmu_cpu *pc, const u8 *id, u8 n);
 void seep_pmu_turn_here(struct seep_pmu_cpu *pc, const u8 *id, u8 n);
 void seep_pmu_close_here(struct seep_pmu_cpu *pc);
 void seep_pmu_fold(void);			/* may sleep: all CPUs */
+u64 seep_pmu_price(int cpu);			/* may sleep */
 int seep_pmu_probe_start(void);			/* may sleep */
 void seep_pmu_probe_stop(void);
 

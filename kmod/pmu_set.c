@@ -15,6 +15,7 @@
 #include "pmu.h"
 
 #define ROTATE_MS	200
+#define PRICE_MAX	16U		/* readings of the clock; 1 to 5 are usual */
 #define JUDGE_NS	NSEC_PER_SEC	/* so long an event must have had its turn */
 
 static void rotate_work(struct work_struct *w);
@@ -219,7 +220,18 @@ static void forget(void)
 	pmu.n = 0;
 }
 
-static void begin(void)
+/* Is reading it so dear that a switch would suffer? Some CPU that is open stands for all. */
+static bool too_dear(void)
+{
+	int cpu;
+
+	for_each_online_cpu(cpu)
+		if (READ_ONCE(per_cpu_ptr(&seep_pmu_cpu, cpu)->n))
+			return seep_pmu_price(cpu) > PRICE_MAX;
+	return false;
+}
+
+static void begin(bool at_any_price)
 {
 	char why[SEEP_PMU_TEXT];
 	int n, i;
@@ -230,10 +242,13 @@ static void begin(void)
 	for (i = 0; i < n; i++)
 		pmu.st[i].rc = -ENOENT;
 	pmu.n = max(n, 0);
-	if (!count())
-		return;
-	if (pmu.state == NONE)
-		seep_pmu_areas_stop();
+	if (count()) {
+		if (pmu.state == NONE)
+			seep_pmu_areas_stop();
+	} else if (!at_any_price && too_dear()) {
+		forget();
+		say("counters that are slow to read (pmc on uses them)");
+	}
 }
 
 /**
@@ -264,7 +279,7 @@ void seep_pmu_configure(void)
 	} else if (pmu.state == HELD) {
 		count();		/* what was counted stays, also when that fails */
 	} else if (pmu.state == NONE) {
-		begin();
+		begin(mode == SEEPAGE_PMC_ON);
 	}
 	mutex_unlock(&pmu_mutex);
 }

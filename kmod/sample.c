@@ -175,7 +175,7 @@ static bool suspicious(u8 state)
 }
 
 /* What an old process had before its faults were counted is not their gain. */
-static void first_look(struct seep_rec *rec)
+static void __cold first_look(struct seep_rec *rec)
 {
 	struct seep_sample s;
 	u64 rw[2];
@@ -386,7 +386,7 @@ bool seep_sample_pass(bool full, const struct seep_conf *c)
 	return !list_empty(&hot);
 }
 
-static void forget(struct seep_rec *rec)
+static void __cold forget(struct seep_rec *rec)
 {
 	if (!rec->ready)
 		return;
@@ -405,7 +405,7 @@ static void forget(struct seep_rec *rec)
  *
  * Context: process, seep_table_mutex.
  */
-void seep_sample_reset(struct seep_rec *only)
+void __cold seep_sample_reset(struct seep_rec *only)
 {
 	struct seep_rec *rec;
 

@@ -51,7 +51,8 @@
 	X(POLICY, CLASSIC, classic)						\
 	X(PMC, AUTO, auto)							\
 	X(PMC, OFF, off)							\
-	X(PMC, HOLD, hold)
+	X(PMC, HOLD, hold)							\
+	X(PMC, ON, on)
 
 /* X(ID, name) */
 #define SEEPAGE_STATES(X)							\

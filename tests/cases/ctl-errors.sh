@@ -193,8 +193,8 @@ for value in fast '' 1 Classic 'classic ' ladder,classic; do
 	fails 1 seepage set policy "$value"
 	says set policy "'$value'" "ladder" "classic"
 done
-fails 1 seepage set pmc on
-says set pmc "'on'" auto off
+fails 1 seepage set pmc yes
+says set pmc "'yes'" auto off
 fails 1 seepage set interval 5
 says set "'interval'" sample_interval_ms max_cpu_permille
 fails 1 seepage get interval

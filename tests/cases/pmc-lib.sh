@@ -14,7 +14,7 @@ fake_pmu() {
 		insmod "$SEEPAGE_KMOD/fakepmu.ko" "$@"
 		return
 	fi
-	for mask in refused=0 silent=0 slow=0 lacking=0 "$@"; do
+	for mask in refused=0 silent=0 slow=0 slowly=0 lacking=0 "$@"; do
 		[[ $mask == counters=* ]] ||
 			echo "${mask#*=}" >"/sys/module/fakepmu/parameters/${mask%=*}"
 	done

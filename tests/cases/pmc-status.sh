@@ -100,6 +100,22 @@ assert_eq "$(pmc_status)" "off: by configuration" "set pmc off"
 unload
 ! insmod "$SEEPAGE_KO" pmc_events=x=y 2>/dev/null || die "loaded with pmc_events=x=y"
 dmesg | grep -qF "pmc_events: 'x=y': allowed" || die "the log does not say what is wrong with x=y"
+# A virtual machine whose counters are its host's: not by itself, but if it is wanted.
+echo 100 >/sys/module/fakepmu/parameters/slowly
+load
+assert_eq "$(pmc_status)" "off: counters that are slow to read (pmc on uses them)" "slow counters"
+assert_eq "$(seepage -j status | field .pmc_events)" null "slow counters: events"
+seepage set pmc on
+assert_eq "$(pmc_status)" on "slow counters, wanted"
+wait_for 20 is cycles counting
+seepage set pmc off
+seepage set pmc auto
+[[ $(pmc_status) == "off: counters that are slow"* ]] || die "slow counters, again: $(pmc_status)"
+unload
+load pmc=on
+assert_eq "$(pmc_status)" on "slow counters, wanted when loaded"
+unload
+echo 0 >/sys/module/fakepmu/parameters/slowly
 load pmc_events=one=r101,two=r102 pmc_max_counters=1
 for event in one two; do
 	wait_for 20 is $event counting

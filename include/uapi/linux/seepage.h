@@ -259,9 +259,10 @@ enum seepage_policy {
 };
 
 enum seepage_pmc {
-	SEEPAGE_PMC_AUTO,
+	SEEPAGE_PMC_AUTO,		/* on, where reading a counter is cheap */
 	SEEPAGE_PMC_OFF,
 	SEEPAGE_PMC_HOLD,		/* nothing counts; what was counted stays readable */
+	SEEPAGE_PMC_ON,
 
 	__SEEPAGE_PMC_MAX,
 	SEEPAGE_PMC_MAX = __SEEPAGE_PMC_MAX - 1
