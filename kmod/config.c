@@ -25,7 +25,7 @@ struct setting {
 
 /* As SEEPAGE_CONFIG_WORD_VALUES has them; an extack text cannot be put together. */
 #define ALLOWED_POLICY	"ladder, classic"
-#define ALLOWED_PMC	"auto, off, hold"
+#define ALLOWED_PMC	"auto, off, hold, on"
 
 #define NUMBER(ID, word, def, lo, hi, text)				\
 	[SEEPAGE_CFG_##ID] = { #word, lo, hi, def,			\

@@ -363,7 +363,7 @@ refused() {
 	done
 }
 while read -r key _ range; do
-	[[ $range != - ]] || continue
+	[[ $range =~ ^[0-9]+\.\.[0-9]+$ ]] || continue
 	low=${range%..*} high=${range#*..}
 	refused "$key=$((high + 1))" -- "$key" "allowed $range" "$((high + 1)) given"
 	((low == 0)) || refused "$key=$((low - 1))" -- "$key" "allowed $range" "$((low - 1)) given"
@@ -376,7 +376,7 @@ refused fault_rate_warning=1001 -- "fault_rate_warning must not exceed fault_rat
 refused warmup_s=5 sample_interval_ms=99 -- sample_interval_ms "allowed 100..3600000"
 refused policy=fast -- policy "'fast' given"
 refused policy= -- policy
-refused pmc=on -- pmc "'on' given"
+refused pmc=yes -- pmc "'yes' given"
 
 echo "--- another interval, at once"
 load sample_interval_ms=3600000 max_cpu_permille=1000
@@ -418,4 +418,4 @@ still || still || die "ticks at an interval of an hour again"
 # A refused word is told with those that are allowed.
 unload
 refused policy=fast -- policy ladder classic
-refused pmc=on -- pmc auto off
+refused pmc=yes -- pmc auto off
