@@ -43,9 +43,7 @@ $(build)/tests/churn $(build)/tests/relay: progflags := -static
 ## test-kmod-NAME: modules that only tests load; build/test-kmod/NAME/
 test-kmod-%:
 	@tests/lab/setup build
-	@mkdir -p $(build)/test-kmod/$* && cp -u tests/kmod/* $(build)/test-kmod/$*
-	+@kdir=$$(tests/lab/kernel $*) && $(MAKE) --no-print-directory -C "$$kdir/headers" \
-		M=$(build)/test-kmod/$* CC=gcc CONFIG_DEBUG_INFO_BTF_MODULES= modules
+	+@kdir=$$(tests/lab/kernel $*) && tests/lab/build-module --test $* "$$kdir/headers"
 
 ## arm64-ctl, arm64-progs: the same for the arm64 VM, the controller static; build/arm64/
 arm64-%:
