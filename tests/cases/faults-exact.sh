@@ -112,12 +112,12 @@ real() {
 	sleep 0.3
 	if kill -STOP "$pid" 2>/dev/null; then
 		# all threads of it
-		while cat "/proc/$pid/task/"*/status | grep -q '^State:.[RSD]'; do sleep 0.05; done
-		if grep -q '^State:.T' "/proc/$pid/status"; then
+		while cat "/proc/$pid/task/"*/status 2>/dev/null | grep -q '^State:.[RSD]'; do sleep 0.05; done
+		if grep -qs '^State:.T' "/proc/$pid/status"; then
 			memory "$pid" "$name"
 			looked=$((looked + 1))
 		fi
-		kill -CONT "$pid"
+		kill -CONT "$pid" 2>/dev/null || true	# it was over as it was stopped
 	fi
 	wait $perf || die "$name failed: $(tail -n 1 err)"
 	compare "$name" "$pid"
