@@ -101,7 +101,7 @@ unload
 ! insmod "$SEEPAGE_KO" pmc_events=x=y 2>/dev/null || die "loaded with pmc_events=x=y"
 dmesg | grep -qF "pmc_events: 'x=y': allowed" || die "the log does not say what is wrong with x=y"
 # A virtual machine whose counters are its host's: not by itself, but if it is wanted.
-echo 100 >/sys/module/fakepmu/parameters/slowly
+echo 400 >/sys/module/fakepmu/parameters/slowly
 load
 assert_eq "$(pmc_status)" "off: counters that are slow to read (pmc on uses them)" "slow counters"
 assert_eq "$(seepage -j status | field .pmc_events)" null "slow counters: events"
