@@ -231,7 +231,7 @@ static bool too_dear(void)
 	return false;
 }
 
-static void begin(bool at_any_price)
+static void begin(void)
 {
 	char why[SEEP_PMU_TEXT];
 	int n, i;
@@ -242,13 +242,8 @@ static void begin(bool at_any_price)
 	for (i = 0; i < n; i++)
 		pmu.st[i].rc = -ENOENT;
 	pmu.n = max(n, 0);
-	if (count()) {
-		if (pmu.state == NONE)
-			seep_pmu_areas_stop();
-	} else if (!at_any_price && too_dear()) {
-		forget();
-		say("counters that are slow to read (pmc on uses them)");
-	}
+	if (count() && pmu.state == NONE)
+		seep_pmu_areas_stop();
 }
 
 /**
@@ -279,7 +274,11 @@ void seep_pmu_configure(void)
 	} else if (pmu.state == HELD) {
 		count();		/* what was counted stays, also when that fails */
 	} else if (pmu.state == NONE) {
-		begin(mode == SEEPAGE_PMC_ON);
+		begin();
+	}
+	if (mode == SEEPAGE_PMC_AUTO && pmu.state == COUNTING && too_dear()) {
+		forget();
+		say("counters that are slow to read (pmc on uses them)");
 	}
 	mutex_unlock(&pmu_mutex);
 }
@@ -396,7 +395,7 @@ static void show(u8 id, const struct seep_pmu_sums *ended, struct seep_pmu_shown
 }
 
 /**
- * seep_pmu_show() - what became of each event, with its totals, all of one moment
+ * seep_pmu_show() - what became of each event of the list, with its totals
  * @list: SEEP_PMU_EVENTS places
  * @set: the number of the list of events
  *

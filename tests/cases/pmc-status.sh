@@ -101,16 +101,22 @@ unload
 ! insmod "$SEEPAGE_KO" pmc_events=x=y 2>/dev/null || die "loaded with pmc_events=x=y"
 dmesg | grep -qF "pmc_events: 'x=y': allowed" || die "the log does not say what is wrong with x=y"
 # A virtual machine whose counters are its host's: not by itself, but if it is wanted.
-echo 400 >/sys/module/fakepmu/parameters/slowly
+echo 1600 >/sys/module/fakepmu/parameters/slowly
 load
 assert_eq "$(pmc_status)" "off: counters that are slow to read (pmc on uses them)" "slow counters"
 assert_eq "$(seepage -j status | field .pmc_events)" null "slow counters: events"
 seepage set pmc on
 assert_eq "$(pmc_status)" on "slow counters, wanted"
 wait_for 20 is cycles counting
-seepage set pmc off
-seepage set pmc auto
+seepage set pmc hold
+for word in auto off auto; do
+	seepage set pmc $word
+	[[ $(pmc_status) == off:* ]] || die "slow counters, pmc $word again: $(pmc_status)"
+done
 [[ $(pmc_status) == "off: counters that are slow"* ]] || die "slow counters, again: $(pmc_status)"
+seepage set pmc on
+seepage set pmc auto
+[[ $(pmc_status) == "off: counters that are slow"* ]] || die "slow counters, no more wanted: $(pmc_status)"
 unload
 load pmc=on
 assert_eq "$(pmc_status)" on "slow counters, wanted when loaded"
