@@ -252,8 +252,8 @@ struct json_object *pmc_json(const struct rec *rec);
 struct json_object *pmc_list_json(const struct pmc_list *l);
 void pmc_list_print(const struct pmc_list *l);
 bool pmc_baseline(const struct rec *rec, struct seepage_pmc_baseline *b);
-struct json_object *pmc_signals_json(const struct seepage_pmc_baseline *b);	/* NULL: null */
-struct json_object *pmc_baseline_json(const struct seepage_pmc_baseline *b);	/* the same */
+struct json_object *pmc_signals_json(const struct seepage_pmc_baseline *b);
+struct json_object *pmc_baseline_json(const struct seepage_pmc_baseline *b);
 void pmc_signals_print(const struct seepage_pmc_baseline *b, const char *head);
 void pmc_signals_text(const struct seepage_pmc_baseline *b, char sep, char *buf, size_t size);
 

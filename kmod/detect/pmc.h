@@ -63,11 +63,12 @@ struct seep_pmc_baseline {
 /*
  * For whoever samples a process, after its counters were read and before
  * seep_det_feed(), with the differences to the last sample; see pmu_learn.c.
- * sample.pmc is seep_pmc_rise() of the baseline, and 0 without counters: then
- * nothing of this has any part in the verdict. It goes to the series and to replay
- * as it is. The baseline starts again from all zero with another program, with
- * other events (PMC_SET), and with a reset of the history. A sample in which the
- * process hardly ran teaches nothing: one with all differences 0 need not be fed.
+ * sample.pmc is seep_pmc_rise() of the baseline of a process that is not ok, else
+ * 0, as it is without counters: then nothing of this has any part in the verdict.
+ * It goes to the series and to replay as it is. The baseline starts again from all
+ * zero with another program, with other events (PMC_SET), and with a reset of the
+ * history. A sample in which the process hardly ran teaches nothing: one with all
+ * differences 0 need not be fed.
  */
 u64 seep_pmc_scale(const struct seepage_pmc_value *c);
 u64 seep_pmc_ratio(u64 a, u64 b, u64 unit);

@@ -111,7 +111,7 @@ static void del(struct perf_event *e, int flags)
 	perf_event_update_userpage(e);
 }
 
-/* Others than perf itself ask for it by this; as if a hypervisor was asked. */
+/* As if a hypervisor was asked, if it is to be slow. */
 static void read(struct perf_event *e)
 {
 	uint i;
