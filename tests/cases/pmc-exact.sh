@@ -60,9 +60,7 @@ kill $perf
 wait $perf || true
 # Unloaded while they switch; the module's own look at what it leaves is the VM's.
 load sample_interval_ms=1000
-coproc player { exec "$partners" 4 100000000; }
-read -r answer <&"${player[0]}"
-echo go >&"${player[1]}"
+switching
 sleep 0.5
 for ((i = 0; i < 10 / ${SEEPAGE_SLOW:-1} + 1; i++)); do
 	unload
@@ -70,6 +68,5 @@ for ((i = 0; i < 10 / ${SEEPAGE_SLOW:-1} + 1; i++)); do
 	sleep 0.1
 done
 unload
-pkill -9 -P "$player_PID"
-kill -9 "$player_PID"
+switched_off
 echo "unloaded $i times while they switched"

@@ -16,10 +16,7 @@ cycles() { seepage -j status | field .pmc_events.cycles.count; }
 
 fake_pmu counters=4
 load sample_interval_ms=1000 suspect_interval_ms=1000 max_cpu_permille=1000
-coproc player { exec "$partners" 4 100000000; }
-read -r answer <&"${player[0]}"
-assert_eq "$answer" ready partners
-echo go >&"${player[1]}"
+switching
 last=0 rounds=$((8 / (SEEPAGE_SLOW > 1 ? 2 : 1)))
 for ((i = 1; i <= rounds; i++)); do
 	echo 0 >$cpu1
@@ -63,6 +60,5 @@ done
 wait $!
 assert_eq "$(seepage -j status | field .counters.invariants_broken)" 0 invariants_broken
 unload
-pkill -9 -P "$player_PID"
-kill -9 "$player_PID"
+switched_off
 echo "off and on $((rounds + 8)) times"

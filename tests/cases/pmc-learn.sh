@@ -18,12 +18,6 @@ signals() { seepage -j show "$1" | jq -r '.pmc_signals | if . then join(" ") els
 learned() { (($(baseline "$1" '.llc_samples // 0') >= $2)); }
 has_signal() { [[ " $(signals "$1") " == *" $2 "* ]]; }
 spins() { perl -e 'while () {}' & }
-# near WHAT VALUE WANTED: within a tenth
-near() {
-	awk -v v="$2" -v w="$3" 'BEGIN { exit !(v > 0.9 * w && v < 1.1 * w) }' ||
-		die "$1: $2, wanted $3"
-}
-
 # By fakepmu.c an event counts its number + 1 in a clock's nanosecond: cache
 # references (20), misses (21), loads (22), dTLB misses (23), instructions (1).
 fake_pmu counters=6 slow=$((1 << 21 | 1 << 23))

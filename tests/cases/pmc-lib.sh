@@ -50,6 +50,26 @@ play_end() {
 	wait "$pid" 2>/dev/null || true
 }
 
+# switching: 8 processes that switch to and fro until switched_off.
+switching() {
+	coproc player { exec "$partners" 4 100000000; }
+	read -r answer <&"${player[0]}"
+	assert_eq "$answer" ready partners
+	echo go >&"${player[1]}"
+}
+
+switched_off() {
+	local pid=$player_PID
+	pkill -9 -P "$pid"
+	kill -9 "$pid"
+}
+
+# near WHAT VALUE WANTED: within a tenth, as turns do not divide the time evenly.
+near() {
+	awk -v v="$2" -v w="$3" 'BEGIN { exit !(v > 0.9 * w && v < 1.1 * w) }' ||
+		die "$1: $2, wanted $3"
+}
+
 # Nothing counts any more, and the ended are counted as such: two passes later.
 hold_still() {
 	seepage set pmc hold

@@ -34,12 +34,6 @@ perl -e 'while () {}' &
 busy=$!
 sleep 1
 
-# near WHAT VALUE WANTED: within a tenth, as turns do not divide the time evenly.
-near() {
-	awk -v v="$2" -v w="$3" 'BEGIN { exit !(v > 0.9 * w && v < 1.1 * w) }' ||
-		die "$1: $2, wanted $3"
-}
-
 # hardware event N counts N + 1 in a clock's ns, cache event N likewise: see fakepmu.c
 check() {
 	local what=$1 file=$2

@@ -30,10 +30,7 @@ insmod "$SEEPAGE_KMOD/stay.ko"	# the guest's root file system would not come bac
 echo 1 >/sys/module/suspend/parameters/pm_test_delay
 fake_pmu counters=4
 load sample_interval_ms=1000 suspect_interval_ms=1000 max_cpu_permille=1000
-coproc player { exec "$partners" 4 100000000; }
-read -r answer <&"${player[0]}"
-assert_eq "$answer" ready partners
-echo go >&"${player[1]}"
+switching
 wait_for 20 all_count 6
 for level in processors core; do
 	before=$(counts) asleep=$(date +%s)
@@ -54,7 +51,6 @@ seepage set pmc auto
 wait_for 20 all_count 6
 assert_eq "$(seepage -j status | field .counters.invariants_broken)" 0 invariants_broken
 unload
-pkill -9 -P "$player_PID"
-kill -9 "$player_PID"
+switched_off
 echo none >/sys/power/pm_test
 rmmod stay
