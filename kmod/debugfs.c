@@ -45,7 +45,6 @@ static int status_show(struct seq_file *m, void *unused)
 	seq_printf(m, "%-20s %s\n", "disabled", why ?: "-");
 	return 0;
 }
-DEFINE_SHOW_ATTRIBUTE(status);
 
 static int config_show(struct seq_file *m, void *unused)
 {
@@ -67,7 +66,6 @@ static int config_show(struct seq_file *m, void *unused)
 	seq_printf(m, "%-20s %s\n", "pmc_events", *events ? events : "-");
 	return 0;
 }
-DEFINE_SHOW_ATTRIBUTE(config);
 
 static int counters_show(struct seq_file *m, void *unused)
 {
@@ -78,7 +76,6 @@ static int counters_show(struct seq_file *m, void *unused)
 		seq_printf(m, "%-20s %llu\n", seep_counter_names[id], seep_counter(id));
 	return 0;
 }
-DEFINE_SHOW_ATTRIBUTE(counters);
 
 /* ---- tables ---- */
 
@@ -232,34 +229,34 @@ static const struct seq_operations alerts_sops = {
 	.stop = tables_stop, .show = alerts_show,
 };
 
-static int processes_open(struct inode *inode, struct file *file)
+static int table_open(struct inode *inode, struct file *file)
 {
-	return seq_open_private(file, &processes_sops, sizeof(struct table_iter));
+	return seq_open_private(file, inode->i_private, sizeof(struct table_iter));
 }
 
-static int alerts_open(struct inode *inode, struct file *file)
-{
-	return seq_open_private(file, &alerts_sops, sizeof(struct table_iter));
-}
-
-static const struct file_operations processes_fops = {
-	.owner = THIS_MODULE, .open = processes_open, .read = seq_read,
+static const struct file_operations table_fops = {
+	.owner = THIS_MODULE, .open = table_open, .read = seq_read,
 	.llseek = seq_lseek, .release = seq_release_private,
 };
 
-static const struct file_operations alerts_fops = {
-	.owner = THIS_MODULE, .open = alerts_open, .read = seq_read,
-	.llseek = seq_lseek, .release = seq_release_private,
+static int text_open(struct inode *inode, struct file *file)
+{
+	return single_open(file, inode->i_private, NULL);
+}
+
+static const struct file_operations text_fops = {
+	.owner = THIS_MODULE, .open = text_open, .read = seq_read,
+	.llseek = seq_lseek, .release = single_release,
 };
 
 void __init seep_debugfs_init(void)
 {
 	dir = debugfs_create_dir("seepage", NULL);
-	debugfs_create_file("status", 0400, dir, NULL, &status_fops);
-	debugfs_create_file("processes", 0400, dir, NULL, &processes_fops);
-	debugfs_create_file("alerts", 0400, dir, NULL, &alerts_fops);
-	debugfs_create_file("config", 0400, dir, NULL, &config_fops);
-	debugfs_create_file("counters", 0400, dir, NULL, &counters_fops);
+	debugfs_create_file("status", 0400, dir, status_show, &text_fops);
+	debugfs_create_file("processes", 0400, dir, (void *)&processes_sops, &table_fops);
+	debugfs_create_file("alerts", 0400, dir, (void *)&alerts_sops, &table_fops);
+	debugfs_create_file("config", 0400, dir, config_show, &text_fops);
+	debugfs_create_file("counters", 0400, dir, counters_show, &text_fops);
 }
 
 void seep_debugfs_exit(void)
