@@ -96,6 +96,7 @@ struct seep_rungs {
 	u32 runs;		/* bit j: level j has a run */
 	u32 same;		/* as many of the last floors of level 0 are equal */
 	u16 last;		/* the last of them, packed */
+	u8 strict;		/* steps of a run that rise, at least */
 };
 
 struct seep_point {		/* of the fault-rate window */
@@ -240,7 +241,9 @@ u16 seep_floor_pack(u32 v);
 u32 seep_floor_unpack(u16 code);
 u32 seep_floor(const struct seep_rung *r, u32 closed, u32 i);
 void seep_clock_reset(struct seep_clock *clk, u32 nlev, u32 *epochs, u32 t);
-void seep_rungs_reset(struct seep_rungs *s, struct seep_rung *r, u32 nlev);
+#define SEEP_STRICT		6	/* of seven steps */
+#define SEEP_FAST_STRICT	4	/* memory may be taken every other second only */
+void seep_rungs_reset(struct seep_rungs *s, struct seep_rung *r, u32 nlev, u8 strict);
 /*
  * Epochs may be of unequal length (a pass was late, the interval stretched): the
  * sum of the last eight is a moving one, exact while they are equal.

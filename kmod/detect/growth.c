@@ -7,15 +7,17 @@
 
 #define DS_PER_S		10U
 #define HOUR_DS			(3600 * DS_PER_S)
-#define PATIENCE_SHARE		12	/* of the time to exhaustion, at least; 6 of a long one */
-#define PATIENCE_LESS_SHARE	48	/* off, of what is short: a sixteenth */
-#define PATIENCE_LESS_DS	(600 * DS_PER_S)
-#define PATIENCE_MORE_SHARE	12	/* on top, of what is longer than this */
-#define PATIENCE_MORE_DS	(2 * HOUR_DS)
+#define PATIENCE_PERCENT	21	/* of the time to exhaustion: 17 of the runway */
+#define PATIENCE_SOON_SHARE	16	/* of it, where it is short */
+#define PATIENCE_SOON_DS	(300 * DS_PER_S)
+#define PATIENCE_MORE_SHARE	4	/* on top, of what is longer than that */
+#define PATIENCE_FAST_SHARE	12	/* of it, for a runaway: */
+#define FAST_PER_MIN		(96U << (20 - SEEP_GRANULE_SHIFT))
 #define PATIENCE_MIN_DS		(20 * DS_PER_S)
 #define PATIENCE_MAX_DS		(14 * HOUR_DS)	/* longer than what half a day brings */
 #define PATIENCE_VSZ_DS		(6 * HOUR_DS)	/* where nothing limits address space */
 #define ONSET_DS		(3 * DS_PER_S)
+#define LATE_STEPS		4	/* the second half of seven, and a little more */
 
 static void look(struct seep_growth *g, const struct seep_rungs *s, const struct seep_rung *r,
 		 const struct seep_clock *clk, u32 nlev, u32 epochs)
@@ -35,40 +37,61 @@ static void look(struct seep_growth *g, const struct seep_rungs *s, const struct
 		}
 		if (r->strict > g->strict)
 			g->strict = r->strict;
-		g->top = r;
-		g->closed = epochs >> j;
+		g->below.r = NULL;
+		if (j && s->runs >> (j - 1) & 1)
+			g->below = (struct seep_level){ r - 1, epochs >> (j - 1) };
+		g->top = (struct seep_level){ r, epochs >> j };
 		g->window = seep_span(&clk[j], SEEP_MINIMA);
 		g->seen = true;
 	}
 }
 
 /*
- * How long growth must go on before it is an accusation: the later memory ends,
- * the longer; a twelfth of the time that is left, a sixth where that is long
- * and there is time to see whether it levels off, a sixteenth within ten minutes.
+ * How long growth must go on before it is an accusation: the longer, the later memory
+ * ends. As long as can be, for what would level off to do so: who is told of a
+ * confirmed leak is to have four fifths of its runway left. Of a runaway, and of what
+ * ends within minutes, it must be told before a tenth of the runway is gone.
  */
-static u32 patience(u64 tte_ds)
+static u32 patience(u64 tte_ds, u64 per_min)
 {
-	u64 wait = seep_div(tte_ds, PATIENCE_SHARE);
+	u64 wait = seep_div(tte_ds, 100) * PATIENCE_PERCENT, less;
 
-	wait -= (tte_ds < PATIENCE_LESS_DS ? (u32)tte_ds : PATIENCE_LESS_DS) / PATIENCE_LESS_SHARE;
-	if (tte_ds > PATIENCE_MORE_DS)
-		wait += seep_div(tte_ds - PATIENCE_MORE_DS, PATIENCE_MORE_SHARE);
+	less = seep_div(tte_ds, PATIENCE_SOON_SHARE);
+	if (tte_ds > PATIENCE_SOON_DS)
+		less += (tte_ds - PATIENCE_SOON_DS) / PATIENCE_MORE_SHARE;
+	if (less < wait)
+		wait = less;
+	less = seep_div(tte_ds, PATIENCE_FAST_SHARE);
+	if (per_min >= FAST_PER_MIN && less < wait)
+		wait = less;
 	if (wait < PATIENCE_MIN_DS)
 		return PATIENCE_MIN_DS;
 	return wait < PATIENCE_MAX_DS ? (u32)wait : PATIENCE_MAX_DS;
 }
 
-/* Time to exhaustion at a rise of g->floor - g->v0 since g->t0, deciseconds. */
+/*
+ * Time to exhaustion, deciseconds: at the rise since g->t0, or at that of the second
+ * half of the window where it is slower.
+ */
 static void project(struct seep_growth *g, u64 room)
 {
+	u32 rise = seep_rise(g), span = g->t1 - g->t0, late;
+	u64 tte, left = seep_granules(room);
+
 	g->tte_ds = SEEP_UNKNOWN;
 	g->patience = PATIENCE_MAX_DS;
-	if (!seep_rise(g))
+	if (!rise)
 		return;
-	/* both below 2^32: the product fits */
-	g->tte_ds = seep_div((u64)seep_granules(room) * (g->t1 - g->t0), seep_rise(g));
-	g->patience = patience(g->tte_ds);
+	/* factors below 2^32, of epochs below 2^29: the products fit */
+	g->tte_ds = seep_div(left * span, rise);
+	late = seep_floor(g->top.r, g->top.closed, 0) -
+	       seep_floor(g->top.r, g->top.closed, LATE_STEPS);
+	if (late) {
+		tte = seep_div(left * LATE_STEPS * (g->window / (SEEP_MINIMA - 1)), late);
+		if (tte > g->tte_ds)
+			g->tte_ds = tte;
+	}
+	g->patience = patience(g->tte_ds, span ? seep_div(60ULL * DS_PER_S * rise, span) : 0);
 }
 
 /* Fast levels first: a longer one that runs is the better judge of the shape. */

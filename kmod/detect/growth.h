@@ -5,10 +5,15 @@
 
 #include "detect.h"
 
-struct seep_growth {
-	const struct seep_rung *top;	/* the longest one */
+struct seep_level {
+	const struct seep_rung *r;	/* NULL: none */
 	u32 closed;		/* epochs of it */
-	u32 window;		/* that its floors span, ds */
+};
+
+struct seep_growth {
+	struct seep_level top;	/* the longest one */
+	struct seep_level below;	/* half as long, if its floors rise as well */
+	u32 window;		/* that the floors of top span, ds */
 	u32 t0, t1;
 	u32 v0, floor;
 	u8 strict;		/* of the one whose floors rise most strictly */

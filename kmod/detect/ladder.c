@@ -9,12 +9,14 @@
  * are pushed at the same times, so these are kept once, in the clock.
  *
  * A level has a "run" while its last eight floors rise: none below the one
- * before, at least six of the seven steps strictly up, and by enough in all.
- * Under exchangeable noise eight ordered floors have p = 1/8!.
+ * before, at least six of the seven steps strictly up (four at the fast levels),
+ * and by enough in all. Under exchangeable noise eight ordered floors have p = 1/8!.
+ *
+ * What a program takes at once when it starts is no growth: of the first epoch of
+ * a level the first half is left out.
  */
 #include "detect.h"
 
-#define STRICT_STEPS	6
 #define STEPS		(SEEP_MINIMA - 1)
 #define MANTISSA_BITS	11
 
@@ -64,9 +66,10 @@ u32 seep_floor(const struct seep_rung *r, u32 closed, u32 i)
 	return i < closed ? seep_floor_unpack(packed(r, closed, i)) : 0;
 }
 
-void seep_rungs_reset(struct seep_rungs *s, struct seep_rung *r, u32 nlev)
+void seep_rungs_reset(struct seep_rungs *s, struct seep_rung *r, u32 nlev, u8 strict)
 {
 	memset(s, 0, sizeof(*s));
+	s->strict = strict;
 	memset(r, 0, nlev * sizeof(*r));
 }
 
@@ -106,7 +109,7 @@ static u32 rising_steps(const struct seep_rung *r, u32 closed)
 
 /* An epoch closes with the floor @code: does the level have a run? */
 static seep_noinline bool rung_close(struct seep_rung *r, const struct seep_clock *clk,
-				     u32 closed, u16 code, u32 least)
+				     u32 closed, u16 code, u32 least, u8 strict)
 {
 	u32 oldest, v, back;
 
@@ -118,7 +121,7 @@ static seep_noinline bool rung_close(struct seep_rung *r, const struct seep_cloc
 	r->strict = 0;
 	if (v > oldest && v - oldest >= seep_needed_rise(least, v))
 		r->strict = (u8)rising_steps(r, closed);
-	if (r->strict < STRICT_STEPS) {
+	if (r->strict < strict) {
 		r->run = false;
 		return false;
 	}
@@ -155,14 +158,14 @@ void seep_ladder_push(struct seep_rungs *s, struct seep_rung *r, const struct se
 	for (; nlev--; r++, clk++, bit <<= 1, closed >>= 1) {
 		if (s->same / SEEP_STILL < bit) {
 			s->runs &= ~bit;
-			if (rung_close(r, clk, closed, code, least))
+			if (rung_close(r, clk, closed, code, least, s->strict))
 				s->runs |= bit;
 		}
 		if (closed & 1) {
 			r->half = code;
 			break;
 		}
-		if (r->half < code)
+		if (r->half < code && closed > 2)
 			code = r->half;
 	}
 }

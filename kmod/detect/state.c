@@ -12,14 +12,14 @@
 void seep_reset_fast(struct seep_det *d, u32 t)
 {
 	seep_clock_reset(d->fast_clock, SEEP_FAST_LEVELS, &d->fast_epochs, t);
-	seep_rungs_reset(&d->fast, d->fast_rung, SEEP_FAST_LEVELS);
+	seep_rungs_reset(&d->fast, d->fast_rung, SEEP_FAST_LEVELS, SEEP_FAST_STRICT);
 }
 
 void seep_reset_slow(struct seep_det *d, u32 t)
 {
 	seep_clock_reset(d->clock, SEEP_SLOW_LEVELS, &d->epochs, t);
-	seep_rungs_reset(&d->mem, d->mem_rung, SEEP_SLOW_LEVELS);
-	seep_rungs_reset(&d->vsz, d->vsz_rung, SEEP_VSZ_LEVELS);
+	seep_rungs_reset(&d->mem, d->mem_rung, SEEP_SLOW_LEVELS, SEEP_STRICT);
+	seep_rungs_reset(&d->vsz, d->vsz_rung, SEEP_VSZ_LEVELS, SEEP_STRICT);
 	d->slow_min = ~0U;
 	d->vsz_min = ~0U;
 }
@@ -146,6 +146,9 @@ u8 seep_next_state(struct seep_det *d, const struct seep_verdict *v, u32 now)
 	if (seep_alert_is(d->state))
 		return alert_goes_on(d, v, now);
 	if (seep_alert_is(v->state)) {
+		/* what is known of its use is fed of those under watch only */
+		if (d->state == SEEPAGE_STATE_OK && v->policy == SEEPAGE_POLICY_LADDER)
+			return SEEPAGE_STATE_WATCH;
 		accuse(d, v);
 		return v->state;
 	}

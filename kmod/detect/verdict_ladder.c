@@ -12,7 +12,7 @@
 
 #define DS_PER_S		10U
 #define HOUR_DS			(3600 * DS_PER_S)
-#define CONFIRM_PERCENT		115	/* of patience */
+#define CONFIRM_PERCENT		110	/* of patience */
 #define CONFIRM_VSZ_PERCENT	130	/* of that of address space, which costs nothing yet */
 #define RUNAWAY_TTE_S		900
 #define HORIZON_S		(180ULL * 24 * 3600)
@@ -21,7 +21,7 @@
 #define OWN_PERMILLE		500
 #define SPREAD_PERMILLE		500
 #define HOT_PERMILLE		500	/* less cold than that: a working set, perhaps */
-#define HOT_PATIENCE		24	/* times the patience that holds back */
+#define HOT_MAX_DS		(14 * HOUR_DS)
 #define COLD_PERMILLE		900
 #define COLD_FRESH_DS		(14 * HOUR_DS)
 #define EARLY_TTE_S		7200
@@ -67,29 +67,39 @@ bool seep_ladder_early(const struct seep_det *d, const struct seep_sample *s,
 	       seep_div((u64)room * 3 * step_ms, now - then) <= EARLY_TTE_S * 1000ULL;
 }
 
+/* Of the rise in the first half of a level's floors, what the second half rises by. */
+static u32 second_half(const struct seep_level *l)
+{
+	u32 first = seep_floor(l->r, l->closed, 4) - seep_floor(l->r, l->closed, 7);
+	u32 second = seep_floor(l->r, l->closed, 0) - seep_floor(l->r, l->closed, 3);
+	u64 share = first ? seep_div(1000ULL * second, first) : 1000;
+
+	return share < 10000 ? (u32)share : 10000;
+}
+
 /*
  * A working set that levels off rises less in the second half of the window
- * than in the first. Even growth with the logarithm of time, which never ends
- * but need not end badly, keeps the share (2a + 2h) / (2a + 3h) for a process
- * that was a old when the window of two halves h began (half way between that
- * growth and a straight line); an old process needs 85 %.
+ * than in the first, and so it does in the half as long one that ends with it: what
+ * levels off is seen there first. Even growth with the logarithm of time, which
+ * never ends but need not end badly, keeps the share (2a + 2h) / (2a + 3h) for a
+ * process that was a old when the window of two halves h began (half way between
+ * that growth and a straight line); an old process needs 85 %.
  */
 static bool saturation(const struct seep_growth *g, const struct seep_sample *s,
 		       s64 *value, s64 *limit)
 {
-	u32 first = seep_floor(g->top, g->closed, 4) - seep_floor(g->top, g->closed, 7);
-	u32 second = seep_floor(g->top, g->closed, 0) - seep_floor(g->top, g->closed, 3);
 	u64 age = seep_div(s->age_ns, 100000000), a, h = g->window / 2, share;
+	u32 later;
 
 	a = age > g->window ? age - g->window : 0;
 	share = seep_div(1000 * (2 * a + 2 * h), 2 * a + 3 * h + 1);
 	*limit = share < SATURATION_PERMILLE ? (s64)share : SATURATION_PERMILLE;
-	if (!first) {
-		*value = 1000;
-		return true;
+	*value = second_half(&g->top);
+	if (g->below.r) {
+		later = second_half(&g->below);
+		if (later < *value)
+			*value = later;
 	}
-	share = seep_div(1000ULL * second, first);
-	*value = share < 10000 ? (s64)share : 10000;
 	return *value >= *limit;
 }
 
@@ -138,12 +148,14 @@ static bool cold_known(const struct seep_sample *s, const struct seep_growth *g)
 
 /*
  * A working set, or a leak of small objects that share their pages with live ones:
- * which of them nobody can tell from pages. It is told when two thirds of the runway
- * are gone, four fifths of a long one.
+ * which of them nobody can tell from pages. It is told when three quarters of the
+ * runway are gone, or it has gone on for longer than any load of a day.
  */
 static bool used_up(const struct seep_growth *g)
 {
-	return g->t1 - g->t0 >= (u64)HOT_PATIENCE * g->patience;
+	u32 span = g->t1 - g->t0;
+
+	return span >= HOT_MAX_DS || span / 3 >= g->tte_ds;
 }
 
 /*
