@@ -91,6 +91,7 @@ struct series {
 	bool lost;			/* since its last sample, or before */
 	u64 born_ns, begun_ns;
 	u32 begun_faults;
+	u64 known_rise, known_span_ns;	/* of others of its name that ended */
 	u8 page_shift;
 
 	u64 v[FIELDS];

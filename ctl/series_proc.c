@@ -32,7 +32,7 @@ static bool decode(const char *s, char *out, size_t size)
 }
 
 enum { P_PID, P_COMM, P_BORN, P_BEGUN, P_FAULTS, P_SHIFT, P_EXE, P_UID, P_CGROUP, P_KIND,
-	P_HISTORY, P_KEYS };
+	P_HISTORY, P_RISE, P_SPAN, P_KEYS };
 
 static const struct {
 	const char *name, *allowed;
@@ -49,6 +49,8 @@ static const struct {
 	[P_CGROUP]	= { "cgroup", "a name of up to 4095 bytes, odd ones as %XX", 0, 0 },
 	[P_KIND]	= { "kind", "process or group", 0, 0 },
 	[P_HISTORY]	= { "history", "before", 0, 0 },
+	[P_RISE]	= { "known_rise", NULL, 0, UINT64_MAX },
+	[P_SPAN]	= { "known_span_ns", NULL, 0, SERIES_TIME_MAX },
 };
 
 /* A word that is no number; false: not allowed */
@@ -87,6 +89,12 @@ static void proc_number(struct series *s, int key, u64 v)
 		break;
 	case P_FAULTS:
 		s->begun_faults = (u32)v;
+		break;
+	case P_RISE:
+		s->known_rise = v;
+		break;
+	case P_SPAN:
+		s->known_span_ns = v;
 		break;
 	case P_SHIFT:
 		s->page_shift = (u8)v;

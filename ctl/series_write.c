@@ -174,6 +174,8 @@ static struct written *begin(struct series_writer *w, const struct seepage_raw_s
 	    s->first ? s->begun_ns : s->time_ns, s->begun_faults, s->page_shift);
 	if (!s->first)
 		add(w, " history=before");
+	if (s->known_rise || s->known_span_ns)
+		add(w, " known_rise=%llu known_span_ns=%llu", s->known_rise, s->known_span_ns);
 	if (w->place && w->place(w->arg, s, &p)) {
 		if (p.has_uid)
 			add(w, " uid=%u", p.uid);

@@ -6,8 +6,12 @@
  *
  * The program is its name when the process was first looked at: modules cannot
  * read a process's executable on all kernels. What a group of one holds is that
- * process's own matter; from two on a group has a history like a process, fed
- * with the sum at every full pass.
+ * process's own matter; once there were two a group has a history like a process,
+ * fed with the sum at every full pass. A process that hands all it holds to a child
+ * and ends is followed that way.
+ *
+ * A group also knows how high its processes rose that ended in peace: the next one
+ * of the name may do so too. What it knows outlives its last process.
  *
  * All of this is under seep_table_mutex, in process context.
  */
@@ -22,12 +26,14 @@
 #define HASH_BITS	8
 #define MAX_GROUPS	4096
 #define MAX_HISTORIES	256
+#define MAX_EMPTY	128
 
 #define GROUP_ID	BIT_ULL(63)
 
 static struct hlist_head bucket[1 << HASH_BITS];
 static LIST_HEAD(all_groups);
-static u32 groups, histories;
+static LIST_HEAD(empty_groups);		/* nobody is in them; the longest so first */
+static u32 groups, histories, empty;
 
 static struct hlist_head *bucket_of(const char *comm, u64 cgroup_id)
 {
@@ -46,10 +52,36 @@ static struct seep_group *find(const char *comm, u64 cgroup_id)
 	return NULL;
 }
 
+static void forget_history(struct seep_group *g)
+{
+	if (!g->history)
+		return;
+	kfree(g->history);
+	g->history = NULL;
+	histories--;
+}
+
+static void dissolve(struct seep_group *g)
+{
+	hlist_del(&g->hash);
+	list_del(&g->all);
+	forget_history(g);
+	kfree(g);
+	groups--;
+}
+
+static void dissolve_empty(void)
+{
+	dissolve(list_first_entry(&empty_groups, struct seep_group, all));
+	empty--;
+}
+
 static struct seep_group *make(const struct seep_rec *rec, const char *comm)
 {
 	struct seep_group *g;
 
+	if (groups >= MAX_GROUPS && empty)
+		dissolve_empty();
 	if (groups >= MAX_GROUPS) {
 		seep_count(GROUPS_FULL);
 		return NULL;
@@ -61,11 +93,10 @@ static struct seep_group *make(const struct seep_rec *rec, const char *comm)
 	}
 	memcpy(g->comm, comm, sizeof(g->comm));
 	g->cgroup_id = rec->who.cgroup_id;
-	g->id = rec->id | GROUP_ID;
-	g->born_ns = rec->born_ns;
 	INIT_LIST_HEAD(&g->members);
 	hlist_add_head(&g->hash, bucket_of(comm, g->cgroup_id));
-	list_add_tail(&g->all, &all_groups);
+	list_add_tail(&g->all, &empty_groups);
+	empty++;
 	groups++;
 	return g;
 }
@@ -86,6 +117,14 @@ void seep_group_join(struct seep_rec *rec)
 		g = make(rec, comm);
 	if (!g)
 		return;
+	if (g->n) {
+		g->shared = true;
+	} else {
+		list_move_tail(&g->all, &all_groups);
+		empty--;
+		g->id = rec->id | GROUP_ID;
+		g->born_ns = rec->born_ns;
+	}
 	rec->group = g;
 	list_add_tail(&rec->kin, &g->members);
 	g->n++;
@@ -111,22 +150,23 @@ void seep_group_count(struct seep_rec *rec)
 	rec->counted = held;
 }
 
-static void forget_history(struct seep_group *g)
+/*
+ * Who is accused when it ends, or took more than it left to others, sets no example.
+ */
+static void learn(struct seep_group *g, const struct seep_rec *rec)
 {
-	if (!g->history)
-		return;
-	kfree(g->history);
-	g->history = NULL;
-	histories--;
-}
+	const struct seep_det *d = &rec->det;
+	u32 rise = d->high_v - d->low_v;
 
-static void dissolve(struct seep_group *g)
-{
-	hlist_del(&g->hash);
-	list_del(&g->all);
-	forget_history(g);
-	kfree(g);
-	groups--;
+	if (seep_alert_is(d->state))
+		return;
+	if (rise >= seep_needed_rise(seep_least_rise(&rec->last), d->high_v) &&
+	    rise <= seep_granules(rec->last.headroom)) {
+		g->known_rise = max(g->known_rise, rise);
+		g->known_span = max(g->known_span, d->high_t - d->low_t);
+	}
+	g->known_rise = max(g->known_rise, d->known_rise);
+	g->known_span = max(g->known_span, d->known_span);
 }
 
 /**
@@ -143,10 +183,21 @@ void seep_group_leave(struct seep_rec *rec)
 	list_del_init(&rec->kin);
 	g->held -= rec->counted;
 	rec->counted = 0;
+	learn(g, rec);
 	if (--g->n)
 		return;
 	seep_alert_group_exited(g, rec);
-	dissolve(g);
+	forget_history(g);
+	memset(&g->told, 0, sizeof(g->told));
+	g->silent = false;
+	g->shared = false;
+	if (!g->known_rise) {
+		dissolve(g);
+		return;
+	}
+	list_move_tail(&g->all, &empty_groups);
+	if (++empty > MAX_EMPTY)
+		dissolve_empty();
 }
 
 /**
@@ -264,9 +315,13 @@ void seep_group_forget(void)
 {
 	struct seep_group *g;
 
+	while (empty)
+		dissolve_empty();
 	list_for_each_entry(g, &all_groups, all) {
 		forget_history(g);
 		memset(&g->told, 0, sizeof(g->told));
+		g->known_rise = 0;
+		g->known_span = 0;
 	}
 }
 
@@ -282,6 +337,8 @@ void seep_group_exit(void)
 {
 	struct seep_group *g, *n;
 
+	while (empty)
+		dissolve_empty();
 	list_for_each_entry_safe(g, n, &all_groups, all)
 		dissolve(g);
 }
@@ -299,7 +356,7 @@ void seep_group_pass(u64 now_ns, u64 room, const struct seep_conf *c)
 	u32 n = 0;
 
 	list_for_each_entry(g, &all_groups, all) {
-		if (!g->history && g->n > 1)
+		if (!g->history && g->shared)
 			begin_history(g, now_ns, &full);
 		if (g->history) {
 			sum_up(g, &g->history->last, now_ns, room);

@@ -155,6 +155,8 @@ static void put_sample(const struct seepage_raw_sample *who, const struct seep_d
 	raw->first = 1;
 	raw->begun_ns = begun->t * (u64)(NSEC_PER_SEC / 10);
 	raw->begun_faults = begun->faults;
+	raw->known_rise = seep_bytes(d->known_rise);
+	raw->known_span_ns = d->known_span * (u64)(NSEC_PER_SEC / 10);
 }
 
 /**

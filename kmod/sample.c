@@ -191,7 +191,27 @@ static void __cold first_look(struct seep_rec *rec)
 	}
 	if (!seep_rec_gone(rec))
 		seep_group_join(rec);
+	if (rec->group) {	/* at most three eighths of the room are hidden by that */
+		rec->det.known_rise = min(rec->group->known_rise, seep_granules(pass.room / 4));
+		rec->det.known_span = rec->group->known_span;
+	}
 	rec->ready = true;
+}
+
+/**
+ * seep_sample_welcome() - look at all that are new, before the dead leave
+ *
+ * A group that only changes hands is not one that ends.
+ *
+ * Context: process, may sleep, seep_table_mutex.
+ */
+void __cold seep_sample_welcome(void)
+{
+	struct seep_rec *rec;
+
+	seep_for_each_rec(rec)
+		if (!rec->ready)
+			first_look(rec);
 }
 
 static bool changed(const struct seep_sample *a, const struct seep_sample *b)

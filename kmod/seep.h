@@ -94,9 +94,11 @@ struct seep_group {
 	struct list_head members;	/* by joining: the oldest first */
 	u32 n;				/* of them */
 	bool silent;			/* a member was accused, and told of, by itself */
+	bool shared;			/* two were in it at once, be it between two passes */
+	u32 known_rise, known_span;	/* of those who ended in peace: granules, ds */
 	u64 held;			/* granules, of all members */
 	struct seep_told told;
-	struct seep_group_history {	/* of one that had two members at once; or NULL */
+	struct seep_group_history {	/* of one that is shared; or NULL */
 		struct seep_sample last;
 		struct seep_det det;
 	} *history;
@@ -391,6 +393,7 @@ bool seep_evidence_room(const struct seep_rec *rec, const struct seep_sample *s,
 bool seep_sample_pass(bool full, const struct seep_conf *c);
 void seep_sample_read(struct seep_rec *rec, struct seep_sample *s, u64 rw[2]);
 void seep_sample_reset(struct seep_rec *only);	/* forget what was learned */
+void seep_sample_welcome(void);
 
 /* group.c: process context, table mutex, may sleep */
 void seep_group_join(struct seep_rec *rec);

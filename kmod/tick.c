@@ -39,6 +39,8 @@ static void bury_the_dead(struct list_head *graves)
 	struct seep_rec *rec;
 
 	seep_tab_bury(graves);
+	if (!list_empty(graves))
+		seep_sample_welcome();
 	list_for_each_entry(rec, graves, hot) {
 		trace_seepage_exit(rec);
 		seep_alert_exited(rec);

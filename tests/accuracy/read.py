@@ -12,7 +12,8 @@ ABSOLUTE = "tbhlckpqSCT"	# what they say is kept, or is of one sample only
 KEPT = "afswvgn"		# what the deciders here look at
 WORD = re.compile(r"([A-Za-z])([+-]?[0-9]+|-)")
 PROC_NEEDED = {"pid", "comm", "born_ns", "begun_ns", "page_shift"}
-PROC_KEYS = PROC_NEEDED | {"begun_faults", "exe", "uid", "cgroup", "kind", "history"}
+PROC_KEYS = PROC_NEEDED | {"begun_faults", "exe", "uid", "cgroup", "kind", "history", "known_rise",
+                           "known_span_ns"}
 
 
 class BadSeries(ValueError):

@@ -16,6 +16,7 @@ struct feeding {			/* what one reading fed */
 	struct seep_sample sample;
 	u64 begun_ns, tte_s, cpu_ns, maps;	/* told, not fed */
 	u32 pid, begun_faults;
+	u64 known_rise, known_span_ns;
 	u8 state, confidence;
 };
 
@@ -34,6 +35,8 @@ static int begin(struct series_reader *r, struct series *s)
 
 	seep_det_init(d, s->begun_ns);
 	d->window[0].faults = s->begun_faults;
+	d->known_rise = seep_granules(s->known_rise);
+	d->known_span = seep_ds(s->known_span_ns);
 	s->of = d;
 	/* what comes out of the kernel is a process, known from its first sample */
 	if (k->w) {
@@ -65,6 +68,7 @@ static void write_again(struct series_reader *r, struct reading *k, const struct
 		.headroom = f->sample.headroom, .pgtables = f->sample.pgtables,
 		.cpu_ns = f->cpu_ns, .cold_ns = f->sample.cold_ns,
 		.begun_ns = f->begun_ns, .tte_s = f->tte_s, .begun_faults = f->begun_faults,
+		.known_rise = f->known_rise, .known_span_ns = f->known_span_ns,
 		.error = f->sample.error, .maps = (u32)f->maps, .cold = f->sample.cold,
 		.peers = f->sample.peers, .peers_growing = f->sample.peers_growing,
 		.pmc = f->sample.pmc,
@@ -104,6 +108,8 @@ static int fed(struct series_reader *r, struct series *s)
 	f->sample = s->sample;
 	f->begun_ns = s->begun_ns;
 	f->begun_faults = s->begun_faults;
+	f->known_rise = s->known_rise;
+	f->known_span_ns = s->known_span_ns;
 	f->pid = s->pid;
 	f->state = s->state;
 	f->confidence = s->confidence;

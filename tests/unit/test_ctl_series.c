@@ -90,6 +90,8 @@ static void be_born(struct proc *p, u64 id, u64 now)
 	p->born_ns = now > 5000 ? now - below(5000) : now;
 	p->s.begun_ns = now / 100000000 * 100000000;
 	p->s.begun_faults = below(1000);
+	p->s.known_rise = below(2) * 0x4000ULL * below(1000);
+	p->s.known_span_ns = below(2) * 100000000ULL * below(1000);
 	snprintf(p->s.comm, sizeof(p->s.comm), "%s", below(2) ? "a b%c\n" : "plain");
 	assert_true(nlives < ARRAY_SIZE(lives));
 	p->life = &lives[nlives++];
@@ -161,6 +163,8 @@ static int on_begin(struct series_reader *r, struct series *s)
 	assert_string_equal(s->comm, l->fed[0].comm);
 	assert_int_equal(s->begun_ns, l->fed[0].begun_ns);
 	assert_int_equal(s->begun_faults, l->fed[0].begun_faults);
+	assert_int_equal(s->known_rise, l->fed[0].known_rise);
+	assert_int_equal(s->known_span_ns, l->fed[0].known_span_ns);
 	assert_false(s->before || s->lost);
 	return 0;
 }

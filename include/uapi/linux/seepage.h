@@ -473,6 +473,9 @@ struct seepage_raw_sample {
 	__u8	kind;			/* SEEPAGE_KIND_* */
 	__u8	pad[2];
 	char	comm[SEEPAGE_COMM_LEN];
+	/* with first: climbs of others of its name, which ended in peace */
+	__u64	known_rise;		/* bytes, the highest; 0: none */
+	__u64	known_span_ns;		/* the longest, to 100 ms */
 };
 
 /* Names, units, defaults and bounds: include/seepage/names.h */
