@@ -231,20 +231,22 @@ void sentence_factor(const struct factor *f, char *buf, size_t size)
 static void gate_novelty(const struct gate *g, const char *value, const char *limit,
 			 char *buf, size_t size)
 {
-	const char *has = g->past ? "had" : "has";
+	const char *has = g->past ? "had" : "has", *have = g->past ? "had" : "have";
 
 	if (!g->limit)
-		snprintf(buf, size, "it %s never given back a rise before", has);
+		snprintf(buf, size, "neither it nor others of its name %s given back a rise "
+			 "before", have);
 	else if (g->passed && g->value > g->limit)
-		snprintf(buf, size, "it %s risen by %s, higher than it %s done before and given "
-			 "back: more than %s %s", has, value, has, limit, counts(g->past));
-	else if (g->passed)
-		snprintf(buf, size, "it %s risen for longer than it %s done before and given back",
-			 has, has);
-	else
-		snprintf(buf, size, "it %s risen by %s, and %s given back such rises before: more "
-			 "than %s, or half as long again, %s", has, value, has, limit,
+		snprintf(buf, size, "it %s risen by %s, higher than it or others of its name %s "
+			 "done before and given back: more than %s %s", has, value, have, limit,
 			 counts(g->past));
+	else if (g->passed)
+		snprintf(buf, size, "it %s risen for longer than it or others of its name %s done "
+			 "before and given back", has, have);
+	else
+		snprintf(buf, size, "it %s risen by %s, and it or others of its name %s given back "
+			 "such rises before: more than %s, or half as long again, %s", has, value,
+			 have, limit, counts(g->past));
 }
 
 /* @g has no figures: what it waits for. */

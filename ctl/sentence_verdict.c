@@ -278,7 +278,7 @@ static void change_gate(const struct gate *g, char *buf, size_t size)
 		break;
 	case SEEPAGE_GATE_NOVELTY:
 		snprintf(buf, size, "A rise by more than %s, or one that lasts half as long again "
-			 "as any it has given back.", text);
+			 "as any it, or others of its name, have given back.", text);
 		break;
 	case SEEPAGE_GATE_OWN:
 		snprintf(buf, size, "Growth of memory that is its own.");
@@ -289,7 +289,7 @@ static void change_gate(const struct gate *g, char *buf, size_t size)
 		break;
 	case SEEPAGE_GATE_COLD:
 		snprintf(buf, size, "Growth of which at least %s is not used again, or that goes "
-			 "on for 24 times the patience.", text);
+			 "on for 14 hours or until a quarter of its time is left.", text);
 		break;
 	default:
 		snprintf(buf, size, "%s", g->few ?

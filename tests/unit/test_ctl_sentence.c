@@ -146,18 +146,19 @@ static void climbs(void **state)
 {
 	(void)state;
 	assert_string_equal(novelty(true, false, 50 << 20, 0),
-			    "it has never given back a rise before");
+			    "neither it nor others of its name have given back a rise before");
 	assert_string_equal(novelty(true, false, 100 << 20, 75 << 20),
-			    "it has risen by 100.0 MiB, higher than it has done before and given "
-			    "back: more than 75.0 MiB counts");
+			    "it has risen by 100.0 MiB, higher than it or others of its name have "
+			    "done before and given back: more than 75.0 MiB counts");
 	assert_string_equal(novelty(true, false, 50 << 20, 75 << 20),
-			    "it has risen for longer than it has done before and given back");
+			    "it has risen for longer than it or others of its name have done "
+			    "before and given back");
 	assert_string_equal(novelty(false, false, 50 << 20, 75 << 20),
-			    "it has risen by 50.0 MiB, and has given back such rises before: more "
-			    "than 75.0 MiB, or half as long again, counts");
+			    "it has risen by 50.0 MiB, and it or others of its name have given "
+			    "back such rises before: more than 75.0 MiB, or half as long again, counts");
 	assert_string_equal(novelty(false, true, 50 << 20, 75 << 20),
-			    "it had risen by 50.0 MiB, and had given back such rises before: more "
-			    "than 75.0 MiB, or half as long again, counted");
+			    "it had risen by 50.0 MiB, and it or others of its name had given "
+			    "back such rises before: more than 75.0 MiB, or half as long again, counted");
 }
 
 /* What a sentence is about is what the verdict is about. */
