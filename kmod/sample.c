@@ -65,6 +65,11 @@ static u64 counter_bytes(struct mm_struct *mm, int member)
 	return (u64)get_mm_counter(mm, member) << PAGE_SHIFT;
 }
 
+static u64 vsz_bytes(const struct mm_struct *mm)
+{
+	return (u64)READ_ONCE(mm->total_vm) << PAGE_SHIFT;
+}
+
 /* A limit, of which so much is used: is it what the process would run into first? */
 static void confine(struct seep_sample *s, u64 limit, u64 used, u8 which)
 {
@@ -79,8 +84,7 @@ static void confine(struct seep_sample *s, u64 limit, u64 used, u8 which)
 /*
  * What matters only while a process grows or is not ok. What it can still take:
  * what the machine has left, or what a limit of its own leaves, whichever is
- * less. And of one that is not ok, what was found out of it; s->cold, s->cold_ns
- * and s->pmc are 0 before this, and again when the record is done.
+ * less. And of one that is not ok, what was found out of it.
  */
 static noinline void read_surroundings(const struct seep_rec *rec, struct seep_sample *s)
 {
@@ -107,29 +111,37 @@ static noinline void read_surroundings(const struct seep_rec *rec, struct seep_s
 	rcu_read_unlock();
 }
 
-static __always_inline void read_figures(struct seep_rec *rec, struct seep_sample *s,
-					 u64 rw[2])
+/* What may be another for a process that does nothing; s->time_ns is given. */
+static __always_inline void read_around(const struct seep_rec *rec, struct seep_sample *s)
 {
 	struct mm_struct *mm = rec->mm;
 
 	s->age_ns = s->time_ns - min(READ_ONCE(rec->born_ns), s->time_ns);
+	s->pgtables = mm_pgtables_bytes(mm) & PAGE_MASK;
+	s->error = min_t(u64, (u64)seep_mm_counter_error(mm) << PAGE_SHIFT, U32_MAX);
+	s->pool = pass.pool;
+	s->headroom = pass.room;
+	s->limit = SEEPAGE_LIMIT_RAM;
+}
+
+static void read_figures(const struct seep_rec *rec, struct seep_sample *s, u64 rw[2])
+{
+	struct mm_struct *mm = rec->mm;
+
 	s->anon = counter_bytes(mm, MM_ANONPAGES);
 	s->file = counter_bytes(mm, MM_FILEPAGES);
 	s->shmem = counter_bytes(mm, MM_SHMEMPAGES);
 	s->swap = counter_bytes(mm, MM_SWAPENTS);
-	s->vsz = (u64)READ_ONCE(mm->total_vm) << PAGE_SHIFT;
-	s->pgtables = mm_pgtables_bytes(mm) & PAGE_MASK;
-	s->error = min_t(u64, (u64)seep_mm_counter_error(mm) << PAGE_SHIFT, U32_MAX);
+	s->vsz = vsz_bytes(mm);
 	read_faults(rec, s, rw);
-	s->headroom = pass.room;
-	s->limit = SEEPAGE_LIMIT_RAM;
+	read_around(rec, s);
 	if (s->anon + s->swap != rec->last.anon + rec->last.swap || rec->det.state ||
 	    s->vsz != rec->last.vsz)
 		read_surroundings(rec, s);
 }
 
 struct reading {
-	struct seep_rec *rec;
+	const struct seep_rec *rec;
 	struct seep_sample *s;
 	u64 *rw;
 };
@@ -152,7 +164,7 @@ static void read_on_the_spot(void *arg)
  *
  * Context: process, may sleep, seep_table_mutex; the mm counters need no lock.
  */
-noinline void seep_sample_read(struct seep_rec *rec, struct seep_sample *s, u64 rw[2])
+noinline void seep_sample_read(const struct seep_rec *rec, struct seep_sample *s, u64 rw[2])
 {
 	struct reading r = { .rec = rec, .s = s, .rw = rw };
 
@@ -161,7 +173,6 @@ noinline void seep_sample_read(struct seep_rec *rec, struct seep_sample *s, u64 
 	s->pmc = 0;
 	s->peers = 0;			/* of a group only */
 	s->peers_growing = 0;
-	s->pool = pass.pool;
 	s->page_shift = PAGE_SHIFT;
 	s->full = false;
 	seep_account_fold_and(rec, read_on_the_spot, &r);
@@ -220,51 +231,45 @@ static bool changed(const struct seep_sample *a, const struct seep_sample *b)
 	       a->shmem != b->shmem || a->swap != b->swap || a->vsz != b->vsz;
 }
 
-/*
- * A pass over many takes time: who faults meanwhile has gained pages since its
- * fold that no fault explains. Who has not changed at all needs no second look.
- */
-static __always_inline bool read_news(struct seep_rec *rec, struct seep_sample *s, u64 rw[2])
+/* It has not faulted since its last sample, and holds what it held then. */
+static __always_inline bool unchanged(const struct seep_rec *rec)
 {
-	read_figures(rec, s, rw);
-	if (!changed(s, &rec->last))
-		return false;
-	seep_sample_read(rec, s, rw);
-	return true;
-}
+	const struct seep_sample *last = &rec->last;
+	struct mm_struct *mm = rec->mm;
 
-/* The last sample is now @s; most often only what lies around it has changed. */
-static void keep(struct seep_rec *rec, const struct seep_sample *s, bool news)
-{
-	if (news) {
-		u64 cold_ns = rec->last.cold_ns;
-		u16 cold = rec->last.cold;
-
-		memcpy(rec->faults_rw, pass.rw, sizeof(rec->faults_rw));
-		rec->last = *s;
-		rec->last.cold_ns = cold_ns;	/* evidence.c's, not of this sample */
-		rec->last.cold = cold;
-		return;
-	}
-	rec->last.time_ns = s->time_ns;
-	rec->last.age_ns = s->age_ns;
-	rec->last.headroom = s->headroom;
-	rec->last.limit = s->limit;
-	rec->last.pool = s->pool;
-	rec->last.pgtables = s->pgtables;
-	rec->last.error = s->error;
-	rec->last.full = s->full;
+	return seep_rec_faults(rec, 0) + seep_rec_faults(rec, SEEP_F_KERNEL) == last->faults &&
+	       counter_bytes(mm, MM_ANONPAGES) == last->anon &&
+	       counter_bytes(mm, MM_FILEPAGES) == last->file &&
+	       counter_bytes(mm, MM_SHMEMPAGES) == last->shmem &&
+	       counter_bytes(mm, MM_SWAPENTS) == last->swap && vsz_bytes(mm) == last->vsz;
 }
 
 /*
- * What read_surroundings() has left in the sample, of one that was not ok before,
- * is not the next one's. Those that are ok do not pay for it.
+ * Most processes, most of the time: the last sample is the new one, but for what
+ * read_around() reads. Not for one that is not ok, which read_surroundings() is
+ * for; nor while evidence is kept in the sample, which one that is ok is not fed;
+ * nor for one that has had no sample yet.
  */
-static void forget_evidence(void)
+static __always_inline bool rests(const struct seep_rec *rec)
 {
-	pass.sample.cold = 0;
-	pass.sample.cold_ns = 0;
-	pass.sample.pmc = 0;
+	return !rec->det.state && !rec->last.cold_ns && rec->ready && unchanged(rec);
+}
+
+/*
+ * The last sample is now @s, but for what evidence.c keeps there. True when more
+ * has changed than what lies around the process.
+ */
+static bool keep(struct seep_rec *rec, const struct seep_sample *s)
+{
+	bool news = changed(s, &rec->last);
+	u64 cold_ns = rec->last.cold_ns;
+	u16 cold = rec->last.cold;
+
+	memcpy(rec->faults_rw, pass.rw, sizeof(rec->faults_rw));
+	rec->last = *s;
+	rec->last.cold_ns = cold_ns;
+	rec->last.cold = cold;
+	return news;
 }
 
 /*
@@ -299,30 +304,40 @@ static noinline void follow_up(struct seep_rec *rec, u8 prev, const struct seep_
 		list_del_init(&rec->hot);
 	if (full && rec->group)
 		seep_group_add(rec);
-	rec->last.pmc = v->state ? pass.sample.pmc : 0;	/* as the next one that is ok */
-	forget_evidence();
+	if (!v->state)
+		rec->last.pmc = 0;	/* as of one that is ok */
 }
 
+/*
+ * A pass over many takes time: who faults meanwhile has gained pages since its
+ * fold that no fault explains. Who has not changed at all needs no second fold.
+ */
 static void sample_one(struct seep_rec *rec, const struct seep_conf *c, bool full)
 {
-	struct seep_sample *s = &pass.sample;
+	struct seep_sample *s = &rec->last;
 	struct seep_verdict *v = &pass.verdict;
+	bool idle = rests(rec), news = false;
 	u8 prev = rec->det.state;
-	bool news;
 
-	if (!rec->ready)
-		first_look(rec);
-	s->time_ns = max(pass.now_ns, rec->seen_ns);	/* born during this pass */
-	news = read_news(rec, s, pass.rw);
-	smp_rmb();	/* the figures before mm_users: they are not those of its end */
-	if (seep_rec_gone(rec)) {
-		forget_evidence();
-		return;
+	if (!idle) {
+		s = &pass.sample;
+		if (!rec->ready)
+			first_look(rec);
+		s->time_ns = max(pass.now_ns, rec->seen_ns);	/* born during this pass */
+		seep_sample_read(rec, s, pass.rw);
 	}
+	smp_rmb();	/* the figures before mm_users: they are not those of its end */
+	if (seep_rec_gone(rec))
+		return;
 	if (full)
 		check_owner(rec);
 	s->full = full;
-	keep(rec, s, news);
+	if (idle) {
+		s->time_ns = pass.now_ns;
+		read_around(rec, s);
+	} else {
+		news = keep(rec, s);
+	}
 	pass.samples++;
 
 	seep_det_feed(&rec->det, s, c, v);
@@ -343,8 +358,6 @@ static void read_room(void)
 
 	pass.room = (u64)pages << PAGE_SHIFT;
 	pass.pool = (u64)global_node_page_state(NR_SHMEM) << PAGE_SHIFT;
-	pass.sample.pool = pass.pool;	/* the same for all of a pass */
-	pass.sample.page_shift = PAGE_SHIFT;
 }
 
 static void full_pass(const struct seep_conf *c)

@@ -391,7 +391,7 @@ bool seep_evidence_room(const struct seep_rec *rec, const struct seep_sample *s,
 
 /* sample.c: process context, table mutex */
 bool seep_sample_pass(bool full, const struct seep_conf *c);
-void seep_sample_read(struct seep_rec *rec, struct seep_sample *s, u64 rw[2]);
+void seep_sample_read(const struct seep_rec *rec, struct seep_sample *s, u64 rw[2]);
 void seep_sample_reset(struct seep_rec *only);	/* forget what was learned */
 void seep_sample_welcome(void);
 

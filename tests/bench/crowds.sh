@@ -40,8 +40,7 @@ few_faults() { "$faultbench" 5000 7; }
 look() {
 	local n records cost with
 	load
-	sleep $idle_after
-	watch_passes
+	watch_idle
 	n=$(status .processes)
 	fig "pass.$n" "$(pass_cost 1)"
 	read -r records cost < <(dump_cost)
@@ -57,8 +56,7 @@ look() {
 }
 
 load min_process_size_mb=1 alert_confidence=100
-sleep $idle_after
-watch_passes
+watch_idle
 base=$(pass_cost 1)
 crowd 48 64
 until_watched 48

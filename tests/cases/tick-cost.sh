@@ -3,7 +3,7 @@
 # What a process costs a full pass of the sampler, in guest instructions: one
 # that does nothing, and one that grows and is under watch. The difference of
 # two populations, so that what a pass costs whoever runs cancels; the mean of
-# 16 passes, as a level of the ladder closes at every 2nd, 4th, 8th.. pass. The
+# several passes, as a level of the ladder closes at every 2nd, 4th, 8th.. pass. The
 # figures are the module's own, of the trace event; the budgets those of
 # DESIGN.md. An idle process is one that has been so for 20 minutes.
 # vm: --count --mem 2048
@@ -21,8 +21,7 @@ within() {
 }
 
 load min_process_size_mb=1 alert_confidence=100
-sleep $idle_after
-watch_passes
+watch_idle
 base=$(pass_cost 1)
 
 n=1000
@@ -30,8 +29,7 @@ crowd $n
 sleep 100
 watch_passes
 young_cost=$((($(pass_cost 1) - base) / n))
-sleep $idle_after
-watch_passes
+watch_idle
 idle_cost=$((($(pass_cost 1) - base) / n))
 disperse "$parent"
 
@@ -42,7 +40,8 @@ growing_cost=$((($(pass_cost 1) - base) / m))
 short_cost=$(($(pass_cost 0) / m))
 disperse "$parent"
 
-echo "instructions per process and pass (mean of $passes passes, $n idle, $m growing processes; $base without):"
+echo "instructions per process and pass ($n idle, $m growing processes; mean of 64 passes for"
+echo "\"idle\", of 16 for the others; $base a pass without them):"
 printf '%-44s %6d  (its levels still fill)\n' "idle, first minutes" $young_cost
 within "idle" $idle_cost 400
 within "growing, full pass" $growing_cost 3000
