@@ -7,12 +7,12 @@
 
 #define DS_PER_S		10U
 #define HOUR_DS			(3600 * DS_PER_S)
-#define PATIENCE_PERCENT	21	/* of the time to exhaustion: 17 of the runway */
-#define PATIENCE_SOON_SHARE	16	/* of it, where it is short */
-#define PATIENCE_SOON_DS	(300 * DS_PER_S)
-#define PATIENCE_MORE_SHARE	4	/* on top, of what is longer than that */
-#define PATIENCE_FAST_SHARE	12	/* of it, for a runaway: */
-#define FAST_PER_MIN		(96U << (20 - SEEP_GRANULE_SHIFT))
+#define PATIENCE_SHARE		12	/* of the time to exhaustion, at least */
+#define PATIENCE_LESS_SHARE	48	/* off, of what is short: a sixteenth */
+#define PATIENCE_LESS_DS	(600 * DS_PER_S)
+#define PATIENCE_MORE_SHARE	3	/* on top, of what is longer than this */
+#define PATIENCE_MORE_DS	(5400 * DS_PER_S)
+#define PATIENCE_PERCENT	21	/* of it at most: 17 of the runway */
 #define PATIENCE_MIN_DS		(20 * DS_PER_S)
 #define PATIENCE_MAX_DS		(14 * HOUR_DS)	/* longer than what half a day brings */
 #define PATIENCE_VSZ_DS		(6 * HOUR_DS)	/* where nothing limits address space */
@@ -48,22 +48,20 @@ static void look(struct seep_growth *g, const struct seep_rungs *s, const struct
 
 /*
  * How long growth must go on before it is an accusation: the longer, the later memory
- * ends. As long as can be, for what would level off to do so: who is told of a
- * confirmed leak is to have four fifths of its runway left. Of a runaway, and of what
- * ends within minutes, it must be told before a tenth of the runway is gone.
+ * ends. Who is told of what ends within an hour and a half is to have nine tenths of
+ * its runway left. Beyond that it is as long as can be, for what levels off to do so,
+ * if four fifths are to be left when it is confirmed.
  */
-static u32 patience(u64 tte_ds, u64 per_min)
+static u32 patience(u64 tte_ds)
 {
-	u64 wait = seep_div(tte_ds, 100) * PATIENCE_PERCENT, less;
+	u64 wait = seep_div(tte_ds, PATIENCE_SHARE), most;
 
-	less = seep_div(tte_ds, PATIENCE_SOON_SHARE);
-	if (tte_ds > PATIENCE_SOON_DS)
-		less += (tte_ds - PATIENCE_SOON_DS) / PATIENCE_MORE_SHARE;
-	if (less < wait)
-		wait = less;
-	less = seep_div(tte_ds, PATIENCE_FAST_SHARE);
-	if (per_min >= FAST_PER_MIN && less < wait)
-		wait = less;
+	wait -= (tte_ds < PATIENCE_LESS_DS ? (u32)tte_ds : PATIENCE_LESS_DS) / PATIENCE_LESS_SHARE;
+	if (tte_ds > PATIENCE_MORE_DS)
+		wait += seep_div(tte_ds - PATIENCE_MORE_DS, PATIENCE_MORE_SHARE);
+	most = seep_div(tte_ds, 100) * PATIENCE_PERCENT;
+	if (tte_ds > PATIENCE_MORE_DS && wait > most)
+		wait = most;
 	if (wait < PATIENCE_MIN_DS)
 		return PATIENCE_MIN_DS;
 	return wait < PATIENCE_MAX_DS ? (u32)wait : PATIENCE_MAX_DS;
@@ -91,7 +89,7 @@ static void project(struct seep_growth *g, u64 room)
 		if (tte > g->tte_ds)
 			g->tte_ds = tte;
 	}
-	g->patience = patience(g->tte_ds, span ? seep_div(60ULL * DS_PER_S * rise, span) : 0);
+	g->patience = patience(g->tte_ds);
 }
 
 /* Fast levels first: a longer one that runs is the better judge of the shape. */
