@@ -102,17 +102,20 @@ static void read_gone(struct recorder *r, const struct nlattr *a)
 	}
 }
 
-/* A newer module may send more of each, and then sends that at the end. */
+/*
+ * A newer module may send more of each, and then sends that at the end; the first
+ * that there was sent no known_rise and what follows it.
+ */
 static void read_samples(struct recorder *r, const struct nlattr *a, u64 size)
 {
-	struct seepage_raw_sample s;
+	struct seepage_raw_sample s = { 0 };
 	const char *p = nla_data(a);
 	size_t left = (size_t)nla_len(a);
 
-	if (size < sizeof(s))
+	if (size < offsetof(struct seepage_raw_sample, known_rise))
 		return;
 	for (; left >= size; left -= size, p += size) {
-		memcpy(&s, p, sizeof(s));
+		memcpy(&s, p, size < sizeof(s) ? size : sizeof(s));
 		series_write_sample(&r->w, &s);
 	}
 }

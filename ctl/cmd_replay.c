@@ -179,8 +179,8 @@ static int begin(struct series_reader *r, struct series *s)
 	f = must(calloc(1, sizeof(*f)));
 	seep_det_init(&f->det, s->begun_ns);
 	f->det.window[0].faults = s->begun_faults;
-	f->det.known_rise = seep_granules(s->known_rise);
-	f->det.known_span = seep_ds(s->known_span_ns);
+	seep_det_inherit(&f->det, seep_granules(s->known_rise),
+			 seep_ds(s->known_span_ns));
 	s->of = f;
 	p->series++;
 	return 0;

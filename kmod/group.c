@@ -150,15 +150,13 @@ void seep_group_count(struct seep_rec *rec)
 	rec->counted = held;
 }
 
-/*
- * Who is accused when it ends, or took more than it left to others, sets no example.
- */
+/* Who is accused when it ends, or took more than it left to others, sets no example. */
 static void learn(struct seep_group *g, const struct seep_rec *rec)
 {
 	const struct seep_det *d = &rec->det;
 	u32 rise = d->high_v - d->low_v;
 
-	if (seep_alert_is(d->state))
+	if (seep_alert_is(d->state) || seep_alert_is(g->told.alerted))
 		return;
 	if (rise >= seep_needed_rise(seep_least_rise(&rec->last), d->high_v) &&
 	    rise <= seep_granules(rec->last.headroom)) {
@@ -252,6 +250,7 @@ static bool make_room(void)
 		if (g->history && g->n == 1 && !g->told.alerted &&
 		    g->history->det.state == SEEPAGE_STATE_OK) {
 			forget_history(g);
+			g->shared = false;
 			return true;
 		}
 	return false;

@@ -202,10 +202,8 @@ static void __cold first_look(struct seep_rec *rec)
 	}
 	if (!seep_rec_gone(rec))
 		seep_group_join(rec);
-	if (rec->group) {	/* at most three eighths of the room are hidden by that */
-		rec->det.known_rise = min(rec->group->known_rise, seep_granules(pass.room / 4));
-		rec->det.known_span = rec->group->known_span;
-	}
+	if (rec->group)
+		seep_det_inherit(&rec->det, rec->group->known_rise, rec->group->known_span);
 	rec->ready = true;
 }
 
@@ -219,10 +217,14 @@ static void __cold first_look(struct seep_rec *rec)
 void __cold seep_sample_welcome(void)
 {
 	struct seep_rec *rec;
+	u32 n = 0;
 
-	seep_for_each_rec(rec)
+	seep_for_each_rec(rec) {
 		if (!rec->ready)
 			first_look(rec);
+		if (!(++n % SEEP_RESCHED_EVERY))
+			cond_resched();
+	}
 }
 
 static bool changed(const struct seep_sample *a, const struct seep_sample *b)
@@ -252,7 +254,7 @@ static __always_inline bool unchanged(const struct seep_rec *rec)
  */
 static __always_inline bool rests(const struct seep_rec *rec)
 {
-	return !rec->det.state && !rec->last.cold_ns && rec->ready && unchanged(rec);
+	return !rec->det.state && !rec->last.cold_ns && rec->last.time_ns && unchanged(rec);
 }
 
 /*

@@ -116,7 +116,7 @@ void seep_view_fill(struct seep_view *v, struct seep_rec *rec)
 	v->brk = start && end > start ? min_t(u64, end - start, v->vsz) : 0;
 	v->faults_user = seep_rec_faults(rec, 0);
 	v->faults_kernel = seep_rec_faults(rec, SEEP_F_KERNEL);
-	if (!rec->ready) {
+	if (!rec->last.time_ns) {	/* no sample yet */
 		v->verdict.policy = seep_config_value(SEEPAGE_CFG_POLICY);
 		v->verdict.tte_s = SEEP_UNKNOWN;
 		seep_view_weigh(v);

@@ -24,6 +24,19 @@ void seep_det_init(struct seep_det *d, u64 seen_ns)
 	d->wn = 1;
 }
 
+/**
+ * seep_det_inherit() - what others of its name are known to do
+ * @d: as seep_det_init() left it
+ * @rise: the highest of their climbs, granules
+ * @span: the longest, ds
+ */
+void seep_det_inherit(struct seep_det *d, u32 rise, u32 span)
+{
+	d->known_rise = rise;
+	d->known_span = span;
+	d->inherited = true;
+}
+
 /* The fault-rate window takes a point every ten seconds, not at every sample. */
 static bool note_window(struct seep_det *d, const struct seep_sample *s, u32 now)
 {
@@ -60,8 +73,10 @@ static void note_climb(struct seep_det *d, u32 v, u32 now, u32 need)
 		}
 		return;
 	}
-	if (rise >= need && rise > d->known_rise)
+	if (rise >= need && rise > d->known_rise) {
 		d->known_rise = rise;
+		d->inherited = false;
+	}
 	if (rise >= need && d->high_t - d->low_t > d->known_span)
 		d->known_span = d->high_t - d->low_t;
 	d->low_v = v;

@@ -152,6 +152,7 @@ struct seep_det {
 	u32 slow_v;		/* the last floor pushed to mem */
 	bool slow_rose;		/* above the one before */
 	bool restarted;		/* the first floor is not that of a new process */
+	bool inherited;		/* known_rise is that of others of its name */
 	u32 slow_min;		/* least since then */
 	u32 vsz_min, vsz_v;	/* the same of unheld: since its last push, pushed then */
 	u32 last_vsz;		/* granules at the last sample */
@@ -205,6 +206,7 @@ struct seep_verdict {
 
 /* detect.c: the entry points */
 void seep_det_init(struct seep_det *d, u64 seen_ns);
+void seep_det_inherit(struct seep_det *d, u32 rise, u32 span);
 void seep_det_feed(struct seep_det *d, const struct seep_sample *s,
 		   const struct seep_conf *c, struct seep_verdict *v);
 void seep_det_explain(const struct seep_det *d, const struct seep_sample *s,

@@ -67,13 +67,19 @@ bool seep_ladder_early(const struct seep_det *d, const struct seep_sample *s,
 	       seep_div((u64)room * 3 * step_ms, now - then) <= EARLY_TTE_S * 1000ULL;
 }
 
-/* Of the rise in the first half of a level's floors, what the second half rises by. */
+/*
+ * Of the rise in the first half of a level's floors, what the second half rises by.
+ * The very first floor is half an epoch late (ladder.c): of three steps it lacks half.
+ */
 static u32 second_half(const struct seep_level *l)
 {
 	u32 first = seep_floor(l->r, l->closed, 4) - seep_floor(l->r, l->closed, 7);
 	u32 second = seep_floor(l->r, l->closed, 0) - seep_floor(l->r, l->closed, 3);
-	u64 share = first ? seep_div(1000ULL * second, first) : 1000;
+	u64 share;
 
+	if (l->closed == SEEP_MINIMA)
+		first += first / 5;
+	share = first ? seep_div(1000ULL * second, first) : 1000;
 	return share < 10000 ? (u32)share : 10000;
 }
 
@@ -103,13 +109,22 @@ static bool saturation(const struct seep_growth *g, const struct seep_sample *s,
 	return *value >= *limit;
 }
 
+/* What others did is no licence to take more than three eighths of what is left. */
+static u32 known_rise(const struct seep_det *d, const struct seep_sample *s)
+{
+	u32 most = seep_granules(s->headroom) / 4;
+
+	return d->inherited && d->known_rise > most ? most : d->known_rise;
+}
+
 /*
  * The last climb that a process released, again: it does that. A longer or a
  * higher one is news.
  */
-static bool novel(const struct seep_det *d, const struct seep_growth *g, s64 *value, s64 *limit)
+static bool novel(const struct seep_det *d, const struct seep_sample *s,
+		  const struct seep_growth *g, s64 *value, s64 *limit)
 {
-	u64 higher = seep_div((u64)d->known_rise * NOVEL_PERCENT, 100);
+	u64 higher = seep_div((u64)known_rise(d, s) * NOVEL_PERCENT, 100);
 	u64 longer = seep_div((u64)d->known_span * NOVEL_PERCENT, 100);
 
 	*value = (s64)seep_bytes(seep_rise(g));
@@ -160,7 +175,7 @@ static bool used_up(const struct seep_growth *g)
 
 /*
  * Points for floors in order. A longer level that begins to confirm the rise
- * may have one equal step where a shorter one has none: that is no less.
+ * may have equal steps where a shorter one has none: that is no less.
  */
 static void factor_floor(struct seep_verdict *v, const struct seep_growth *g)
 {
@@ -263,7 +278,7 @@ static bool memory_gates(struct seep_verdict *v, const struct seep_det *d,
 	bool fresh, own, cold = true, spread = true;
 	s64 value, limit;
 
-	fresh = novel(d, g, &value, &limit);
+	fresh = novel(d, s, g, &value, &limit);
 	seep_add_gate(v, SEEPAGE_GATE_NOVELTY, fresh, value, limit);
 	value = own_permille(d, s);
 	own = value >= OWN_PERMILLE;

@@ -35,8 +35,8 @@ static int begin(struct series_reader *r, struct series *s)
 
 	seep_det_init(d, s->begun_ns);
 	d->window[0].faults = s->begun_faults;
-	d->known_rise = seep_granules(s->known_rise);
-	d->known_span = seep_ds(s->known_span_ns);
+	seep_det_inherit(d, seep_granules(s->known_rise),
+			 seep_ds(s->known_span_ns));
 	s->of = d;
 	/* what comes out of the kernel is a process, known from its first sample */
 	if (k->w) {

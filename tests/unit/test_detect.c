@@ -68,36 +68,68 @@ static void test_an_eighth_of_the_room_is_no_alert(void **state)
 	assert_int_equal(m.worst, SEEPAGE_STATE_WATCH);
 }
 
-static double start_of_500mb(double t)
+static double tau, height;
+
+static double levels_off(double t)
 {
-	return (t < 60 ? 10.0 : 500.0) * MB + 2.0 * MB / 3600 * t;
+	return 20.0 * MB + height * (1 - exp(-t / tau));
 }
 
-/* What is taken at once at the start is part of no slope: months are left, not hours. */
-static void test_start_is_no_growth(void **state)
+/* A working set that levels off is seen to, whatever level looks at it first. */
+static void test_levelling_growth_is_no_alert(void **state)
 {
+	static const struct {
+		double tau, share;
+	} sets[] = { { 300, .15 }, { 900, .2 }, { 2700, .35 }, { 5400, .35 }, { 10800, .4 } };
 	struct sim m;
 
 	(void)state;
-	sim_init(&m, 2 * GB);
-	run(&m, start_of_500mb, 12 * 3600);
-	assert_true(m.worst <= SEEPAGE_STATE_WATCH);
+	for (size_t i = 0; i < sizeof(sets) / sizeof(sets[0]); i++) {
+		tau = sets[i].tau;
+		height = 2.0 * GB * sets[i].share;
+		sim_init(&m, 2 * GB);
+		run(&m, levels_off, 12 * tau);
+		assert_int_equal(m.worst, SEEPAGE_STATE_WATCH);
+	}
 }
+
+static double half_a_day, swing;
 
 static double s_shape(double t)
 {
-	return 100.0 * MB - 80.0 * MB * cos(t < 43200 ? t / 43200 * M_PI : M_PI);
+	return 20.0 * MB + swing * (1 - cos(t < half_a_day ? t / half_a_day * M_PI : M_PI)) / 2;
 }
 
-/* A load of half a day, which is seen to level off before it does. */
-static void test_half_a_day_of_load_is_no_alert(void **state)
+/* A load of half a day, which is seen to level off before its top is reached. */
+static void test_load_of_a_day_is_no_alert(void **state)
 {
 	struct sim m;
 
 	(void)state;
-	sim_init(&m, 1200 * MB);
-	run(&m, s_shape, 86400);
-	assert_int_equal(m.worst, SEEPAGE_STATE_WATCH);
+	for (half_a_day = 9 * 3600; half_a_day <= 12 * 3600; half_a_day += 1800) {
+		swing = 220.0 * MB;
+		sim_init(&m, 1200 * MB);
+		run(&m, s_shape, 86400);
+		assert_int_equal(m.worst, SEEPAGE_STATE_WATCH);
+	}
+}
+
+static double quick_then_slow(double t)
+{
+	return 20.0 * MB + (t < 7200 ? 50.0 * MB / 3600 * t : 100.0 * MB + 20.0 * MB / 3600 *
+			    (t - 7200));
+}
+
+/* How long memory lasts goes by what it takes now, not by what it took at first. */
+static void test_time_left_goes_by_the_slower_half(void **state)
+{
+	struct sim m;
+
+	(void)state;
+	sim_init(&m, 4 * GB);
+	run(&m, quick_then_slow, 12 * 3600);
+	assert_true(m.v.t1 > 0);
+	assert_true((double)m.v.tte_s > .9 * (4 * GB - m.s.anon) / (20.0 * MB / 3600));
 }
 
 static double in_steps(double t)
@@ -650,6 +682,75 @@ static void test_rest_is_no_climb(void **state)
 	assert_in_range(m.d.known_span, 100, 200);
 }
 
+static u32 first_alert(const struct sim *m)
+{
+	double first = -1;
+
+	for (u8 i = SEEPAGE_STATE_SUSPECTED; i <= SEEPAGE_STATE_RUNAWAY; i++)
+		if (m->at[i] >= 0 && (first < 0 || m->at[i] < first))
+			first = m->at[i];
+	return (u32)first;
+}
+
+static double mb_100_an_hour(double t)
+{
+	return 20.0 * MB + 100.0 * MB / 3600 * t;
+}
+
+/* What others of its name did is no news, but hides no more than 3/8 of what is left. */
+static void test_others_climbs_are_no_news(void **state)
+{
+	struct sim m;
+
+	(void)state;
+	sim_init(&m, 2 * GB);
+	run(&m, mb_100_an_hour, 8 * 3600);
+	assert_in_range(first_alert(&m), 3 * 3600, 4 * 3600);
+	assert_true(m.at[SEEPAGE_STATE_CONFIRMED] <= .2 * 2048 / 100 * 3600);
+	sim_init(&m, 2 * GB);
+	seep_det_inherit(&m.d, 300 << 6, 9 * 36000);
+	run(&m, mb_100_an_hour, 8 * 3600);	/* higher by half than 300 MB */
+	assert_in_range(first_alert(&m), 4.2 * 3600, 5.5 * 3600);
+	sim_init(&m, 2 * GB);
+	seep_det_inherit(&m.d, 1900 << 6, 90 * 36000);
+	run(&m, mb_100_an_hour, 8 * 3600);
+	assert_in_range(first_alert(&m), 5 * 3600, 6 * 3600);
+}
+
+static double mb_200_a_minute(double t)
+{
+	return 20.0 * MB + 200.0 * MB / 60 * t;
+}
+
+static void test_ten_minutes_left_are_told_of_in_one_sixteenth(void **state)
+{
+	struct sim m;
+
+	(void)state;
+	sim_init(&m, 2 * GB);
+	run(&m, mb_200_a_minute, 300);
+	assert_in_range(first_alert(&m), 20, 42);
+}
+
+static double two_climbs(double t)
+{
+	t = fmod(t, 4 * 3600);
+	return 20.0 * MB + (t < 3 * 3600 ? 900.0 * MB / (3 * 3600) * t : 0);
+}
+
+/* What it did and gave back itself counts in full, whatever others did. */
+static void test_own_climbs_count_in_full(void **state)
+{
+	struct sim m;
+
+	(void)state;
+	sim_init(&m, 2 * GB);
+	seep_det_inherit(&m.d, 100 << 6, 3600);
+	run(&m, two_climbs, 7 * 3600 - 60);
+	assert_false(m.d.inherited);
+	assert_false(gate(&m.v, SEEPAGE_GATE_NOVELTY)->passed);
+}
+
 /* 10 MB/min, as half of a GB is looked at every ten minutes. */
 static void run_cold(struct sim *m, u16 cold, double seconds)
 {
@@ -661,6 +762,21 @@ static void run_cold(struct sim *m, u16 cold, double seconds)
 		}
 		feed(m, t, 20 * MB + (u64)(10.0 * MB * t / 60), true);
 	}
+}
+
+/* 40 hours are left: a third of that is not waited for */
+static void test_slow_growth_in_use_is_told_after_14_hours(void **state)
+{
+	struct sim m;
+
+	(void)state;
+	sim_init(&m, 4 * GB);
+	for (double t = 0; t < 16 * 3600; t += 60) {
+		m.s.cold_ns = m.t0 + (u64)(t * 1e9);
+		m.s.cold = 0;
+		feed(&m, t, 20 * MB + (u64)(100.0 * MB * t / 3600), true);
+	}
+	assert_in_range(first_alert(&m), 13.5 * 3600, 15 * 3600);
 }
 
 static void test_growth_in_use_is_no_alert(void **state)
@@ -676,6 +792,7 @@ static void test_growth_in_use_is_no_alert(void **state)
 	assert_true(gate(&m.v, SEEPAGE_GATE_COLD)->passed);
 	assert_in_range((u32)(m.at[SEEPAGE_STATE_CONFIRMED] + m.at[SEEPAGE_STATE_SUSPECTED] + 1),
 			5 * 3600, 5 * 3600 + 600);
+	assert_true(m.at[SEEPAGE_STATE_CONFIRMED] > 0);
 	run_cold(&m, 950, 4 * 3600);
 	assert_true(m.worst >= SEEPAGE_STATE_CONFIRMED);
 	assert_int_equal(points(&m.v, SEEPAGE_FACTOR_COLD), 12);
@@ -768,6 +885,19 @@ static void ladder_push(struct ladder *l, u32 v, u32 t, u32 need)
 static u32 level_min(const struct ladder *l, u32 j, u32 i)
 {
 	return seep_floor(&l->r[j], l->epochs >> j, i);
+}
+
+/* What is taken at once at the start is the floor of no level. */
+static void test_start_is_no_floor(void **state)
+{
+	struct ladder l;
+
+	(void)state;
+	ladder_init(&l);
+	for (u32 i = 0; i < 64; i++)
+		ladder_push(&l, i ? 1000 + 100 * i : 1, (i + 1) * 100, 256);
+	for (u32 j = 1; j <= 3; j++)	/* begins half an epoch late, and is a floor from then on */
+		assert_int_equal(seep_floor_unpack(l.r[j].run_v0), 1000 + (100U << (j - 1)));
 }
 
 static void test_levels_keep_minima(void **state)
@@ -1194,8 +1324,14 @@ int main(void)
 		cmocka_unit_test(test_leak_is_named_early),
 		cmocka_unit_test(test_runaway_is_named_within_a_tenth),
 		cmocka_unit_test(test_an_eighth_of_the_room_is_no_alert),
-		cmocka_unit_test(test_start_is_no_growth),
-		cmocka_unit_test(test_half_a_day_of_load_is_no_alert),
+		cmocka_unit_test(test_levelling_growth_is_no_alert),
+		cmocka_unit_test(test_load_of_a_day_is_no_alert),
+		cmocka_unit_test(test_time_left_goes_by_the_slower_half),
+		cmocka_unit_test(test_slow_growth_in_use_is_told_after_14_hours),
+		cmocka_unit_test(test_others_climbs_are_no_news),
+		cmocka_unit_test(test_start_is_no_floor),
+		cmocka_unit_test(test_ten_minutes_left_are_told_of_in_one_sixteenth),
+		cmocka_unit_test(test_own_climbs_count_in_full),
 		cmocka_unit_test(test_steps_are_growth_too),
 		cmocka_unit_test(test_nobody_is_accused_at_first_sight),
 		cmocka_unit_test(test_floor_points_do_not_fall_while_it_rises),
