@@ -5,6 +5,7 @@
 # vm: --warp --mem 2048
 # timeout: 6000
 . "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/replay-lib.sh"
 scratch=$(mktemp -d)
 alerts_of() { seepage -j alerts | jq -rs "[.[] | select(.comm == \"$1\") | .state] | join(\" \")"; }
 has_alert() { [[ $(alerts_of "$1") == *$2* ]]; }
@@ -21,24 +22,36 @@ pid_of() { seepage -j ps | jq ".[] | select(.comm == \"$1\") | .pid" | tail -n 1
 # heirs: 20 MB a minute, a minute each; climb MB REST: in five minutes, kept for one
 cp "$(command -v perl)" "$scratch/heirs"
 cp "$(command -v perl)" "$scratch/climbs"
+cp "$(command -v perl)" "$scratch/tops"
+# shellcheck disable=SC2016 # perl's
 climb() {
 	"$scratch/climbs" -e 'for (1 .. shift) { push @a, "x" x 1048576; select undef, undef, undef, 300 / $ARGV[0] }
 		sleep 60; @a = (); undef @a; sleep shift' "$1" "$1" "$2" &
 }
 
-load
+load pmc=off
+seepage record -o all.series &
+recorder=$!
+# as it is at its top, and no alert
+# shellcheck disable=SC2016
+top() { "$scratch/tops" -e 'for (1 .. 60) { push @a, "x" x 1048576; sleep 1 }'; }
+# shellcheck disable=SC2016
 "$scratch/heirs" -e 'while (1) { for (1 .. 20) { push @a, "x" x 1048576; sleep 3 } exit if fork }' &
-climb 400 100
+climb 250 100
+climber=$!
 in_time 600 has_alert climbs suspected
 in_time 600 has_alert climbs recovered
-wait $!
+wait $climber
+top
+sleep 20
+top
 echo "the first climb: $(alerts_of climbs)"
 in_time 3600 has_alert heirs suspected
 alert=$(seepage -j alerts | jq -cs '[.[] | select(.comm == "heirs")][0]')
 echo "$alert"
 assert_eq "$(field .series <<<"$alert")" group "what the alert of the heirs is about"
 before=$(alerts_of climbs)
-climb 400 60
+climb 250 60
 sleep 330
 text=$(seepage explain "$(pid_of climbs)")
 echo "$text"
@@ -47,4 +60,11 @@ wait $!
 assert_eq "$(alerts_of climbs)" "$before" "alerts of the second climb, like the first"
 has_alert heirs exited && die "the heirs are said to have ended: $(alerts_of heirs)"
 pkill -9 heirs
+kill -INT $recorder
+wait $recorder
+replayed all
+for name in climbs tops; do
+	grep "^proc .* comm=$name " all.series | tail -n 1 | grep -oE ' known_rise=[2-6][0-9]{7,8} .*' ||
+		die "the last of $name did not begin with what another did"
+done
 unload
