@@ -5,8 +5,8 @@
  * then; in between the room shrinks by what the process itself gains.
  *
  * Whether it uses its memory is kept in the last sample, from which every new
- * one of a process that is not ok takes it: the detector is fed it like a figure
- * of the kernel's own, and a recorded series has it.
+ * one takes it: the detector is fed it like a figure of the kernel's own, and a
+ * recorded series has it.
  *
  * All of this is under seep_table_mutex.
  */

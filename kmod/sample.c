@@ -84,18 +84,15 @@ static void confine(struct seep_sample *s, u64 limit, u64 used, u8 which)
 /*
  * What matters only while a process grows or is not ok. What it can still take:
  * what the machine has left, or what a limit of its own leaves, whichever is
- * less. And of one that is not ok, what was found out of it.
+ * less. And of one that is not ok, what its hardware counters say.
  */
 static noinline void read_surroundings(const struct seep_rec *rec, struct seep_sample *s)
 {
 	struct task_struct *p;
 	u64 limit;
 
-	if (rec->det.state) {
-		s->cold = rec->last.cold;
-		s->cold_ns = rec->last.cold_ns;
+	if (rec->det.state)
 		s->pmc = seep_pmu_rise(rec);
-	}
 	if (seep_evidence_room(rec, s, &limit))
 		confine(s, limit, 0, SEEPAGE_LIMIT_CGROUP);
 	rcu_read_lock();
@@ -168,9 +165,9 @@ noinline void seep_sample_read(const struct seep_rec *rec, struct seep_sample *s
 {
 	struct reading r = { .rec = rec, .s = s, .rw = rw };
 
-	s->cold_ns = 0;			/* but where read_surroundings() says otherwise */
-	s->cold = 0;
-	s->pmc = 0;
+	s->cold_ns = rec->last.cold_ns;	/* evidence.c's */
+	s->cold = rec->last.cold;
+	s->pmc = 0;			/* but where read_surroundings() says otherwise */
 	s->peers = 0;			/* of a group only */
 	s->peers_growing = 0;
 	s->page_shift = PAGE_SHIFT;
@@ -249,28 +246,20 @@ static __always_inline bool unchanged(const struct seep_rec *rec)
 /*
  * Most processes, most of the time: the last sample is the new one, but for what
  * read_around() reads. Not for one that is not ok, which read_surroundings() is
- * for; nor while evidence is kept in the sample, which one that is ok is not fed;
- * nor for one that has had no sample yet.
+ * for, nor for one that has had no sample yet.
  */
 static __always_inline bool rests(const struct seep_rec *rec)
 {
-	return !rec->det.state && !rec->last.cold_ns && rec->last.time_ns && unchanged(rec);
+	return !rec->det.state && rec->last.time_ns && unchanged(rec);
 }
 
-/*
- * The last sample is now @s, but for what evidence.c keeps there. True when more
- * has changed than what lies around the process.
- */
+/* The last sample is now @s. True when more has changed than what lies around. */
 static bool keep(struct seep_rec *rec, const struct seep_sample *s)
 {
 	bool news = changed(s, &rec->last);
-	u64 cold_ns = rec->last.cold_ns;
-	u16 cold = rec->last.cold;
 
 	memcpy(rec->faults_rw, pass.rw, sizeof(rec->faults_rw));
 	rec->last = *s;
-	rec->last.cold_ns = cold_ns;
-	rec->last.cold = cold;
 	return news;
 }
 

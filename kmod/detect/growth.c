@@ -60,7 +60,7 @@ static u32 patience(u64 tte_ds)
 	if (tte_ds > PATIENCE_MORE_DS)
 		wait += seep_div(tte_ds - PATIENCE_MORE_DS, PATIENCE_MORE_SHARE);
 	most = seep_div(tte_ds, 100) * PATIENCE_PERCENT;
-	if (tte_ds > PATIENCE_MORE_DS && wait > most)
+	if (wait > most)
 		wait = most;
 	if (wait < PATIENCE_MIN_DS)
 		return PATIENCE_MIN_DS;

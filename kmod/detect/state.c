@@ -146,7 +146,7 @@ u8 seep_next_state(struct seep_det *d, const struct seep_verdict *v, u32 now)
 	if (seep_alert_is(d->state))
 		return alert_goes_on(d, v, now);
 	if (seep_alert_is(v->state)) {
-		/* what is known of its use is fed of those under watch only */
+		/* whether it uses what it gained is looked at of those under watch */
 		if (d->state == SEEPAGE_STATE_OK && v->policy == SEEPAGE_POLICY_LADDER)
 			return SEEPAGE_STATE_WATCH;
 		accuse(d, v);
