@@ -1,25 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The periodic reading: memory and faults of a record, what the detector makes
- * of them, and whom that is told. A full pass reads every record, a short one
- * those under suspicion; tick.c says when.
+ * The passes: what read.c reads of a record, what the detector makes of it, and
+ * whom that is told. A full pass reads every record, a short one those under
+ * suspicion; tick.c says when.
  */
 #include <linux/ktime.h>
 #include <linux/mm.h>
 #include <linux/sched/mm.h>
-#include <linux/sched/signal.h>
-#include <linux/swap.h>
+#include "read.h"
 #include "seep.h"
 #include "trace.h"
-
-#define FAULT_AROUND_BYTES	65536	/* the kernel's default; not readable for modules */
 
 #define OWNER_EVERY		32	/* full passes */
 
 static struct {				/* of the pass; seep_table_mutex */
 	u64 now_ns;			/* one clock reading serves all */
-	u64 room;			/* bytes of memory and swap still to be had */
-	u64 pool;			/* bytes of shared memory, of all */
 	u64 full;			/* full passes so far */
 	u64 samples;			/* taken in this pass */
 	/* of the record at hand; on the stack the compiler would clear them each time */
@@ -29,153 +24,6 @@ static struct {				/* of the pass; seep_table_mutex */
 } pass;
 
 static LIST_HEAD(hot);			/* seep_table_mutex */
-
-/* ---- reading one record ---- */
-
-/* Of the faults since the last sample, those that were anonymous. */
-static noinline u64 classify(const struct seep_rec *rec, const struct seep_sample *s,
-			     const u64 rw[2])
-{
-	struct seep_fault_delta f = {
-		.access_known = seep_hook->access_known,
-		.around = max_t(u32, FAULT_AROUND_BYTES >> PAGE_SHIFT, 1),
-		.reads = rw[0] - rec->faults_rw[0],
-		.writes = rw[1] - rec->faults_rw[1],
-		.anon = (s64)(s->anon + s->swap - rec->last.anon - rec->last.swap) >> PAGE_SHIFT,
-		.file = (s64)(s->file - rec->last.file) >> PAGE_SHIFT,
-		.shmem = (s64)(s->shmem - rec->last.shmem) >> PAGE_SHIFT,
-	};
-
-	return seep_classify_anon(&f);
-}
-
-static void read_faults(const struct seep_rec *rec, struct seep_sample *s, u64 rw[2])
-{
-	rw[0] = atomic64_read(&rec->faults[0]) + atomic64_read(&rec->faults[SEEP_F_KERNEL]);
-	rw[1] = atomic64_read(&rec->faults[SEEP_F_WRITE]) +
-		atomic64_read(&rec->faults[SEEP_F_KERNEL | SEEP_F_WRITE]);
-	s->faults = rw[0] + rw[1];
-	s->faults_anon = rec->last.faults_anon;
-	if (s->faults != rec->last.faults)
-		s->faults_anon += classify(rec, s, rw);
-}
-
-static u64 counter_bytes(struct mm_struct *mm, int member)
-{
-	return (u64)get_mm_counter(mm, member) << PAGE_SHIFT;
-}
-
-static u64 vsz_bytes(const struct mm_struct *mm)
-{
-	return (u64)READ_ONCE(mm->total_vm) << PAGE_SHIFT;
-}
-
-/* A limit, of which so much is used: is it what the process would run into first? */
-static void confine(struct seep_sample *s, u64 limit, u64 used, u8 which)
-{
-	u64 room = limit > used ? limit - used : 0;
-
-	if (room < s->headroom) {
-		s->headroom = room;
-		s->limit = which;
-	}
-}
-
-/*
- * What matters only while a process grows or is not ok. What it can still take:
- * what the machine has left, or what a limit of its own leaves, whichever is
- * less. And of one that is not ok, what its hardware counters say.
- */
-static noinline void read_surroundings(const struct seep_rec *rec, struct seep_sample *s)
-{
-	struct task_struct *p;
-	u64 limit;
-
-	if (rec->det.state)
-		s->pmc = seep_pmu_rise(rec);
-	if (seep_evidence_room(rec, s, &limit))
-		confine(s, limit, 0, SEEPAGE_LIMIT_CGROUP);
-	rcu_read_lock();
-	p = pid_task(rec->pid, PIDTYPE_TGID);
-	if (p) {
-		limit = READ_ONCE(p->signal->rlim[RLIMIT_AS].rlim_cur);
-		if (limit != RLIM_INFINITY)
-			confine(s, limit, s->vsz, SEEPAGE_LIMIT_AS);
-		limit = READ_ONCE(p->signal->rlim[RLIMIT_DATA].rlim_cur);
-		if (limit != RLIM_INFINITY)
-			confine(s, limit, s->anon, SEEPAGE_LIMIT_DATA);
-	}
-	rcu_read_unlock();
-}
-
-/* What may be another for a process that does nothing; s->time_ns is given. */
-static __always_inline void read_around(const struct seep_rec *rec, struct seep_sample *s)
-{
-	struct mm_struct *mm = rec->mm;
-
-	s->age_ns = s->time_ns - min(READ_ONCE(rec->born_ns), s->time_ns);
-	s->pgtables = mm_pgtables_bytes(mm) & PAGE_MASK;
-	s->error = min_t(u64, (u64)seep_mm_counter_error(mm) << PAGE_SHIFT, U32_MAX);
-	s->pool = pass.pool;
-	s->headroom = pass.room;
-	s->limit = SEEPAGE_LIMIT_RAM;
-}
-
-static void read_figures(const struct seep_rec *rec, struct seep_sample *s, u64 rw[2])
-{
-	struct mm_struct *mm = rec->mm;
-
-	s->anon = counter_bytes(mm, MM_ANONPAGES);
-	s->file = counter_bytes(mm, MM_FILEPAGES);
-	s->shmem = counter_bytes(mm, MM_SHMEMPAGES);
-	s->swap = counter_bytes(mm, MM_SWAPENTS);
-	s->vsz = vsz_bytes(mm);
-	read_faults(rec, s, rw);
-	read_around(rec, s);
-	if (s->anon + s->swap != rec->last.anon + rec->last.swap || rec->det.state ||
-	    s->vsz != rec->last.vsz)
-		read_surroundings(rec, s);
-}
-
-struct reading {
-	const struct seep_rec *rec;
-	struct seep_sample *s;
-	u64 *rw;
-};
-
-static void read_on_the_spot(void *arg)
-{
-	const struct reading *r = arg;
-
-	read_figures(r->rec, r->s, r->rw);
-}
-
-/**
- * seep_sample_read() - the figures of a record as they are now
- * @rec: may be live or gone; nothing of it changes
- * @s: time_ns is given, all else is written
- * @rw: read and write faults, of the same reading
- *
- * Faults and pages are of one moment: pages gained that no counted fault
- * explains, or faults whose page is not there yet, would be misjudged for good.
- *
- * Context: process, may sleep, seep_table_mutex; the mm counters need no lock.
- */
-noinline void seep_sample_read(const struct seep_rec *rec, struct seep_sample *s, u64 rw[2])
-{
-	struct reading r = { .rec = rec, .s = s, .rw = rw };
-
-	s->cold_ns = rec->last.cold_ns;	/* evidence.c's */
-	s->cold = rec->last.cold;
-	s->pmc = 0;			/* but where read_surroundings() says otherwise */
-	s->peers = 0;			/* of a group only */
-	s->peers_growing = 0;
-	s->page_shift = PAGE_SHIFT;
-	s->full = false;
-	seep_account_fold_and(rec, read_on_the_spot, &r);
-}
-
-/* ---- one pass ---- */
 
 static bool suspicious(u8 state)
 {
@@ -237,15 +85,15 @@ static __always_inline bool unchanged(const struct seep_rec *rec)
 	struct mm_struct *mm = rec->mm;
 
 	return seep_rec_faults(rec, 0) + seep_rec_faults(rec, SEEP_F_KERNEL) == last->faults &&
-	       counter_bytes(mm, MM_ANONPAGES) == last->anon &&
-	       counter_bytes(mm, MM_FILEPAGES) == last->file &&
-	       counter_bytes(mm, MM_SHMEMPAGES) == last->shmem &&
-	       counter_bytes(mm, MM_SWAPENTS) == last->swap && vsz_bytes(mm) == last->vsz;
+	       seep_counter_bytes(mm, MM_ANONPAGES) == last->anon &&
+	       seep_counter_bytes(mm, MM_FILEPAGES) == last->file &&
+	       seep_counter_bytes(mm, MM_SHMEMPAGES) == last->shmem &&
+	       seep_counter_bytes(mm, MM_SWAPENTS) == last->swap && seep_vsz_bytes(mm) == last->vsz;
 }
 
 /*
  * Most processes, most of the time: the last sample is the new one, but for what
- * read_around() reads. Not for one that is not ok, which read_surroundings() is
+ * seep_read_around() reads. Not for one that is not ok, which read_surroundings() is
  * for, nor for one that has had no sample yet.
  */
 static __always_inline bool rests(const struct seep_rec *rec)
@@ -325,7 +173,7 @@ static void sample_one(struct seep_rec *rec, const struct seep_conf *c, bool ful
 	s->full = full;
 	if (idle) {
 		s->time_ns = pass.now_ns;
-		read_around(rec, s);
+		seep_read_around(rec, s);
 	} else {
 		news = keep(rec, s);
 	}
@@ -343,14 +191,6 @@ static void sample_one(struct seep_rec *rec, const struct seep_conf *c, bool ful
 	}
 }
 
-static void read_room(void)
-{
-	long pages = max(si_mem_available(), 0L) + max(get_nr_swap_pages(), 0L);
-
-	pass.room = (u64)pages << PAGE_SHIFT;
-	pass.pool = (u64)global_node_page_state(NR_SHMEM) << PAGE_SHIFT;
-}
-
 static void full_pass(const struct seep_conf *c)
 {
 	struct seep_rec *rec;
@@ -360,13 +200,13 @@ static void full_pass(const struct seep_conf *c)
 	seep_pmu_pass();
 	seep_account_fold(NULL);
 	pass.now_ns = ktime_get_ns();	/* not before anyone was adopted */
-	seep_series_begin(pass.now_ns, pass.room, pass.pool, true, c);
+	seep_series_begin(pass.now_ns, seep_room.left, seep_room.pool, true, c);
 	seep_for_each_rec(rec) {
 		sample_one(rec, c, true);
 		if (!(++n % SEEP_RESCHED_EVERY))
 			cond_resched();
 	}
-	seep_group_pass(pass.now_ns, pass.room, c);
+	seep_group_pass(pass.now_ns, seep_room.left, c);
 }
 
 static bool is_hot(const struct seep_rec *rec)
@@ -379,7 +219,7 @@ static void short_pass(const struct seep_conf *c)
 	struct seep_rec *rec, *n;
 
 	seep_account_fold(is_hot);
-	seep_series_begin(pass.now_ns, pass.room, pass.pool, false, c);
+	seep_series_begin(pass.now_ns, seep_room.left, seep_room.pool, false, c);
 	list_for_each_entry_safe(rec, n, &hot, hot) {
 		sample_one(rec, c, false);
 		cond_resched();
@@ -398,7 +238,7 @@ bool seep_sample_pass(bool full, const struct seep_conf *c)
 {
 	pass.now_ns = ktime_get_ns();
 	pass.samples = 0;
-	read_room();
+	seep_room_read();
 	if (full) {
 		pass.full++;
 		full_pass(c);

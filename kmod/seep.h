@@ -389,11 +389,13 @@ void seep_evidence_cgroup(struct seep_rec *rec, u64 limit, u64 used);
 void seep_evidence_forget(struct seep_rec *rec);
 bool seep_evidence_room(const struct seep_rec *rec, const struct seep_sample *s, u64 *room);
 
+/* read.c: process context, table mutex; the rest is in read.h */
+void seep_sample_read(const struct seep_rec *rec, struct seep_sample *s, u64 rw[2]);
+
 /* sample.c: process context, table mutex */
 bool seep_sample_pass(bool full, const struct seep_conf *c);
-void seep_sample_read(const struct seep_rec *rec, struct seep_sample *s, u64 rw[2]);
 void seep_sample_reset(struct seep_rec *only);	/* forget what was learned */
-void seep_sample_welcome(void);
+void seep_sample_welcome(void);	/* look at all that are new */
 
 /* group.c: process context, table mutex, may sleep */
 void seep_group_join(struct seep_rec *rec);
