@@ -11,15 +11,6 @@
 # Names of their own: what processes of one name hold together is not the matter.
 ln -s "$top/build/tests/warm" leaks
 ln -s "$top/build/tests/warm" works
-# Asking five times a second takes longer than what is waited for.
-wait_long() {
-	local end=$((SECONDS + $1 * ${SEEPAGE_SLOW:-1}))
-	shift
-	until "$@"; do
-		((SECONDS < end)) || die "waited in vain for: $*"
-		sleep 10
-	done
-}
 state() { seepage -j show "$1" | jq -r .state; }
 is_alert() { [[ $(state "$1") =~ ^(suspected|confirmed|runaway)$ ]]; }
 in_watch() { [[ $(state "$1") == watch ]]; }

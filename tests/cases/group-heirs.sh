@@ -9,14 +9,6 @@
 scratch=$(mktemp -d)
 alerts_of() { seepage -j alerts | jq -rs "[.[] | select(.comm == \"$1\") | .state] | join(\" \")"; }
 has_alert() { [[ $(alerts_of "$1") == *$2* ]]; }
-in_time() {	# as wait_for, but a look costs more than the time it skips
-	local end=$((SECONDS + $1))
-	shift
-	until "$@"; do
-		((SECONDS < end)) || die "waited in vain for: $*"
-		sleep 10
-	done
-}
 pid_of() { seepage -j ps | jq ".[] | select(.comm == \"$1\") | .pid" | tail -n 1; }
 
 # heirs: 20 MB a minute, a minute each; climb MB REST: in five minutes, kept for one
@@ -39,14 +31,14 @@ top() { "$scratch/tops" -e 'for (1 .. 60) { push @a, "x" x 1048576; sleep 1 }'; 
 "$scratch/heirs" -e 'while (1) { for (1 .. 20) { push @a, "x" x 1048576; sleep 3 } exit if fork }' &
 climb 250 100
 climber=$!
-in_time 600 has_alert climbs suspected
-in_time 600 has_alert climbs recovered
+wait_long 600 has_alert climbs suspected
+wait_long 600 has_alert climbs recovered
 wait $climber
 top
 sleep 20
 top
 echo "the first climb: $(alerts_of climbs)"
-in_time 3600 has_alert heirs suspected
+wait_long 3600 has_alert heirs suspected
 alert=$(seepage -j alerts | jq -cs '[.[] | select(.comm == "heirs")][0]')
 echo "$alert"
 assert_eq "$(field .series <<<"$alert")" group "what the alert of the heirs is about"
@@ -60,11 +52,18 @@ wait $!
 assert_eq "$(alerts_of climbs)" "$before" "alerts of the second climb, like the first"
 has_alert heirs exited && die "the heirs are said to have ended: $(alerts_of heirs)"
 pkill -9 heirs
+seepage reset all
+top
 kill -INT $recorder
 wait $recorder
 replayed all
+# begun NAME NTH: what the NTH process of that name knew as it began
+begun() { grep "^proc .* comm=$1 " all.series | sed -n "$2p" | grep -oE ' known_rise=[0-9]+ .*'; }
 for name in climbs tops; do
-	grep "^proc .* comm=$name " all.series | tail -n 1 | grep -oE ' known_rise=[2-6][0-9]{7,8} .*' ||
-		die "the last of $name did not begin with what another did"
+	grep -E ' known_rise=[2-6][0-9]{7,8} ' < <(begun $name 2) ||
+		die "the second of $name did not begin with what the first did"
 done
+assert_eq "$(begun climbs 1 || true)$(begun tops 1 || true)" "" "what the first of a name knew"
+assert_eq "$(begun tops 3 || true)" "" "what the third of tops knew after a reset of all"
+assert_eq "$(grep -c '^proc .* comm=tops ' all.series)" 3 "processes named tops in the series"
 unload

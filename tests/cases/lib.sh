@@ -52,6 +52,18 @@ wait_for() {
 	done
 }
 
+# wait_long SECONDS COMMAND...: the same with warped time, where to ask five times a
+# second takes longer than what is waited for; says who was accused instead.
+wait_long() {
+	local end=$((SECONDS + $1 * ${SEEPAGE_SLOW:-1}))
+	shift
+	until "$@"; do
+		((SECONDS < end)) || die "waited in vain for: $*: $(seepage -j alerts |
+			jq -c '[.seq, .pid, .comm, .state, .series, .members]' | tr '\n' ' ')"
+		sleep 10
+	done
+}
+
 # within NAME FIGURE LIMIT: prints it, and adds to $over if it is exceeded.
 over=''
 within() {

@@ -30,16 +30,6 @@ end() {
 	wait "$@" 2>/dev/null || true
 }
 
-# wait_long SECONDS COMMAND...: as wait_for, but looks every ten seconds.
-wait_long() {
-	local end=$((SECONDS + $1))
-	shift
-	until "$@"; do
-		((SECONDS < end)) || die "waited in vain for: $*: $(seepage -j alerts | jq -c '[.seq, .pid, .comm, .state, .series, .members]' | tr '\n' ' ')"
-		sleep 10
-	done
-}
-
 # No number left out, none twice, from 1 to what the status says.
 check_numbers() {
 	assert_eq "$(in_ring '[.[].seq] == [range(1; length + 1)]')" true "$1: numbers without a gap"
@@ -78,7 +68,7 @@ leak 512
 execs=$pid
 begin=$SECONDS
 
-wait_long 900 states_are $releases suspected
+wait_long 900 accused $releases
 echo "512 KB/s: suspected after $((SECONDS - begin)) s, $(seepage -j show $releases | jq -c '[.confidence, .tte_seconds]') confidence and s to exhaustion"
 wait_long 100 accused $killed
 wait_long 100 accused $execs
