@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * What the netlink files share: netlink.c (the family, requests, multicast),
- * netlink_dump.c (dumps), netlink_put.c (attributes), netlink_series.c (series),
- * netlink_evidence.c (evidence), netlink_pmc.c (hardware counters).
+ * netlink_dump.c (dumps), netlink_view.c (processes and alerts), netlink_series.c
+ * (series), netlink_evidence.c (evidence), netlink_pmc.c (hardware counters of the
+ * machine), netlink_put.c (all else).
  */
 #ifndef SEEP_NETLINK_H
 #define SEEP_NETLINK_H
@@ -38,11 +39,13 @@ int seep_dump_alerts_start(struct netlink_callback *cb);
 int seep_dump_alerts(struct sk_buff *skb, struct netlink_callback *cb);
 int seep_dump_done(struct netlink_callback *cb);
 
-/* netlink_put.c: 0 or -EMSGSIZE, after which the message is to be given up */
+/* netlink_view.c: 0 or -EMSGSIZE, after which the message is to be given up */
 int seep_put_view(struct sk_buff *skb, const struct seep_view *v, pid_t pid,
 		  struct user_namespace *ns, bool gates);
 int seep_put_alert(struct sk_buff *skb, const struct seep_alert *a, pid_t pid,
 		   struct user_namespace *ns);
+
+/* netlink_put.c: the same */
 int seep_put_pmc(struct sk_buff *skb, const struct seep_rec *rec);
 int seep_put_status(struct sk_buff *skb);
 int seep_put_config(struct sk_buff *skb);

@@ -75,6 +75,13 @@ void seep_view_weigh(struct seep_view *v)
 	v->severity = seep_severity(&v->verdict, v->anon + v->file + v->shmem);
 }
 
+/* Not all of it: of gates and factors only those that are counted mean something. */
+static void blank(struct seep_view *v)
+{
+	memset(v, 0, offsetof(struct seep_view, verdict));
+	seep_verdict_init(&v->verdict);
+}
+
 /**
  * seep_view_fill() - everything that is shown of a record
  * @v: all of it is written
@@ -92,7 +99,7 @@ void seep_view_fill(struct seep_view *v, struct seep_rec *rec)
 	unsigned long start, end;
 	u64 rw[2];
 
-	memset(v, 0, sizeof(*v));
+	blank(v);
 	seep_view_identify(rec);
 	v->pid = pid_nr(rec->pid);
 	v->who = rec->who;
@@ -118,7 +125,6 @@ void seep_view_fill(struct seep_view *v, struct seep_rec *rec)
 	v->faults_kernel = seep_rec_faults(rec, SEEP_F_KERNEL);
 	if (!rec->last.time_ns) {	/* no sample yet */
 		v->verdict.policy = seep_config_value(SEEPAGE_CFG_POLICY);
-		v->verdict.tte_s = SEEP_UNKNOWN;
 		seep_view_weigh(v);
 		return;
 	}
@@ -144,7 +150,7 @@ void seep_view_fill_group(struct seep_view *v, const struct seep_group *g,
 	const struct seep_sample *s = &g->history->last;
 	struct seep_conf c;
 
-	memset(v, 0, sizeof(*v));
+	blank(v);
 	seep_view_identify(rec);
 	v->pid = pid_nr(rec->pid);
 	v->who = rec->who;
