@@ -150,13 +150,19 @@ void seep_group_count(struct seep_rec *rec)
 	rec->counted = held;
 }
 
-/* Who is accused when it ends, or took more than it left to others, sets no example. */
-static void learn(struct seep_group *g, const struct seep_rec *rec)
+/**
+ * seep_group_learn() - what a process did that has ended is known of its group
+ * @rec: its record, buried
+ *
+ * Who is accused when it ends, or took more than it left to others, sets no example.
+ */
+void seep_group_learn(const struct seep_rec *rec)
 {
 	const struct seep_det *d = &rec->det;
+	struct seep_group *g = rec->group;
 	u32 rise = d->high_v - d->low_v;
 
-	if (seep_alert_is(d->state) || seep_alert_is(g->told.alerted))
+	if (!g || seep_alert_is(d->state) || seep_alert_is(g->told.alerted))
 		return;
 	if (rise >= seep_needed_rise(seep_least_rise(&rec->last), d->high_v) &&
 	    rise <= seep_granules(rec->last.headroom)) {
@@ -168,7 +174,7 @@ static void learn(struct seep_group *g, const struct seep_rec *rec)
 }
 
 /**
- * seep_group_leave() - a process has ended
+ * seep_group_leave() - a process has ended, and its group has learned of it
  * @rec: its record, buried; the last one says what there is to say for all
  */
 void seep_group_leave(struct seep_rec *rec)
@@ -181,7 +187,6 @@ void seep_group_leave(struct seep_rec *rec)
 	list_del_init(&rec->kin);
 	g->held -= rec->counted;
 	rec->counted = 0;
-	learn(g, rec);
 	if (--g->n)
 		return;
 	seep_alert_group_exited(g, rec);

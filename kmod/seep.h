@@ -399,6 +399,7 @@ void seep_sample_welcome(void);	/* look at all that are new */
 
 /* group.c: process context, table mutex, may sleep */
 void seep_group_join(struct seep_rec *rec);
+void seep_group_learn(const struct seep_rec *rec);
 void seep_group_leave(struct seep_rec *rec);
 void seep_group_count(struct seep_rec *rec);
 void seep_group_add(const struct seep_rec *rec);

@@ -39,6 +39,9 @@ static void bury_the_dead(struct list_head *graves)
 	struct seep_rec *rec;
 
 	seep_tab_bury(graves);
+	/* who takes the place of one of them begins with what it did */
+	list_for_each_entry(rec, graves, hot)
+		seep_group_learn(rec);
 	if (!list_empty(graves))
 		seep_sample_welcome();
 	list_for_each_entry(rec, graves, hot) {
