@@ -2,9 +2,10 @@
 /*
  * Hook: birth and death of processes.
  *
- * A record is made at the first fault of a mm, which comes before anything
- * else a process does; here its program changes (exec), and exits are counted
- * so that the dead are cleared away before the next tick when there are many.
+ * A record is made here when a process is forked: it may be the heir of one that
+ * ends before it has run; else at the first fault of a mm. Its program changes here
+ * (exec), and exits are counted so that the dead are cleared away before the next
+ * tick when there are many.
  * sched_process_exit has lost p->mm up to 6.15, and comes before that later:
  * who is dead is read from mm_users instead.
  */
@@ -52,8 +53,16 @@ static void on_exec(void *data, struct task_struct *p, pid_t old_pid,
 
 static void on_fork(void *data, struct task_struct *parent, struct task_struct *child)
 {
-	if (!seep_disabled() && thread_group_leader(child))
-		seep_count(FORKS);
+	struct mm_struct *mm = child->mm;	/* it does not run yet */
+
+	if (seep_disabled() || !thread_group_leader(child))
+		return;
+	seep_count(FORKS);
+	if (!mm || mm == current->mm || child->flags & PF_KTHREAD)
+		return;
+	rcu_read_lock();
+	seep_tab_birth(mm, child);
+	rcu_read_unlock();
 }
 
 static void on_exit(SEEP_TP_EXIT_PROTO)

@@ -2,7 +2,7 @@
 /*
  * The table: mm -> record.
  *
- * A record is made at the first fault of its mm, in the hook, from the pool,
+ * A record is made when its mm is forked or first faults, in a hook, from the pool,
  * and holds the mm with mmgrab(): the address cannot come to mean another
  * process. When nobody uses the mm any more the worker buries the record: out
  * of the table, out of every CPU's cache, and after a grace period back into

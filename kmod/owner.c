@@ -209,8 +209,8 @@ static void take_over(struct seep_rec *rec, struct task_struct *process)
  * @process: leader of a thread group, no kernel thread
  * @exiting: set when it has no mm any more
  *
- * Between a fork or exec and its first fault a process has no record yet: it
- * is given one.
+ * Between an exec and its first fault a process has no record yet: it is given
+ * one.
  *
  * Context: process, RCU, seep_table_mutex, without which the record may die.
  * Return: NULL when there is no mm, or no room for a record.

@@ -145,8 +145,8 @@ static void __maybe_unused check_prototypes(void)
  * seep_pmu_seen() - a record was found for current, or was made
  * @rec: of current->mm
  *
- * A process that starts has none until its first fault, which is the first
- * thing that it does.
+ * A program that starts has none until its first fault, which is the first thing
+ * that it does.
  *
  * Context: interrupts off, not NMI.
  */

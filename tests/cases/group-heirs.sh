@@ -15,6 +15,7 @@ pid_of() { seepage -j ps | jq ".[] | select(.comm == \"$1\") | .pid" | tail -n 1
 cp "$(command -v perl)" "$scratch/heirs"
 cp "$(command -v perl)" "$scratch/climbs"
 cp "$(command -v perl)" "$scratch/tops"
+cp "$(command -v perl)" "$scratch/again"
 # shellcheck disable=SC2016 # perl's
 climb() {
 	"$scratch/climbs" -e 'for (1 .. shift) { push @a, "x" x 1048576; select undef, undef, undef, 300 / $ARGV[0] }
@@ -27,6 +28,9 @@ recorder=$!
 # as it is at its top, and no alert
 # shellcheck disable=SC2016
 top() { "$scratch/tops" -e 'for (1 .. 60) { push @a, "x" x 1048576; sleep 1 }'; }
+# and one that takes its own place at its top
+# shellcheck disable=SC2016
+"$scratch/again" -e 'for (1 .. 60) { push @a, "x" x 1048576; sleep 1 } exec $^X, "-e", "sleep 60"' &
 # shellcheck disable=SC2016
 "$scratch/heirs" -e 'while (1) { for (1 .. 20) { push @a, "x" x 1048576; sleep 3 } exit if fork }' &
 climb 250 100
@@ -59,7 +63,7 @@ wait $recorder
 replayed all
 # begun NAME NTH: what the NTH process of that name knew as it began
 begun() { grep "^proc .* comm=$1 " all.series | sed -n "$2p" | grep -oE ' known_rise=[0-9]+ .*'; }
-for name in climbs tops; do
+for name in climbs tops again; do
 	grep -E ' known_rise=[2-6][0-9]{7,8} ' < <(begun $name 2) ||
 		die "the second of $name did not begin with what the first did"
 done

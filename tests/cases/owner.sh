@@ -180,7 +180,16 @@ assert_eq "$(awk -v p=$pid '$1 == p' /sys/kernel/debug/seepage/processes | wc -l
 stop
 echo "comm: another name at once, and a name of odd bytes as $got"
 
-# 6. A pid namespace: inside, its own pids and nobody else's.
+# 6. A fork: the record is there before the child has run, made by its parent. Else the
+# heir of a process that forks and ends at once could be missed.
+echo 1 >$trace/events/seepage/seepage_birth/enable
+read -r parent child < <(perl -e '$0 = "the-parent"; $p = fork; exit if !$p; print "$$ $p\n"; wait')
+birth=$(grep "seepage_birth:.* pid=$child " $trace/trace | sed 's/^ *//' || true)
+echo 0 >$trace/events/seepage/seepage_birth/enable
+[[ $birth == the-parent-$parent\ * ]] || die "fork: record not made by the parent $parent: '$birth'"
+echo "fork: the record of $child was made by its parent $parent"
+
+# 7. A pid namespace: inside, its own pids and nobody else's.
 start unshare -pf --mount-proc --kill-child "$owner" init
 sleep 0.5
 outer=$(pgrep -x owner -P $pid)
