@@ -307,8 +307,9 @@ void sentence_gate(const struct gate *g, char *buf, size_t size)
 		gate_novelty(g, value, limit, buf, size);
 		break;
 	case SEEPAGE_GATE_OWN:
-		snprintf(buf, size, "%s of the growth %s its own, not shared memory that was "
-			 "there before; at least %s %s needed", value, be, limit, be);
+		snprintf(buf, size, "%s of the growth %s its own: not shared memory that was "
+			 "there before, nor what came without a fault into what it had mapped "
+			 "before; at least %s %s needed", value, be, limit, be);
 		break;
 	case SEEPAGE_GATE_COLD:
 		if (g->passed && g->value < g->limit)

@@ -125,6 +125,33 @@ static void note_shared(struct seep_det *d, const struct seep_sample *s)
 	d->pool = pool;
 }
 
+static u32 over(u32 a, u32 b)
+{
+	return a > b ? a - b : 0;
+}
+
+/*
+ * Memory that comes without a page fault into what was mapped before is not the
+ * process's doing: khugepaged makes whole pages of it. A fault gives a huge page at
+ * most, and what is mapped since may be populated, or made whole, at any time.
+ */
+static void note_filled(struct seep_det *d, const struct seep_sample *s, u32 held, u32 vsz)
+{
+	u64 huge = 1ULL << (2 * s->page_shift - 3 - SEEP_GRANULE_SHIFT);	/* granules */
+	u32 faults = (u32)s->faults - d->faults_seen;
+	u32 grew = over(held, d->last_v), left;
+	u64 faulted = faults * huge;
+
+	d->faults_seen = (u32)s->faults;
+	d->unfilled += over(vsz, d->last_vsz);
+	d->unfilled = over(d->unfilled, over(d->last_vsz, vsz));
+	left = over(d->unfilled, grew);
+	if (grew > faulted)
+		d->filled += over(grew - (u32)faulted, d->unfilled);
+	d->unfilled = left;
+	d->filled = over(d->filled, over(d->last_v, held));
+}
+
 static void push_fast(struct seep_det *d, const struct seep_sample *s, u32 held, u32 now)
 {
 	d->fast_epochs++;
@@ -188,7 +215,10 @@ u32 seep_det_unheld(const struct seep_det *d)
 static void note_ladder(struct seep_det *d, const struct seep_sample *s, u32 now)
 {
 	u32 held = seep_granules(seep_held(s)), vsz = seep_granules(s->vsz), unheld;
+	bool watched = d->state >= SEEPAGE_STATE_WATCH && d->state <= SEEPAGE_STATE_RUNAWAY;
 
+	if (watched)
+		note_filled(d, s, held, vsz);
 	if (held != d->last_v || vsz != d->last_vsz || d->samples == 1)
 		note_change(d, s, held, vsz, now);
 	if (held < d->slow_min)
@@ -196,7 +226,7 @@ static void note_ladder(struct seep_det *d, const struct seep_sample *s, u32 now
 	unheld = seep_det_unheld(d);
 	if (unheld < d->vsz_min)
 		d->vsz_min = unheld;
-	if (d->state >= SEEPAGE_STATE_WATCH && d->state <= SEEPAGE_STATE_RUNAWAY) {
+	if (watched) {
 		note_shared(d, s);
 		push_fast(d, s, held, now);
 	}

@@ -124,6 +124,11 @@ struct seep_det {
 	u32 t_state;		/* when state was entered */
 	u32 t_run;		/* when a floor last rose, or growth was too fast to wait */
 	u32 t_begin;		/* when the levels were begun */
+	u8 accused;		/* enum seepage_series: what an alert is about */
+	u8 wpos, wn;		/* of window: the newest, and how many */
+	bool slow_rose:1;	/* slow_v is above the one before */
+	bool restarted:1;	/* the first floor is not that of a new process */
+	bool inherited:1;	/* known_rise is that of others of its name */
 
 	/* growth since the process came under watch */
 	u64 up, down;		/* bytes gained and given back */
@@ -133,11 +138,13 @@ struct seep_det {
 	u32 foreign;		/* of its growth, what was there before */
 	u16 pool_left;		/* the system gained, and nobody is known to have taken */
 	u16 foreign_new;	/* of foreign, with the last sample: it may have come early */
+	u32 filled;		/* of its growth, what came into older mappings by itself */
+	u32 unfilled;		/* granules mapped since, and not filled yet */
+	u32 faults_seen;	/* at the last sample, wrapping */
 	u32 t_watch;		/* its begin */
 	u32 onset_t, onset_v;	/* the sample before the step that began it */
 
 	/* what an alert is about */
-	u8 accused;		/* enum seepage_series */
 	u32 accused_v0;		/* floor before the growth */
 	u32 accused_top;	/* highest floor of the growth */
 	u32 accused_epoch;	/* of the longest level that showed it */
@@ -150,9 +157,6 @@ struct seep_det {
 
 	u32 last_v;		/* granules at the last sample */
 	u32 slow_v;		/* the last floor pushed to mem */
-	bool slow_rose;		/* above the one before */
-	bool restarted;		/* the first floor is not that of a new process */
-	bool inherited;		/* known_rise is that of others of its name */
 	u32 slow_min;		/* least since then */
 	u32 vsz_min, vsz_v;	/* the same of unheld: since its last push, pushed then */
 	u32 last_vsz;		/* granules at the last sample */
@@ -166,7 +170,6 @@ struct seep_det {
 	struct seep_rung fast_rung[SEEP_FAST_LEVELS];
 	struct seep_rung vsz_rung[SEEP_VSZ_LEVELS];
 
-	u8 wpos, wn;
 	struct seep_point window[SEEP_WINDOW];
 	struct seep_classic classic;
 };

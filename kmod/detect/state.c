@@ -38,6 +38,9 @@ void seep_watch_begin(struct seep_det *d, const struct seep_sample *s, u32 now)
 	d->foreign = 0;
 	d->pool_left = 0;
 	d->foreign_new = 0;
+	d->filled = 0;
+	d->unfilled = 0;
+	d->faults_seen = (u32)s->faults;
 	d->t_watch = now;
 	d->onset_t = now;
 	d->onset_v = d->last_v;

@@ -132,16 +132,20 @@ static bool novel(const struct seep_det *d, const struct seep_sample *s,
 	return seep_rise(g) > higher || g->t1 - g->t0 > longer;
 }
 
-/* Of its growth, what is not shared memory that was there before. */
+/*
+ * Of its growth, what is neither shared memory that was there before nor came by
+ * itself. Without all shared memory, or without faults, one of the two is not known.
+ */
 static u32 own_permille(const struct seep_det *d, const struct seep_sample *s)
 {
 	u32 gained = d->last_v > d->watch_v0 ? d->last_v - d->watch_v0 : 0;
+	u64 others = (u64)(s->pool ? d->foreign : 0) + (s->faults ? d->filled : 0);
 
-	if (!s->pool || !d->foreign)
+	if (!others)
 		return 1000;
-	if (d->foreign >= gained)
+	if (others >= gained)
 		return 0;
-	return (u32)seep_div(1000ULL * (gained - d->foreign), gained);
+	return (u32)seep_div(1000 * (gained - others), gained);
 }
 
 /*

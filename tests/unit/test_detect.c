@@ -16,6 +16,11 @@ static double noise(double t)
 	return (double)(x >> 8) / (1 << 24);
 }
 
+static bool alerted(u8 state)
+{
+	return state >= SEEPAGE_STATE_SUSPECTED && state <= SEEPAGE_STATE_RUNAWAY;
+}
+
 /* ---- ladder: shapes ---- */
 
 static void test_leak_is_named_early(void **state)
@@ -445,9 +450,119 @@ static void test_swapped_leak_still_grows(void **state)
 		u64 total = (u64)leak_20mb_min(t), resident = total < 50 * MB ? total : 50 * MB;
 
 		m.s.swap = total - resident;	/* RSS stands still from 50 MB on */
+		m.s.faults += resident < total ? 20 * MB / 6 / 4096 : 0;
 		feed(&m, t, resident, true);
 	}
 	assert_true(m.worst >= SEEPAGE_STATE_SUSPECTED);
+}
+
+static s64 own;		/* permille of its growth, as last said; -1: never */
+
+/* One sample of a process that maps and faults as it is said to. */
+static void feed_mapped(struct sim *m, double t, u64 anon, u64 vsz, u64 faults)
+{
+	const struct seep_gate *g;
+
+	m->s.time_ns = m->t0 + (u64)(t * 1e9);
+	m->s.age_ns = m->s.time_ns - m->t0;
+	m->s.anon = anon;
+	m->s.vsz = vsz;
+	m->s.faults = faults;
+	m->s.faults_anon = faults;
+	m->s.headroom = m->limit - anon;
+	m->s.full = fmod(t, 10) == 0;
+	seep_det_feed(&m->d, &m->s, &m->c, &m->v);
+	if (m->v.state <= SEEPAGE_STATE_RUNAWAY && m->v.state > m->worst)
+		m->worst = m->v.state;
+	g = gate(&m->v, SEEPAGE_GATE_OWN);
+	own = g ? g->value : t == 0 ? -1 : own;
+}
+
+/* What a process does for so many seconds: each second it gains, maps and faults so much. */
+struct deed {
+	u32 seconds;
+	double gains, maps;	/* MB; less than none: gives back, unmaps */
+	u32 faults;
+};
+
+/* After half an hour at rest. */
+static void run_deeds(struct sim *m, const struct deed *deed)
+{
+	double anon = 50, vsz = 400;
+	u64 faults = 100000;
+	u32 t;
+
+	sim_init(m, 1 * GB);
+	for (t = 0; t <= 1800; t += 10)
+		feed_mapped(m, t, 50 * MB, 400 * MB, faults);
+	for (t = 1801; deed->seconds; deed++)
+		for (u32 i = 0; i < deed->seconds; i++, t++) {
+			anon += deed->gains;
+			vsz += deed->maps;
+			faults += deed->faults;
+			feed_mapped(m, t, (u64)(anon * MB), (u64)(vsz * MB), faults);
+		}
+}
+
+/*
+ * khugepaged makes whole pages of what is sparse, without a fault, of old mappings.
+ * What somebody maps and populates, or faults in, pages or huge pages, is his own.
+ */
+static void test_what_comes_by_itself_is_no_alert(void **state)
+{
+	static const struct {
+		struct deed deed[4];
+		u32 least, most;	/* permille of its own, at the end */
+	} row[] = {
+		{ { { 120, 1, 0, 0 } }, 0, 0 },
+		{ { { 120, 1, 0, 256 } }, 1000, 1000 },
+		{ { { 120, 1, 0, 1 } }, 1000, 1000 },
+		{ { { 120, 1, 1, 0 } }, 1000, 1000 },
+		{ { { 120, 1, .25, 0 } }, 150, 350 },
+		/* what it did before explains nothing now */
+		{ { { 40, 1, 0, 256 }, { 120, 1, 0, 0 } }, 0, 300 },
+		{ { { 40, 1, 10, 0 }, { 1, 0, -400, 0 }, { 120, 1, 0, 0 } }, 0, 300 },
+		/* nor does what is gone again make less its own */
+		{ { { 60, 1, 0, 0 }, { 1, -30, 0, 0 }, { 200, 1, 0, 256 } }, 950, 1000 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
+		struct sim m;
+
+		run_deeds(&m, row[i].deed);
+		assert_in_range(own, row[i].least, row[i].most);
+		assert_int_equal(alerted(m.worst), row[i].least >= 500);
+	}
+}
+
+/* No fault at all is none that is known of. */
+static void test_unknown_faults_hide_nothing(void **state)
+{
+	struct sim m;
+
+	(void)state;
+	sim_init(&m, 1 * GB);
+	for (u32 t = 0; t <= 1200; t += 10)
+		feed_mapped(&m, t, 50 * MB + t * MB / 3, 900 * MB, 0);
+	assert_true(alerted(m.worst));
+}
+
+/* A leak of sparse pages that are made whole later: what was mapped for it is its own. */
+static void test_sparse_leak_made_whole_is_told(void **state)
+{
+	struct sim m;
+
+	(void)state;
+	sim_init(&m, 1 * GB);
+	for (u32 t = 0; t <= 3 * 3600; t += 10) {
+		u64 areas = t / 300 + 1, in = t % 300, full = in > 60 ? 16 * MB : 2 * MB;
+
+		feed_mapped(&m, t, 40 * MB + (areas - 1) * 16 * MB + full,
+			    60 * MB + areas * 16 * MB, 10000 + areas * 512);
+	}
+	assert_true(alerted(m.worst));
+	assert_int_equal(own, 1000);
 }
 
 static void test_small_processes_raise_nothing(void **state)
@@ -617,11 +732,6 @@ static double batch(double t)
 	double in = fmod(t, 7200);
 
 	return 50.0 * MB + (in < 3600 ? 1024.0 * MB * in / 3600 : 0);
-}
-
-static bool alerted(u8 state)
-{
-	return state >= SEEPAGE_STATE_SUSPECTED && state <= SEEPAGE_STATE_RUNAWAY;
 }
 
 static u32 alerts_of(struct sim *m, shape f, double from, double to)
@@ -1367,6 +1477,9 @@ int main(void)
 		cmocka_unit_test(test_interval_change_and_stop_recovers),
 		cmocka_unit_test(test_policy_switch_ends_an_alert),
 		cmocka_unit_test(test_swapped_leak_still_grows),
+		cmocka_unit_test(test_what_comes_by_itself_is_no_alert),
+		cmocka_unit_test(test_unknown_faults_hide_nothing),
+		cmocka_unit_test(test_sparse_leak_made_whole_is_told),
 		cmocka_unit_test(test_small_processes_raise_nothing),
 		cmocka_unit_test(test_confidence_threshold_holds_back),
 		cmocka_unit_test(test_unknown_is_said),
