@@ -26,6 +26,7 @@ struct sim {
 	u64 older;		/* ns: it had this age at t0 (classic_feed() only) */
 	double at[__SEEPAGE_STATE_MAX];	/* seconds: when each state was first entered */
 	u8 worst;
+	u64 held;		/* bytes of all kinds at the last sample */
 };
 
 static inline void defaults(struct seep_conf *c)
@@ -53,15 +54,17 @@ static inline void sim_init(struct sim *m, u64 limit)
 /* One sample at t seconds with these many bytes of anonymous memory. */
 static inline void feed(struct sim *m, double t, u64 anon, bool full)
 {
-	u64 before = m->s.anon;
+	u64 before = m->s.anon, held;
 
 	m->s.time_ns = m->t0 + (u64)(t * 1e9);
 	m->s.age_ns = m->s.time_ns - m->t0;
 	m->s.anon = anon;
-	if (anon > before) {
-		m->s.faults += (anon - before) / 4096;
+	if (anon > before)
 		m->s.faults_anon += (anon - before) / 4096;
-	}
+	held = anon + m->s.swap + m->s.shmem + m->s.pgtables;
+	if (held > m->held)
+		m->s.faults += (held - m->held) / 4096;
+	m->held = held;
 	m->s.vsz = anon + 10 * MB;
 	m->s.headroom = m->limit > anon ? m->limit - anon : 0;
 	m->s.full = full;

@@ -450,7 +450,6 @@ static void test_swapped_leak_still_grows(void **state)
 		u64 total = (u64)leak_20mb_min(t), resident = total < 50 * MB ? total : 50 * MB;
 
 		m.s.swap = total - resident;	/* RSS stands still from 50 MB on */
-		m.s.faults += resident < total ? 20 * MB / 6 / 4096 : 0;
 		feed(&m, t, resident, true);
 	}
 	assert_true(m.worst >= SEEPAGE_STATE_SUSPECTED);
