@@ -3,7 +3,8 @@
  * Hook: birth and death of processes.
  *
  * A record is made here when a process is forked: it may be the heir of one that
- * ends before it has run; else at the first fault of a mm. Its program changes here
+ * ends before it has run; else at the first fault of a mm, as after vfork and exec,
+ * where an heir may still be missed. Its program changes here
  * (exec), and exits are counted so that the dead are cleared away before the next
  * tick when there are many.
  * sched_process_exit has lost p->mm up to 6.15, and comes before that later:

@@ -102,7 +102,7 @@ static bool needs_refill(u32 max)
 /**
  * seep_tab_birth() - a record for a mm, or the one it has
  * @mm: in use
- * @owner: runs in it
+ * @owner: runs in it, or will
  *
  * Context: RCU; any lock held, not NMI.
  * Return: NULL when the table is full or the pool is empty; both are counted.

@@ -210,7 +210,9 @@ int seep_put_view(struct sk_buff *skb, const struct seep_view *v, pid_t pid,
 	int room = ROOM_IDENTITY + ROOM_VERDICT + ROOM_FIGURES + ROOM_EVIDENCE;
 	u8 *from = skb_tail_pointer(skb), *at;
 
-	if (skb_tailroom(skb) < room + (gates ? ROOM_GATES : 0))
+	if (gates)
+		room += ROOM_GATES;
+	if (skb_tailroom(skb) < room)
 		return -EMSGSIZE;
 	at = put_identity(from, v, pid, ns);
 	at = put_verdict(at, v);
@@ -218,6 +220,7 @@ int seep_put_view(struct sk_buff *skb, const struct seep_view *v, pid_t pid,
 	at = put_evidence(at, v);
 	if (gates)
 		at = put_gates(at, &v->verdict);
+	seep_broken(at - from > room);
 	__skb_put(skb, at - from);
 	return 0;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The pool: empty records, allocated ahead by the worker, because a birth
- * happens where nothing can be allocated (in a fault, with locks held).
+ * happens where nothing can be allocated (in a fault or fork, with locks held).
  *
  * pool.lock is a raw spinlock with interrupts off; innermost, below tab.lock.
  */

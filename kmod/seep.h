@@ -160,7 +160,7 @@ extern const char * const seep_gate_names[__SEEPAGE_GATE_MAX];
 u64 seep_counter(enum seepage_counter id);
 void seep_counters_reset(void);
 
-/* hook.c: process context. hook_*.c: the sources, irqs off in their handlers */
+/* hook.c: process context. hook_*.c: the sources, irqs off where faults are handled */
 struct seep_hook_ops {
 	const char *name;
 	bool access_known;		/* read or write, not just a fault */

@@ -75,16 +75,17 @@ void seep_view_weigh(struct seep_view *v)
 	v->severity = seep_severity(&v->verdict, v->anon + v->file + v->shmem);
 }
 
-/* Not all of it: of gates and factors only those that are counted mean something. */
+/* All but the gates and factors, which end the view: those are counted. */
 static void blank(struct seep_view *v)
 {
+	BUILD_BUG_ON(offsetofend(struct seep_view, verdict) != sizeof(*v));
 	memset(v, 0, offsetof(struct seep_view, verdict));
 	seep_verdict_init(&v->verdict);
 }
 
 /**
  * seep_view_fill() - everything that is shown of a record
- * @v: all of it is written
+ * @v: all of it is written, but for gates and factors beyond those counted
  * @rec: live or buried
  *
  * Memory and faults are read now, the verdict is that of the last sample.
@@ -138,7 +139,7 @@ void seep_view_fill(struct seep_view *v, struct seep_rec *rec)
 
 /**
  * seep_view_fill_group() - everything that is shown of a group
- * @v: all of it is written; figures are sums, what there is no sum of is 0
+ * @v: likewise; figures are sums, what there is no sum of is 0
  * @g: with a history
  * @rec: one of its processes, live or buried: it lends its names and numbers
  *

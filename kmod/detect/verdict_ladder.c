@@ -133,22 +133,6 @@ static bool novel(const struct seep_det *d, const struct seep_sample *s,
 }
 
 /*
- * Of its growth, what is neither shared memory that was there before nor came by
- * itself. Without all shared memory, or without faults, one of the two is not known.
- */
-static u32 own_permille(const struct seep_det *d, const struct seep_sample *s)
-{
-	u32 gained = d->last_v > d->watch_v0 ? d->last_v - d->watch_v0 : 0;
-	u64 others = (u64)(s->pool ? d->foreign : 0) + (s->faults ? d->filled : 0);
-
-	if (!others)
-		return 1000;
-	if (others >= gained)
-		return 0;
-	return (u32)seep_div(1000 * (gained - others), gained);
-}
-
-/*
  * Whether the growth is used was looked at since it began, and not too long ago:
  * looks are the further apart the longer the growth has been looked at.
  */
@@ -175,6 +159,24 @@ static bool used_up(const struct seep_growth *g)
 	u32 span = g->t1 - g->t0;
 
 	return span >= HOT_MAX_DS || span / 3 >= g->tte_ds;
+}
+
+/*
+ * Of its growth under watch, what is neither shared memory that was there before nor
+ * came by itself. Nothing comes by itself for ever: what is locked may never fault.
+ */
+static u32 own_permille(const struct seep_det *d, const struct seep_sample *s,
+			const struct seep_growth *g)
+{
+	u32 gained = d->last_v > d->watch_v0 ? d->last_v - d->watch_v0 : 0;
+	u32 foreign = s->pool ? d->foreign : 0, filled = used_up(g) ? 0 : d->filled;
+	u32 others = foreign > filled ? foreign : filled;
+
+	if (!others || d->state < SEEPAGE_STATE_WATCH || d->state > SEEPAGE_STATE_RUNAWAY)
+		return 1000;
+	if (others >= gained)
+		return 0;
+	return (u32)seep_div(1000ULL * (gained - others), gained);
 }
 
 /*
@@ -284,7 +286,7 @@ static bool memory_gates(struct seep_verdict *v, const struct seep_det *d,
 
 	fresh = novel(d, s, g, &value, &limit);
 	seep_add_gate(v, SEEPAGE_GATE_NOVELTY, fresh, value, limit);
-	value = own_permille(d, s);
+	value = own_permille(d, s, g);
 	own = value >= OWN_PERMILLE;
 	seep_add_gate(v, SEEPAGE_GATE_OWN, own, value, OWN_PERMILLE);
 	if (cold_known(s, g)) {

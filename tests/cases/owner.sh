@@ -186,7 +186,7 @@ echo 1 >$trace/events/seepage/seepage_birth/enable
 read -r parent child < <(perl -e '$0 = "the-parent"; $p = fork; exit if !$p; print "$$ $p\n"; wait')
 birth=$(grep "seepage_birth:.* pid=$child " $trace/trace | sed 's/^ *//' || true)
 echo 0 >$trace/events/seepage/seepage_birth/enable
-[[ $birth == the-parent-$parent\ * ]] || die "fork: record not made by the parent $parent: '$birth'"
+[[ ${birth%% *} == *-$parent ]] || die "fork: record not made by the parent $parent: '$birth'"
 echo "fork: the record of $child was made by its parent $parent"
 
 # 7. A pid namespace: inside, its own pids and nobody else's.

@@ -322,7 +322,7 @@ enum seepage_gate {
 	SEEPAGE_GATE_HORIZON,		/* seconds to exhaustion; at most */
 	SEEPAGE_GATE_CONFIDENCE,	/* confidence; must exceed alert_confidence */
 	SEEPAGE_GATE_NOVELTY,		/* rise, bytes; 150 % of one released before */
-	SEEPAGE_GATE_OWN,		/* permille: not others' shmem, nor without a fault */
+	SEEPAGE_GATE_OWN,		/* permille: not others' shmem, nor come by itself */
 	SEEPAGE_GATE_COLD,		/* permille of the growth not used again; least */
 	SEEPAGE_GATE_SPREAD,		/* permille of a group not growing itself; least */
 
