@@ -33,8 +33,8 @@ static noinline u64 classify(const struct seep_rec *rec, const struct seep_sampl
 	struct seep_fault_delta f = {
 		.access_known = seep_hook->access_known,
 		.around = max_t(u32, FAULT_AROUND_BYTES >> PAGE_SHIFT, 1),
-		.reads = rw[0] - rec->faults_rw[0],
-		.writes = rw[1] - rec->faults_rw[1],
+		.reads = rw[0] - (rec->last.faults - rec->faults_w),
+		.writes = rw[1] - rec->faults_w,
 		.anon = (s64)(s->anon + s->swap - rec->last.anon - rec->last.swap) >> PAGE_SHIFT,
 		.file = (s64)(s->file - rec->last.file) >> PAGE_SHIFT,
 		.shmem = (s64)(s->shmem - rec->last.shmem) >> PAGE_SHIFT,

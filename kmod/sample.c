@@ -106,7 +106,7 @@ static bool keep(struct seep_rec *rec, const struct seep_sample *s)
 {
 	bool news = changed(s, &rec->last);
 
-	memcpy(rec->faults_rw, pass.rw, sizeof(rec->faults_rw));
+	rec->faults_w = pass.rw[1];
 	rec->last = *s;
 	return news;
 }

@@ -70,7 +70,7 @@ struct seep_rec {
 	struct list_head kin;		/* of the group */
 	u32 counted;			/* granules of it in what the group holds */
 	struct list_head hot;		/* under suspicion: sampled faster; or buried */
-	u64 faults_rw[2];		/* reads, writes at the last sample */
+	u64 faults_w;			/* of last.faults, the writes */
 	u64 cgroup_full;		/* bytes it holds when its cgroup is full */
 	u64 cgroup_ns;			/* monotonic, when that was told; 0: not known */
 	struct seep_sample last;
