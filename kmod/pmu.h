@@ -61,7 +61,7 @@ struct seep_pmu_cpu {
 	u8 have[SEEP_PMU_EVENTS];	/* pmu mutex from here on: events that it has */
 	u8 have_n, always;		/* how many, and of them in every turn: the first */
 	u8 at;				/* of the others, the first of the turn */
-	bool stale;			/* its CPU came anew; by xchg() */
+	bool stale;			/* its events are to be made anew; by xchg() */
 };
 
 DECLARE_PER_CPU(struct seep_pmu_cpu, seep_pmu_cpu);

@@ -29,6 +29,8 @@ static struct perf_event *create(int cpu, const struct seep_pmu_listed *ev)
  * @n: its length
  * @rc: of each event; of one that could be made somewhere it is 0 for good
  *
+ * For want of memory there may be fewer of them: then it is stale.
+ *
  * Context: process, may sleep, pmu mutex, not cpus_read_lock().
  * Return: how many could be made
  */
@@ -36,6 +38,7 @@ int seep_pmu_cpu_create(int cpu, const struct seep_pmu_listed *ev, u8 n, int *rc
 {
 	struct seep_pmu_cpu *pc = per_cpu_ptr(&seep_pmu_cpu, cpu);
 	struct perf_event *e;
+	bool short_of = false;
 	u8 i, pass;
 
 	pc->have_n = 0;
@@ -46,6 +49,7 @@ int seep_pmu_cpu_create(int cpu, const struct seep_pmu_listed *ev, u8 n, int *rc
 				continue;
 			e = create(cpu, &ev[i]);
 			if (IS_ERR(e)) {
+				short_of |= PTR_ERR(e) == -ENOMEM;
 				/* -ENODEV: the CPU went offline meanwhile */
 				if (rc[i] && PTR_ERR(e) != -ENODEV)
 					rc[i] = PTR_ERR(e);
@@ -58,6 +62,8 @@ int seep_pmu_cpu_create(int cpu, const struct seep_pmu_listed *ev, u8 n, int *rc
 		if (!pass)
 			pc->always = pc->have_n;
 	}
+	if (short_of)
+		xchg(&pc->stale, true);
 	return pc->have_n;
 }
 

@@ -15,6 +15,7 @@
 #include "pmu.h"
 
 #define ROTATE_MS	200
+#define RETRY_MS	10000		/* of a CPU that lacks events for want of memory */
 #define PRICE_MAX	16U		/* readings of the clock; 1 to 5 are usual */
 #define JUDGE_NS	NSEC_PER_SEC	/* so long an event must have had its turn */
 
@@ -22,6 +23,7 @@ static void rotate_work(struct work_struct *w);
 static void reconcile_work(struct work_struct *w);
 static DECLARE_DELAYED_WORK(rotate, rotate_work);
 static DECLARE_WORK(reconcile, reconcile_work);
+static DECLARE_DELAYED_WORK(retry, reconcile_work);
 
 static DEFINE_MUTEX(pmu_mutex);
 static struct {				/* pmu_mutex */
@@ -102,12 +104,23 @@ static void close_all(void)
 		seep_pmu_cpu_close(cpu);
 }
 
+/* A CPU that has not all its events by now gets them later. */
+static void retry_later(void)
+{
+	int cpu;
+
+	for_each_online_cpu(cpu)
+		if (READ_ONCE(per_cpu_ptr(&seep_pmu_cpu, cpu)->stale))
+			schedule_delayed_work(&retry, msecs_to_jiffies(RETRY_MS));
+}
+
 static void reconcile_work(struct work_struct *w)
 {
 	mutex_lock(&pmu_mutex);
 	if (pmu.state == COUNTING) {
 		create_all();
 		open_all();
+		retry_later();
 	}
 	mutex_unlock(&pmu_mutex);
 }
@@ -183,6 +196,7 @@ static int count(void)
 	*pmu.why = '\0';
 	create_all();			/* those that came before the callbacks were there */
 	open_all();
+	retry_later();
 	if (pmu.n > pmu.max)
 		schedule_delayed_work(&rotate, msecs_to_jiffies(ROTATE_MS));
 	return 0;
@@ -295,6 +309,7 @@ void seep_pmu_exit(void)
 	forget();
 	mutex_unlock(&pmu_mutex);
 	cancel_work_sync(&reconcile);
+	cancel_delayed_work_sync(&retry);
 	cancel_delayed_work_sync(&rotate);
 }
 

@@ -50,6 +50,20 @@ before=$(cycles)
 echo 1 >$cpu1
 sleep 1
 (($(cycles) > before)) || die "loaded with CPU 1 off: nothing counts"
+# A CPU that comes when there is no memory for its events gets them later.
+nomem=/sys/module/fakepmu/parameters/nomem
+ran() { seepage -j status | field .pmc_events.cycles.running_ns; }
+both_count() {
+	local before
+	before=$(ran)
+	sleep 1
+	(($(ran) - before >= 1700000000))
+}
+echo 0 >$cpu1
+echo 3 >$nomem
+echo 1 >$cpu1
+wait_for 5 grep -qx 0 $nomem
+wait_for 30 both_count
 (for ((i = 0; i < 8; i++)); do echo 0 >$cpu1; echo 1 >$cpu1; done) &
 for ((i = 0; i < 3; i++)); do
 	unload
