@@ -20,13 +20,24 @@ fake_pmu counters=4
 events=cycles,instructions,llc_references,llc_misses,loads,dtlb_misses
 load pmc_events=$events,page_walk_cycles=r8,node_local=r9,node_remote=ra sample_interval_ms=500 suspect_interval_ms=300 max_cpu_permille=1000
 assert_eq "$(pmc_status)" on pmc_status
+# Spare records come with those in use, one with sixteen, but a full table has none:
+# what one of 8192 takes is told by tables that are full as they are.
+full() {
+	seepage set max_processes "$1"
+	sleep 2
+	figures
+	seepage set max_processes 8192
+}
 sleep 2
-read -r few few_bytes < <(figures)
-crowd $n
-wait_for 20 grown $((few + n))
-sleep 2
-read -r many many_bytes < <(figures)
-disperse "$parent"
+begun=$(seepage -j status | field .processes)
+crowd $((n / 2))
+wait_for 20 grown $((begun + n / 2))
+first=$parent
+read -r few few_bytes < <(full $((begun + n / 2)))
+crowd $((n / 2))
+wait_for 20 grown $((begun + n))
+read -r many many_bytes < <(full $((begun + n)))
+disperse "$first" "$parent"
 each=$(((many_bytes - few_bytes) / (many - few)))
 fixed=$((few_bytes - few * each))
 within "memory per further process, bytes" $each 2048
