@@ -211,7 +211,7 @@ void seep_group_add(const struct seep_rec *rec)
 {
 	struct seep_group *g = rec->group;
 
-	if (rec->det.state == SEEPAGE_STATE_OK || rec->det.state > SEEPAGE_STATE_RUNAWAY)
+	if (!seep_watched(rec->det.state))
 		return;
 	g->sum.growing++;
 	g->sum.alerting += seep_alert_is(rec->det.state);

@@ -59,7 +59,7 @@ static void on_fork(void *data, struct task_struct *parent, struct task_struct *
 	if (seep_disabled() || !thread_group_leader(child))
 		return;
 	seep_count(FORKS);
-	if (!mm || mm == current->mm || child->flags & PF_KTHREAD)
+	if (!mm || mm == current->mm)
 		return;
 	rcu_read_lock();
 	seep_tab_birth(mm, child);

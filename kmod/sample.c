@@ -25,11 +25,6 @@ static struct {				/* of the pass; seep_table_mutex */
 
 static LIST_HEAD(hot);			/* seep_table_mutex */
 
-static bool suspicious(u8 state)
-{
-	return state >= SEEPAGE_STATE_WATCH && state <= SEEPAGE_STATE_RUNAWAY;
-}
-
 /* What an old process had before its faults were counted is not their gain. */
 static void __cold first_look(struct seep_rec *rec)
 {
@@ -137,9 +132,9 @@ static noinline void follow_up(struct seep_rec *rec, u8 prev, const struct seep_
 		seep_alert_state(rec, prev, v);
 	else if (rec->told.pending)
 		seep_alert_retry(rec);
-	if (suspicious(v->state) && list_empty(&rec->hot))
+	if (seep_watched(v->state) && list_empty(&rec->hot))
 		list_add_tail(&rec->hot, &hot);
-	else if (!suspicious(v->state) && !list_empty(&rec->hot))
+	else if (!seep_watched(v->state) && !list_empty(&rec->hot))
 		list_del_init(&rec->hot);
 	if (full && rec->group)
 		seep_group_add(rec);

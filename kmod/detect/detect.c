@@ -96,6 +96,11 @@ static void push_vsz(struct seep_det *d)
 	d->vsz_min = ~0U;
 }
 
+static u32 over(u32 a, u32 b)
+{
+	return a > b ? a - b : 0;
+}
+
 /*
  * Shared memory that was there before somebody mapped it is not this process's
  * growth: of what it maps more, sample by sample, at most what the whole system
@@ -107,27 +112,19 @@ static void push_vsz(struct seep_det *d)
 static void note_shared(struct seep_det *d, const struct seep_sample *s)
 {
 	u32 shared = seep_granules(s->shmem), pool = seep_granules(s->pool);
-	u32 came = d->pool_left + (pool > d->pool ? pool - d->pool : 0);
-	u32 grew = shared > d->shared ? shared - d->shared : 0;
-	u32 gone = shared < d->shared ? d->shared - shared : 0;
+	u32 came = d->pool_left + over(pool, d->pool);
+	u32 grew = over(shared, d->shared), gone = over(d->shared, shared);
 	u32 early = d->foreign_new < came ? d->foreign_new : came, own;
 
 	came -= early;
 	own = grew < came ? grew : came;
 	came -= own;
 	grew -= own;
-	d->foreign -= early < d->foreign ? early : d->foreign;
-	d->foreign -= gone < d->foreign ? gone : d->foreign;
-	d->foreign += grew;
+	d->foreign = over(over(d->foreign, early), gone) + grew;
 	d->foreign_new = grew < 0xffff ? (u16)grew : 0xffff;
 	d->pool_left = came < POOL_LEFT ? (u16)came : POOL_LEFT;
 	d->shared = shared;
 	d->pool = pool;
-}
-
-static u32 over(u32 a, u32 b)
-{
-	return a > b ? a - b : 0;
 }
 
 /*
@@ -215,7 +212,7 @@ u32 seep_det_unheld(const struct seep_det *d)
 static void note_ladder(struct seep_det *d, const struct seep_sample *s, u32 now)
 {
 	u32 held = seep_granules(seep_held(s)), vsz = seep_granules(s->vsz), unheld;
-	bool watched = d->state >= SEEPAGE_STATE_WATCH && d->state <= SEEPAGE_STATE_RUNAWAY;
+	bool watched = seep_watched(d->state);
 
 	if (watched)
 		note_filled(d, s, held, vsz);

@@ -327,6 +327,12 @@ static inline const struct seep_point *seep_point(const struct seep_det *d, u32 
 	return &d->window[(d->wpos + SEEP_WINDOW - 1 - back) % SEEP_WINDOW];
 }
 
+/* Under watch or worse: its growth is looked at closely. */
+static inline bool seep_watched(u8 state)
+{
+	return state >= SEEPAGE_STATE_WATCH && state <= SEEPAGE_STATE_RUNAWAY;
+}
+
 static inline bool seep_alert_is(u8 state)
 {
 	return state >= SEEPAGE_STATE_SUSPECTED && state <= SEEPAGE_STATE_RUNAWAY;

@@ -172,7 +172,7 @@ static u32 own_permille(const struct seep_det *d, const struct seep_sample *s,
 	u32 foreign = s->pool ? d->foreign : 0, filled = used_up(g) ? 0 : d->filled;
 	u32 others = foreign > filled ? foreign : filled;
 
-	if (!others || d->state < SEEPAGE_STATE_WATCH || d->state > SEEPAGE_STATE_RUNAWAY)
+	if (!others || !seep_watched(d->state))
 		return 1000;
 	if (others >= gained)
 		return 0;

@@ -52,17 +52,20 @@ sleep 1
 (($(cycles) > before)) || die "loaded with CPU 1 off: nothing counts"
 # A CPU that comes when there is no memory for its events gets them later.
 nomem=/sys/module/fakepmu/parameters/nomem
-ran() { seepage -j status | field .pmc_events.cycles.running_ns; }
+# Of what both CPUs are counted for, cycles have to run on both: one alone is half.
+ran() { seepage -j status | field '.pmc_events.cycles | "\(.enabled_ns) \(.running_ns)"'; }
 both_count() {
-	local before
-	before=$(ran)
+	local enabled running enabled2 running2
+	read -r enabled running < <(ran)
 	sleep 1
-	(($(ran) - before >= 1700000000))
+	read -r enabled2 running2 < <(ran)
+	((enabled2 > enabled && (running2 - running) * 10 >= (enabled2 - enabled) * 9))
 }
 echo 0 >$cpu1
 echo 3 >$nomem
 echo 1 >$cpu1
 wait_for 5 grep -qx 0 $nomem
+! both_count || die "cycles run on both CPUs, one of which had no memory for them"
 wait_for 30 both_count
 (for ((i = 0; i < 8; i++)); do echo 0 >$cpu1; echo 1 >$cpu1; done) &
 for ((i = 0; i < 3; i++)); do

@@ -36,23 +36,8 @@ static ulong lacking;
 module_param(lacking, ulong, 0644);
 MODULE_PARM_DESC(lacking, "mask of CPUs without any events, as of another kind");
 
-static atomic_t nomem = ATOMIC_INIT(0);
-static int nomem_set(const char *val, const struct kernel_param *kp)
-{
-	int n, rc = kstrtoint(val, 0, &n);
-
-	if (!rc)
-		atomic_set(&nomem, n);
-	return rc;
-}
-
-static int nomem_get(char *buf, const struct kernel_param *kp)
-{
-	return sprintf(buf, "%d\n", atomic_read(&nomem));
-}
-
-static const struct kernel_param_ops nomem_ops = { .set = nomem_set, .get = nomem_get };
-module_param_cb(nomem, &nomem_ops, NULL, 0644);
+static uint nomem;
+module_param(nomem, uint, 0644);
 MODULE_PARM_DESC(nomem, "so many events, the next ones, find no memory");
 
 struct bank {
@@ -150,8 +135,10 @@ static int event_init(struct perf_event *e)
 		return -ENOENT;
 	if (refused >> id & 1 || (e->cpu >= 0 && lacking >> e->cpu & 1))
 		return -ENOENT;
-	if (atomic_add_unless(&nomem, -1, 0))
+	if (nomem) {
+		nomem--;
 		return -ENOMEM;
+	}
 	return e->attr.sample_period ? -EOPNOTSUPP : 0;
 }
 

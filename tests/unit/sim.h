@@ -51,21 +51,12 @@ static inline void sim_init(struct sim *m, u64 limit)
 		m->at[i] = -1;
 }
 
-/* One sample at t seconds with these many bytes of anonymous memory. */
-static inline void feed(struct sim *m, double t, u64 anon, bool full)
+/* One sample at t seconds; what it maps and faults is given. */
+static inline void sample(struct sim *m, double t, u64 anon, bool full)
 {
-	u64 before = m->s.anon, held;
-
 	m->s.time_ns = m->t0 + (u64)(t * 1e9);
 	m->s.age_ns = m->s.time_ns - m->t0;
 	m->s.anon = anon;
-	if (anon > before)
-		m->s.faults_anon += (anon - before) / 4096;
-	held = anon + m->s.swap + m->s.shmem + m->s.pgtables;
-	if (held > m->held)
-		m->s.faults += (held - m->held) / 4096;
-	m->held = held;
-	m->s.vsz = anon + 10 * MB;
 	m->s.headroom = m->limit > anon ? m->limit - anon : 0;
 	m->s.full = full;
 	seep_det_feed(&m->d, &m->s, &m->c, &m->v);
@@ -73,6 +64,20 @@ static inline void feed(struct sim *m, double t, u64 anon, bool full)
 		m->at[m->v.state] = t;
 	if (m->v.state <= SEEPAGE_STATE_RUNAWAY && m->v.state > m->worst)
 		m->worst = m->v.state;
+}
+
+/* One sample at t seconds with these many bytes of anonymous memory. */
+static inline void feed(struct sim *m, double t, u64 anon, bool full)
+{
+	u64 before = m->s.anon, held = anon + m->s.swap + m->s.shmem + m->s.pgtables;
+
+	if (anon > before)
+		m->s.faults_anon += (anon - before) / 4096;
+	if (held > m->held)
+		m->s.faults += (held - m->held) / 4096;
+	m->held = held;
+	m->s.vsz = anon + 10 * MB;
+	sample(m, t, anon, full);
 }
 
 typedef double (*shape)(double t);

@@ -16,11 +16,6 @@ static double noise(double t)
 	return (double)(x >> 8) / (1 << 24);
 }
 
-static bool alerted(u8 state)
-{
-	return state >= SEEPAGE_STATE_SUSPECTED && state <= SEEPAGE_STATE_RUNAWAY;
-}
-
 /* ---- ladder: shapes ---- */
 
 static void test_leak_is_named_early(void **state)
@@ -462,17 +457,10 @@ static void feed_mapped(struct sim *m, double t, u64 anon, u64 vsz, u64 faults)
 {
 	const struct seep_gate *g;
 
-	m->s.time_ns = m->t0 + (u64)(t * 1e9);
-	m->s.age_ns = m->s.time_ns - m->t0;
-	m->s.anon = anon;
 	m->s.vsz = vsz;
 	m->s.faults = faults;
 	m->s.faults_anon = faults;
-	m->s.headroom = m->limit - anon;
-	m->s.full = fmod(t, 10) == 0;
-	seep_det_feed(&m->d, &m->s, &m->c, &m->v);
-	if (m->v.state <= SEEPAGE_STATE_RUNAWAY && m->v.state > m->worst)
-		m->worst = m->v.state;
+	sample(m, t, anon, fmod(t, 10) == 0);
 	g = gate(&m->v, SEEPAGE_GATE_OWN);
 	own = g ? g->value : t == 0 ? -1 : own;
 }
@@ -531,7 +519,7 @@ static void test_what_comes_by_itself_is_no_alert(void **state)
 
 		run_deeds(&m, row[i].deed);
 		assert_in_range(own, row[i].least, row[i].most);
-		assert_int_equal(alerted(m.worst), row[i].least >= 500);
+		assert_int_equal(seep_alert_is(m.worst), row[i].least >= 500);
 	}
 }
 
@@ -545,7 +533,7 @@ static void test_nothing_comes_by_itself_for_ever(void **state)
 	sim_init(&m, 1 * GB);
 	for (u32 t = 0; t <= 2000; t += 10) {
 		feed_mapped(&m, t, 50 * MB + t * MB / 2, 1000 * MB, 0);
-		if (at < 0 && alerted(m.worst))
+		if (at < 0 && seep_alert_is(m.worst))
 			at = t;
 	}
 	assert_in_range(at, .7 * 1948, .8 * 1948);
@@ -564,7 +552,7 @@ static void test_sparse_leak_made_whole_is_told(void **state)
 		feed_mapped(&m, t, 40 * MB + (areas - 1) * 16 * MB + full,
 			    60 * MB + areas * 16 * MB, 10000 + areas * 512);
 	}
-	assert_true(alerted(m.worst));
+	assert_true(seep_alert_is(m.worst));
 	assert_int_equal(own, 1000);
 }
 
@@ -744,7 +732,7 @@ static u32 alerts_of(struct sim *m, shape f, double from, double to)
 
 	for (double t = from; t < to; t += 10) {
 		feed(m, t, (u64)f(t), true);
-		alerts += alerted(m->v.state) && !alerted(prev);
+		alerts += seep_alert_is(m->v.state) && !seep_alert_is(prev);
 		prev = m->v.state;
 	}
 	return alerts;
