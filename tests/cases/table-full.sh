@@ -55,10 +55,12 @@ refused=$(($(status .counters.table_full) - table_full))
 assert_eq "$(status .counters.pool_empty)" 0 "pool_empty"
 load sample_interval_ms=3600000
 with=$(cost)
-# On a debug kernel the time is that of its checkers: shown, not judged.
+# A time: what else the machine does may slow each of them, so the slower of the two that
+# are known to be fast is what it is compared with; bench counts instructions. On a debug
+# kernel the time is that of its checkers: shown, not judged.
 awk -v a="$bare" -v b="$with" -v c="$without" -v slow="${SEEPAGE_SLOW:-1}" 'BEGIN {
 	printf "ns a fault (noisy clock): %.0f bare, %.0f with a record, %.0f without one\n", a, b, c
-	exit !(c < 1.5 * a + 500 || slow > 1) }' || die "a fault without a record costs too much"
+	exit !(c < 1.5 * (a > b ? a : b) + 500 || slow > 1) }' || die "a fault without a record costs too much"
 
 # Some end, others take their place.
 load max_processes=16 sample_interval_ms=300 suspect_interval_ms=300 max_cpu_permille=1000
