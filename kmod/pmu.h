@@ -16,13 +16,16 @@
 #define SEEP_PMU_COUNTERS	8	/* at once: the most that pmc_max_counters allows */
 #define SEEP_PMU_NAME		24
 
+struct seep_pmu_set;
+
 /* An event of the list. */
 struct seep_pmu_listed {
 	char name[SEEP_PMU_NAME];
 	u32 type;			/* as in struct perf_event_attr */
 	u64 config;
+	s8 row;				/* of pmu_table.h: each processor's own code; or -1 */
 	bool always;			/* in every turn */
-	bool none;			/* this processor has no such event */
+	bool none;			/* the processor that was asked has no such event */
 };
 
 struct seep_pmu_got {
@@ -128,6 +131,9 @@ void seep_pmu_cpu_rotate(int cpu, u8 max);
 /* pmu_events.c: any context that may sleep */
 int seep_pmu_parse(const char *text, struct seep_pmu_listed *list, char *why, size_t size);
 int seep_pmu_defaults(struct seep_pmu_listed *list);
+const struct seep_pmu_set *seep_pmu_processor(int cpu);
+bool seep_pmu_code(const struct seep_pmu_set *set, const struct seep_pmu_listed *ev,
+		   u32 *type, u64 *config);
 void seep_pmu_host(char *buf, size_t size);
 
 #endif /* SEEP_PMU_H */

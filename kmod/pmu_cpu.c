@@ -9,12 +9,12 @@
 #include <linux/smp.h>
 #include "pmu.h"
 
-static struct perf_event *create(int cpu, const struct seep_pmu_listed *ev)
+static struct perf_event *create(int cpu, u32 type, u64 config)
 {
 	struct perf_event_attr attr = {
 		.size = sizeof(attr),
-		.type = ev->type,
-		.config = ev->config,
+		.type = type,
+		.config = config,
 		.disabled = 1,
 		.exclude_guest = 1,	/* guests may have counters of their own */
 	};
@@ -37,17 +37,20 @@ static struct perf_event *create(int cpu, const struct seep_pmu_listed *ev)
 int seep_pmu_cpu_create(int cpu, const struct seep_pmu_listed *ev, u8 n, int *rc)
 {
 	struct seep_pmu_cpu *pc = per_cpu_ptr(&seep_pmu_cpu, cpu);
+	const struct seep_pmu_set *set = seep_pmu_processor(cpu);
 	struct perf_event *e;
 	bool short_of = false;
 	u8 i, pass;
+	u64 config;
+	u32 type;
 
 	pc->have_n = 0;
 	pc->at = 0;
 	for (pass = 0; pass < 2; pass++) {
 		for (i = 0; i < n; i++) {
-			if (ev[i].none || ev[i].always != !pass)
+			if (ev[i].always != !pass || !seep_pmu_code(set, &ev[i], &type, &config))
 				continue;
-			e = create(cpu, &ev[i]);
+			e = create(cpu, type, config);
 			if (IS_ERR(e)) {
 				short_of |= PTR_ERR(e) == -ENOMEM;
 				/* -ENODEV: the CPU went offline meanwhile */

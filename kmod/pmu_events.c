@@ -3,10 +3,12 @@
  * Hardware counters: what an event is called, and the code that it has on this
  * processor. A list of the user's own is read here as well.
  */
+#include <linux/cpumask.h>
 #include <linux/kernel.h>
 #include <linux/nodemask.h>
 #include <linux/perf_event.h>
 #include <linux/slab.h>
+#include <linux/smp.h>
 #include <linux/string.h>
 #ifdef CONFIG_X86
 #include <asm/cpufeature.h>
@@ -54,7 +56,23 @@ static const struct {
 	{ "node-load-misses", PERF_TYPE_HW_CACHE, CACHE(NODE, READ, MISS) },
 };
 
-static const struct seep_pmu_set *this_processor(void)
+#ifdef CONFIG_ARM64
+static void read_midr(void *midr)
+{
+	*(u32 *)midr = read_cpuid_id();
+}
+#endif
+
+/**
+ * seep_pmu_processor() - the events that a CPU has
+ * @cpu: of a machine that may have cores of several kinds (big.LITTLE), each with
+ *	codes of its own; offline it has those that perf knows by a name
+ *
+ * Intel's two kinds have one model number: theirs are told apart by the driver.
+ *
+ * Context: process, interrupts on.
+ */
+const struct seep_pmu_set *seep_pmu_processor(int cpu)
 {
 #if defined(CONFIG_X86)
 	enum seep_pmu_vendor vendor = SEEP_PMU_OTHER;
@@ -65,7 +83,10 @@ static const struct seep_pmu_set *this_processor(void)
 		vendor = SEEP_PMU_AMD;
 	return seep_pmu_lookup(vendor, boot_cpu_data.x86, boot_cpu_data.x86_model);
 #elif defined(CONFIG_ARM64)
-	return seep_pmu_lookup_midr(read_cpuid_id());
+	u32 midr = 0;
+
+	smp_call_function_single(cpu, read_midr, &midr, 1);
+	return seep_pmu_lookup_midr(midr);
 #else
 	return seep_pmu_lookup(SEEP_PMU_OTHER, 0, 0);
 #endif
@@ -78,14 +99,32 @@ static bool always(const char *name)
 	       !strcmp(name, names[SEEP_PMC_INSTRUCTIONS]);
 }
 
+/**
+ * seep_pmu_code() - what counts an event on a kind of processor
+ * @set: from seep_pmu_processor()
+ * @ev: of the list
+ * @type: as in struct perf_event_attr
+ * @config: likewise
+ *
+ * Return: false when there is no such event there.
+ */
+bool seep_pmu_code(const struct seep_pmu_set *set, const struct seep_pmu_listed *ev,
+		   u32 *type, u64 *config)
+{
+	const struct seep_pmu_event_code *code = ev->row < 0 ? NULL : &set->event[ev->row];
+
+	*type = code ? code->type : ev->type;
+	*config = code ? code->config : ev->config;
+	return !code || code->there;
+}
+
+/* It is shown with the code of one CPU; others may have another. */
 static void from_table(struct seep_pmu_listed *ev, int id)
 {
-	const struct seep_pmu_event_code *code = &this_processor()->event[id];
-
 	strscpy(ev->name, names[id], sizeof(ev->name));
-	ev->type = code->type;
-	ev->config = code->config;
-	ev->none = !code->there;
+	ev->row = id;
+	ev->none = !seep_pmu_code(seep_pmu_processor(cpumask_first(cpu_online_mask)), ev,
+				  &ev->type, &ev->config);
 	ev->always = always(ev->name);
 }
 
@@ -157,6 +196,7 @@ static const char *read_one(char *word, struct seep_pmu_listed *ev)
 	if (!is_name(word))
 		return "a name has 1 to 23 of a-z, 0-9, _";
 	strscpy(ev->name, word, sizeof(ev->name));
+	ev->row = -1;
 	ev->always = always(word);
 	word = code;
 	return read_code(code, ev) ? NULL :

@@ -378,10 +378,9 @@ static void judge(u8 id, struct seep_pmu_shown *s, u64 turn)
 		st->turn = turn;
 		st->running = s->total.running_ns;
 	}
-	if (pmu.event[id].none)
-		s->reason = "this processor has no event for it";
-	else if (st->rc)
-		s->reason = refusal(st->rc);
+	if (st->rc)
+		s->reason = pmu.event[id].none ? "this processor has no event for it" :
+						 refusal(st->rc);
 	else if (pmu.state == COUNTING && st->starved)
 		s->reason = "its counters are taken by others";
 	else if (s->total.running_ns >= JUDGE_NS && !s->total.count)

@@ -249,6 +249,7 @@ static const struct {
 	u16 part;
 	const struct seep_pmu_set *set;
 } arm[] = {
+	{ 0xd05, &cortex_a75 },		/* Cortex-A55 */
 	{ 0xd07, &cortex_a72 },		/* Cortex-A57 */
 	{ 0xd08, &cortex_a72 },
 	{ 0xd09, &cortex_a72 },		/* Cortex-A73 */
@@ -259,6 +260,7 @@ static const struct {
 	{ 0xd40, &neoverse },		/* Neoverse V1 */
 	{ 0xd41, &neoverse },		/* Cortex-A78 */
 	{ 0xd44, &neoverse },		/* Cortex-X1 */
+	{ 0xd46, &cortex_a75 },		/* Cortex-A510 */
 	{ 0xd47, &neoverse },		/* Cortex-A710 */
 	{ 0xd48, &neoverse },		/* Cortex-X2 */
 	{ 0xd49, &neoverse },		/* Neoverse N2 */
