@@ -150,7 +150,7 @@ static int read_field(struct series_reader *r, struct series *s, struct sample_l
 		break;
 	default:
 		return series_bad(r, "'%.80s': allowed a value with one of the letters "
-				  "afswvgnmxuetbhlckpqSCT before it", word);
+				  "afswvgnmxuetbhlckpqrSCT before it", word);
 	}
 	if (!series_number(word + 1, SERIES_TIME_MAX, dest))
 		return series_bad(r, "'%.80s': allowed %c and 0..%llu", word, *word,

@@ -13,7 +13,7 @@
 #include <linux/tracepoint.h>
 #include "seep.h"
 
-/* hook -> table: a mm got its record. Interrupts are off. */
+/* hook -> table: a mm got its record. */
 DECLARE_EVENT_CLASS(seepage_rec,
 	TP_PROTO(const struct seep_rec *rec),
 	TP_ARGS(rec),

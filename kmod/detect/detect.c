@@ -176,12 +176,36 @@ static void push_slow(struct seep_det *d, const struct seep_sample *s, u32 now)
 		push_vsz(d);
 }
 
+/*
+ * Whose the last growth was, of who is not under watch: a watch goes on from there,
+ * or it would know nothing until the next, which may be long in coming. Faults, and
+ * what the system gained, are those since the change before.
+ */
+static void note_origin(struct seep_det *d, const struct seep_sample *s, u32 held, u32 vsz)
+{
+	if (d->samples == 1) {
+		seep_origin_begin(d, s);
+		d->own_v0 = held;
+		return;
+	}
+	if (held > d->last_v) {
+		d->own_v0 = d->last_v;
+		d->filled = 0;
+		d->foreign = 0;
+		d->foreign_new = 0;
+	}
+	note_filled(d, s, held, vsz);
+	note_shared(d, s);
+}
+
 /* What is held and the address space, both in granules, where one has changed. */
 static seep_noinline void note_change(struct seep_det *d, const struct seep_sample *s,
 				      u32 held, u32 vsz, u32 now)
 {
 	u32 need = seep_needed_rise(seep_least_rise(s), held);
 
+	if (!seep_watched(d->state))
+		note_origin(d, s, held, vsz);
 	if (held > d->last_v)
 		d->up += seep_bytes(held - d->last_v);
 	else

@@ -134,6 +134,7 @@ struct seep_det {
 	u64 up, down;		/* bytes gained and given back */
 	u64 faults_anon0;
 	u32 watch_v0;		/* granules at its begin */
+	u32 own_v0;		/* granules before the last growth; that which a watch began with */
 	u32 shared, pool;	/* mapped of shared memory; all there is of it */
 	u32 foreign;		/* of its growth, what was there before */
 	u16 pool_left;		/* the system gained, and nobody is known to have taken */
@@ -219,6 +220,7 @@ u32 seep_det_unheld(const struct seep_det *d);
 
 /* state.c: the state, over samples; what begins anew with it */
 u8 seep_next_state(struct seep_det *d, const struct seep_verdict *v, u32 now);
+void seep_origin_begin(struct seep_det *d, const struct seep_sample *s);
 void seep_watch_begin(struct seep_det *d, const struct seep_sample *s, u32 now);
 void seep_start_over(struct seep_det *d, u32 now);
 void seep_reset_fast(struct seep_det *d, u32 t);

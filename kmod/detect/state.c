@@ -24,6 +24,17 @@ void seep_reset_slow(struct seep_det *d, u32 t)
 	d->vsz_min = ~0U;
 }
 
+/* Who mapped and faulted what so far is not asked: what comes is compared with this. */
+void seep_origin_begin(struct seep_det *d, const struct seep_sample *s)
+{
+	d->shared = seep_granules(s->shmem);
+	d->pool = seep_granules(s->pool);
+	d->pool_left = 0;
+	d->foreign_new = 0;
+	d->unfilled = 0;
+	d->faults_seen = (u32)s->faults;
+}
+
 /* The growth under watch began after the last sample that was not above. */
 void seep_watch_begin(struct seep_det *d, const struct seep_sample *s, u32 now)
 {
@@ -33,14 +44,7 @@ void seep_watch_begin(struct seep_det *d, const struct seep_sample *s, u32 now)
 	d->down = 0;
 	d->faults_anon0 = s->faults_anon;
 	d->watch_v0 = d->last_v;
-	d->shared = seep_granules(s->shmem);
-	d->pool = seep_granules(s->pool);
-	d->foreign = 0;
-	d->pool_left = 0;
-	d->foreign_new = 0;
-	d->filled = 0;
-	d->unfilled = 0;
-	d->faults_seen = (u32)s->faults;
+	seep_origin_begin(d, s);
 	d->t_watch = now;
 	d->onset_t = now;
 	d->onset_v = d->last_v;
@@ -150,7 +154,7 @@ u8 seep_next_state(struct seep_det *d, const struct seep_verdict *v, u32 now)
 		return alert_goes_on(d, v, now);
 	if (seep_alert_is(v->state)) {
 		/* whether it uses what it gained is looked at of those under watch */
-		if (d->state == SEEPAGE_STATE_OK && v->policy == SEEPAGE_POLICY_LADDER)
+		if (!seep_watched(d->state) && v->policy == SEEPAGE_POLICY_LADDER)
 			return SEEPAGE_STATE_WATCH;
 		accuse(d, v);
 		return v->state;

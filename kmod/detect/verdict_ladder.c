@@ -162,13 +162,13 @@ static bool used_up(const struct seep_growth *g)
 }
 
 /*
- * Of its growth under watch, what is neither shared memory that was there before nor
+ * Of its growth under watch, and the last one before, what is neither shared memory that was there before nor
  * came by itself. Nothing comes by itself for ever: what is locked may never fault.
  */
 static u32 own_permille(const struct seep_det *d, const struct seep_sample *s,
 			const struct seep_growth *g)
 {
-	u32 gained = d->last_v > d->watch_v0 ? d->last_v - d->watch_v0 : 0;
+	u32 gained = d->last_v > d->own_v0 ? d->last_v - d->own_v0 : 0;
 	u32 foreign = s->pool ? d->foreign : 0, filled = used_up(g) ? 0 : d->filled;
 	u32 others = foreign > filled ? foreign : filled;
 

@@ -523,6 +523,118 @@ static void test_what_comes_by_itself_is_no_alert(void **state)
 	}
 }
 
+/*
+ * Lumps that come further apart than a watch lasts, some by themselves: the one that
+ * a watch begins with counts, or there would be nothing yet to say whose it is.
+ */
+static void test_lumps_count_by_whose_they_are(void **state)
+{
+	static const struct {
+		u32 every;		/* seconds */
+		double lump;		/* MB */
+		u32 limit;		/* MB */
+		u64 faults, maps;	/* with each; MB */
+		bool told;
+	} row[] = {
+		{ 120, 16, 512, 0, 0, false },
+		{ 120, 16, 512, 4096, 0, true },
+		{ 120, 16, 512, 0, 16, true },
+		{ 300, 32, 1024, 0, 0, false },
+		{ 300, 32, 1024, 16, 0, true },
+		{ 90, 8, 512, 0, 0, false },
+		{ 600, 64, 4096, 0, 0, false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
+		u64 anon = 50, vsz = 5000, faults = 100000;
+		bool full, told = false;
+		struct sim m;
+
+		sim_init(&m, row[i].limit * MB);
+		for (u32 t = 0; anon < row[i].limit / 10 * 7; t++) {
+			if (t > 1800 && t % row[i].every == 3) {
+				anon += row[i].lump;
+				faults += row[i].faults;
+				vsz += row[i].maps;
+			}
+			full = t % 10 == 0;
+			if (!full && !seep_watched(m.d.state))
+				continue;
+			feed_mapped(&m, t, anon * MB, vsz * MB, faults);
+			told |= seep_alert_is(m.v.state);
+		}
+		if (told != row[i].told)
+			fail_msg("row %zu: told %d", i, told);
+	}
+}
+
+/* Who was accused and recovered: what comes then is looked at like anybody's. */
+static void test_recovered_is_watched_again(void **state)
+{
+	u64 anon = 50, faults = 100000;
+	struct sim m;
+	u8 before;
+	u32 t;
+
+	(void)state;
+	sim_init(&m, 1 * GB);
+	for (t = 0; !seep_alert_is(m.d.state); t++) {
+		feed_mapped(&m, t, ++anon * MB, 2000 * MB, faults += 256);
+		assert_true(t < 600);
+	}
+	for (; m.d.state != SEEPAGE_STATE_RECOVERED; t++) {
+		feed_mapped(&m, t, 50 * MB, 2000 * MB, faults);
+		assert_true(t < 2000);
+	}
+	/* without a fault: not its own, and nobody steps from here to an alert */
+	for (anon = 50; anon < 300; t++) {
+		before = m.d.state;
+		feed_mapped(&m, t, ++anon * MB, 2000 * MB, faults);
+		assert_false(before == SEEPAGE_STATE_RECOVERED && seep_alert_is(m.d.state));
+		assert_false(seep_alert_is(m.d.state));
+	}
+	/* and with faults it is told of again */
+	for (; !seep_alert_is(m.d.state); t++) {
+		feed_mapped(&m, t, ++anon * MB, 2000 * MB, faults += 256);
+		assert_true(anon < 900);
+	}
+}
+
+/* A huge page is 2 MB of 4 KB pages, 32 MB of 16 KB ones, 512 MB of 64 KB ones. */
+static void test_what_a_fault_explains_goes_by_page_size(void **state)
+{
+	static const struct {
+		u8 page_shift;
+		u32 mb;			/* gained with one fault */
+		bool own;
+	} row[] = {
+		{ 12, 2, true }, { 12, 5, false }, { 14, 32, true }, { 14, 65, false },
+		{ 16, 100, true },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
+		u64 anon = 50, faults = 0xfffffff0;	/* and over the edge of 32 bits */
+		struct sim m;
+
+		sim_init(&m, 8 * GB);
+		m.s.page_shift = row[i].page_shift;
+		own = -1;
+		for (u32 t = 0; t < 600; t++) {
+			if (t > 300 && anon < 4000) {
+				anon += row[i].mb;
+				faults++;
+			}
+			feed_mapped(&m, t, anon * MB, 8000 * MB, faults);
+		}
+		if (row[i].own)
+			assert_int_equal(own, 1000);
+		else
+			assert_in_range(own, 0, 499);
+	}
+}
+
 /* Who locks his memory never faults: what he leaks is told of at last. */
 static void test_nothing_comes_by_itself_for_ever(void **state)
 {
@@ -1470,6 +1582,9 @@ int main(void)
 		cmocka_unit_test(test_swapped_leak_still_grows),
 		cmocka_unit_test(test_what_comes_by_itself_is_no_alert),
 		cmocka_unit_test(test_nothing_comes_by_itself_for_ever),
+		cmocka_unit_test(test_lumps_count_by_whose_they_are),
+		cmocka_unit_test(test_recovered_is_watched_again),
+		cmocka_unit_test(test_what_a_fault_explains_goes_by_page_size),
 		cmocka_unit_test(test_sparse_leak_made_whole_is_told),
 		cmocka_unit_test(test_small_processes_raise_nothing),
 		cmocka_unit_test(test_confidence_threshold_holds_back),
