@@ -127,6 +127,11 @@ dkms-install:
 	sed 's/@VERSION@/$(VERSION)/' dkms/dkms.conf >$(dkms_source)/dkms.conf
 	[ -n "$(DESTDIR)" ] || dkms install seepage/$(VERSION)
 
+## deb: Debian packages of controller and module source; build/deb/
+deb:
+	@tests/lab/setup deb
+	@debian/make-deb $(build)/deb
+
 ## uninstall: what install and dkms-install did
 uninstall:
 	rm -f $(DESTDIR)$(PREFIX)/bin/seepage $(DESTDIR)$(PREFIX)/share/man/man8/seepage*.8
@@ -140,4 +145,4 @@ clean:
 help:
 	@sed -n 's/^## /  /p' $(MAKEFILE_LIST)
 
-.PHONY: pmu-events corpus fuzz bench accuracy storm matrix debug-kernels stress all kmod ctl progs demo test check fresh-test install dkms-install uninstall clean help
+.PHONY: pmu-events corpus fuzz bench accuracy storm matrix debug-kernels stress all kmod ctl progs demo test check fresh-test install dkms-install deb uninstall clean help
