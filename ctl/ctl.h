@@ -441,6 +441,7 @@ void msgs_free(struct msgs *m);
 #define LIST_COLUMNS	16
 
 struct rec *list_records(const struct msgs *m, size_t *n);
+void list_sort(struct rec *rec, size_t n);
 void list_print(const u8 *columns, unsigned int cols, const struct rec *rec, size_t n);
 
 #endif /* SEEPAGE_CTL_H */
