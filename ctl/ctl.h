@@ -93,7 +93,7 @@ int parse_states(struct ctx *ctx, const char *list, u32 *mask);
 /* cmd_*.c */
 extern const struct command cmd_status, cmd_ps, cmd_show, cmd_explain, cmd_watch,
 	cmd_alerts, cmd_get, cmd_set, cmd_apply, cmd_reset, cmd_stat, cmd_record, cmd_replay,
-	cmd_version;
+	cmd_export, cmd_version;
 
 /* words.c: words and enums, all from names.h */
 struct cfg_key {
