@@ -71,24 +71,6 @@ static struct nl_msg *build(struct knl *k, void *arg)
 	return msg;
 }
 
-/* The most suspicious first: by confidence, then growth, then pid */
-static int compare(const void *a, const void *b)
-{
-	const struct rec *x = a, *y = b;
-	s64 grow_x = INT64_MIN, grow_y = INT64_MIN;
-	u64 u = rec_get(x, SEEPAGE_A_CONFIDENCE, 0), v = rec_get(y, SEEPAGE_A_CONFIDENCE, 0);
-
-	if (u != v)
-		return u > v ? -1 : 1;
-	rec_s64(x, SEEPAGE_A_GROWTH_BYTES_PER_HOUR, &grow_x);
-	rec_s64(y, SEEPAGE_A_GROWTH_BYTES_PER_HOUR, &grow_y);
-	if (grow_x != grow_y)
-		return grow_x > grow_y ? -1 : 1;
-	u = rec_get(x, SEEPAGE_A_PID, 0);
-	v = rec_get(y, SEEPAGE_A_PID, 0);
-	return u < v ? -1 : u > v;
-}
-
 /* One object at a time: thousands of them at once would take their toll. */
 static void print_json(const struct ctx *ctx, struct rec *rec, size_t n,
 		       const struct pmc_list *list)
@@ -112,7 +94,7 @@ static void print(const struct ctx *ctx, const struct msgs *m, const struct pmc_
 	size_t n, shown;
 	struct rec *rec = list_records(m, &n);
 
-	qsort(rec, n, sizeof(*rec), compare);
+	list_sort(rec, n);
 	shown = limit && limit < n ? (size_t)limit : n;
 	if (ctx->json)
 		print_json(ctx, rec, shown, list);

@@ -93,7 +93,7 @@ int parse_states(struct ctx *ctx, const char *list, u32 *mask);
 /* cmd_*.c */
 extern const struct command cmd_status, cmd_ps, cmd_show, cmd_explain, cmd_watch,
 	cmd_alerts, cmd_get, cmd_set, cmd_apply, cmd_reset, cmd_stat, cmd_record, cmd_replay,
-	cmd_version;
+	cmd_export, cmd_version;
 
 /* words.c: words and enums, all from names.h */
 struct cfg_key {
@@ -441,6 +441,7 @@ void msgs_free(struct msgs *m);
 #define LIST_COLUMNS	16
 
 struct rec *list_records(const struct msgs *m, size_t *n);
+void list_sort(struct rec *rec, size_t n);
 void list_print(const u8 *columns, unsigned int cols, const struct rec *rec, size_t n);
 
 #endif /* SEEPAGE_CTL_H */

@@ -18,6 +18,29 @@ struct rec *list_records(const struct msgs *m, size_t *n)
 	return rec;
 }
 
+static int compare(const void *a, const void *b)
+{
+	const struct rec *x = a, *y = b;
+	s64 grow_x = INT64_MIN, grow_y = INT64_MIN;
+	u64 u = rec_get(x, SEEPAGE_A_CONFIDENCE, 0), v = rec_get(y, SEEPAGE_A_CONFIDENCE, 0);
+
+	if (u != v)
+		return u > v ? -1 : 1;
+	rec_s64(x, SEEPAGE_A_GROWTH_BYTES_PER_HOUR, &grow_x);
+	rec_s64(y, SEEPAGE_A_GROWTH_BYTES_PER_HOUR, &grow_y);
+	if (grow_x != grow_y)
+		return grow_x > grow_y ? -1 : 1;
+	u = rec_get(x, SEEPAGE_A_PID, 0);
+	v = rec_get(y, SEEPAGE_A_PID, 0);
+	return u < v ? -1 : u > v;
+}
+
+/* The most suspicious first: by confidence, then growth, then pid */
+void list_sort(struct rec *rec, size_t n)
+{
+	qsort(rec, n, sizeof(*rec), compare);
+}
+
 static bool is_figure(const struct attr_desc *d)
 {
 	return (d->kind == KIND_UINT && d->unit != UNIT_TIME) || d->kind == KIND_INT;

@@ -20,6 +20,7 @@ static const struct command *const commands[] = {
 	&cmd_stat,
 	&cmd_record,
 	&cmd_replay,
+	&cmd_export,
 	&cmd_version,
 };
 

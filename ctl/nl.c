@@ -267,8 +267,10 @@ bool knl_module_seen(void)
 int knl_fail(const struct ctx *ctx, const struct knl *k, const char *needs)
 {
 	const char *open = *k->text ? " (" : "", *close = *k->text ? ")" : "";
+	/* the latter is what a dump gets while the module is being unloaded */
+	bool gone = k->err == ENOENT || (k->err == EPROTONOSUPPORT && !knl_module_seen());
 
-	if (k->err == ENOENT && !*k->text)
+	if (gone && !*k->text)
 		return fail(NULL, "%s", knl_module_seen() ?
 			    "module is loaded, but not reachable from this network namespace" :
 			    "module not loaded (modprobe seepage)");

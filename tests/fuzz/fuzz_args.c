@@ -14,7 +14,7 @@
 static const struct command *const commands[] = {
 	&cmd_status, &cmd_ps, &cmd_show, &cmd_explain, &cmd_watch, &cmd_alerts,
 	&cmd_get, &cmd_set, &cmd_apply, &cmd_reset, &cmd_stat, &cmd_record,
-	&cmd_replay, &cmd_version,
+	&cmd_replay, &cmd_export, &cmd_version,
 };
 
 /* strtoull() reads more than decimal digits, but what it reads it reads right. */

@@ -31,6 +31,8 @@ static const struct line {
 	{ &cmd_watch, { "--count=2", "--since=1" } },
 	{ &cmd_stat, { "1", "--count=2" } },
 	{ &cmd_stat, { "--all" } },
+	{ &cmd_export, { NULL } },
+	{ &cmd_export, { "--all" } },
 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -12,7 +12,7 @@ header = open(sys.argv[1]).read()
 ALERT_GROUP = 7
 JSON, PRETTY, FAMILY = 0x20, 0x40, 0x80
 (STATUS, PS, SHOW, EXPLAIN, ALERTS, GET, SET, RESET, VERSION, WATCH, WATCH_SINCE, STAT,
- STAT_ALL) = (0, 1, 3, 4, 5, 7, 9, 10, 11, 12, 15, 16, 17)  # lines of fuzz_reply.c
+ STAT_ALL, EXPORT) = (0, 1, 3, 4, 5, 7, 9, 10, 11, 12, 15, 16, 17, 18)  # lines of fuzz_reply.c
 
 
 def enum(name):
@@ -145,6 +145,9 @@ def family():
 
 
 inputs = [
+    (EXPORT, pmc() + config() + process(3, 5, seq=1) + end() + DONE + process(4, 2) +
+     counted(1 << 30, 2) + DONE),
+    (EXPORT, error(1, 'needs CAP_PERFMON or CAP_SYS_ADMIN')),
     (SET, error(22, 'warmup_s: allowed 0..86400')),
     (RESET, ACK),
     (VERSION, status()),
