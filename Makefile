@@ -46,8 +46,12 @@ test-kmod-%:
 	+@kdir=$$(tests/lab/kernel $*) && tests/lab/build-module --test $* "$$kdir/headers"
 
 ## arm64-ctl, arm64-progs: the same for the arm64 VM, the controller static; build/arm64/
-arm64-%:
-	+@tests/lab/cross arm64 $(MAKE) --no-print-directory $* build=$(build)/arm64 STATIC=1
+## riscv64-ctl, riscv64-progs: for the riscv64 VM; build/riscv64/
+define foreign
+$(1)-%:
+	+@tests/lab/cross $(1) $$(MAKE) --no-print-directory $$* build=$$(build)/$(1) STATIC=1
+endef
+$(foreach arch,arm64 riscv64,$(eval $(call foreign,$(arch))))
 
 ## demo: finds a real leak in a VM, and leaves a harmless program alone
 demo: kmod-$(LAB_KERNEL) ctl

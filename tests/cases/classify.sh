@@ -15,7 +15,7 @@
 # "above 16 GB is anonymous" would have said of these addresses (all PIE).
 # vm: --smp 2 --mem 1024
 # timeout: 240
-# no-arm64: the truth comes from page-fault tracepoints, which only x86 has
+# only-amd64: the truth comes from page-fault tracepoints, which only x86 has
 . "$(dirname "$0")/lib.sh"
 workload=$top/build/tests/workload
 mixed=$top/build/tests/mixed

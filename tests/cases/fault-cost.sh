@@ -6,7 +6,7 @@
 # vm: --count --mem 1024
 # timeout: 600
 # no-debug: the checkers cost more instructions than what is measured
-# no-arm64: the hook measured, and its peer, are tracepoints that only x86 has
+# only-amd64: the hook measured, and its peer, are tracepoints that only x86 has
 . "$(dirname "$0")/lib.sh"
 . "$top/tests/bench/measure.sh"
 

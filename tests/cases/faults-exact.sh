@@ -6,7 +6,7 @@
 # their memory compared with /proc.
 # vm: --smp 2 --mem 2048
 # timeout: 600
-# no-arm64: perf counts page-fault tracepoints, which only x86 has; hook-software is its like
+# only-amd64: perf counts page-fault tracepoints, which only x86 has; hook-software is its like
 set -u
 . "$(dirname "$0")/lib.sh"
 project=$(cd "$(dirname "$0")/../.." && pwd)

@@ -5,7 +5,7 @@
 # of the machine below; with the counting clock that is no matter of how busy it is.
 # vm: --count --mem 1024
 # timeout: 600
-# no-amd64: QEMU has no PMU for it
+# only-arm64: QEMU has no such PMU for any other
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/pmc-lib.sh"
 

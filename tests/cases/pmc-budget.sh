@@ -8,7 +8,7 @@
 # timeout: 120
 # kmod: fakepmu
 # no-debug: the checkers take memory in every object
-# no-arm64: it has a PMU of its own
+# only-amd64: it has a PMU of its own
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/pmc-lib.sh"
 n=600

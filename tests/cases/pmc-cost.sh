@@ -11,7 +11,7 @@
 # timeout: 900
 # kmod: fakepmu
 # no-debug: the checkers cost more instructions than what is measured
-# no-arm64: it has a PMU of its own
+# only-amd64: it has a PMU of its own
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/pmc-lib.sh"
 . "$top/tests/bench/switches.sh"

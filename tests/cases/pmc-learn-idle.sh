@@ -8,7 +8,7 @@
 # vm: --warp --smp 1 --mem 1064
 # timeout: 40000
 # kmod: fakepmu
-# no-arm64: it has a PMU of its own
+# only-amd64: it has a PMU of its own
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/pmc-lib.sh"
 

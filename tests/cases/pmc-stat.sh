@@ -8,7 +8,7 @@
 # vm: --smp 2 --mem 1024
 # timeout: 300
 # kmod: fakepmu
-# no-arm64: it has a PMU of its own
+# only-amd64: it has a PMU of its own
 # shellcheck disable=SC2016 # what commands expand
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/pmc-lib.sh"

@@ -25,6 +25,17 @@ kernel_column() {
 # The architecture of a kernel, in Debian's words; amd64 is the machine's own.
 arch_of() { kernel_column "$1" 5; }
 
+# arch_row ARCH: what arch.list has behind the name of an architecture; nothing
+# if there is no such architecture.
+arch_row() {
+	awk -v arch="$1" '!/^#/ && $1 == arch { $1 = ""; print }' "$lab/arch.list"
+}
+
+# The architectures whose guests have a root of their own, with commas.
+foreign_archs() {
+	awk '!/^#/ && NF && $3 != "-" { printf "%s%s", n++ ? ", " : "", $1 }' "$lab/arch.list"
+}
+
 # Checkers make a kernel several times slower and larger.
 is_debug_kernel() { [[ ,$(kernel_column "$1" 4), == *,debug,* ]]; }
 
