@@ -5,8 +5,8 @@
  * A record is made here when a process is forked: it may be the heir of one that
  * ends before it has run; else at the first fault of a mm, as after vfork and exec,
  * where an heir may still be missed. Its program changes here
- * (exec), and exits are counted so that the dead are cleared away before the next
- * tick when there are many.
+ * (exec), and deaths are counted, of the mm that exec leaves too, so that the dead are
+ * cleared away before the next tick when there are many.
  * sched_process_exit has lost p->mm up to 6.15, and comes before that later:
  * who is dead is read from mm_users instead.
  */
@@ -17,20 +17,20 @@
 #include "seep.h"
 
 /*
- * Exits between two clearings: few records wait dead, and a pass pays off. In a
+ * Deaths between two clearings: few records wait dead, and a pass pays off. In a
  * full table the dead keep out the living and wait less; but a clearing walks
  * the table, so that a large one is not walked for each of them.
  */
-#define EXITS_MIN	64U
-static atomic_t exits = ATOMIC_INIT(0);
+#define DEATHS_MIN	64U
+static atomic_t deaths = ATOMIC_INIT(0);
 
 static void clear_after(u32 dead)
 {
 	u32 live = seep_tab_count();
 
-	if (!dead || dead < (seep_tab_full() ? live / 64 : max(EXITS_MIN, live / 8)))
+	if (!dead || dead < (seep_tab_full() ? live / 64 : max(DEATHS_MIN, live / 8)))
 		return;
-	atomic_set(&exits, 0);
+	atomic_set(&deaths, 0);
 	seep_tick_kick();
 }
 
@@ -40,7 +40,7 @@ static void clear_after(u32 dead)
  */
 void seep_hook_life_full(void)
 {
-	clear_after(atomic_read(&exits));
+	clear_after(atomic_read(&deaths));
 }
 
 static void on_exec(void *data, struct task_struct *p, pid_t old_pid,
@@ -49,6 +49,7 @@ static void on_exec(void *data, struct task_struct *p, pid_t old_pid,
 	if (seep_disabled())
 		return;
 	seep_count(EXECS);
+	clear_after(atomic_inc_return(&deaths));		/* the mm that it had */
 	seep_tab_exec();
 }
 
@@ -71,7 +72,7 @@ static void on_exit(SEEP_TP_EXIT_PROTO)
 	if (seep_disabled() || atomic_read(&p->signal->live))
 		return;		/* off, or other threads go on */
 	seep_count(EXITS);
-	clear_after(atomic_inc_return(&exits));
+	clear_after(atomic_inc_return(&deaths));
 }
 
 static void __maybe_unused check_prototypes(void)

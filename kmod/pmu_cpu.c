@@ -52,7 +52,10 @@ int seep_pmu_cpu_create(int cpu, const struct seep_pmu_listed *ev, u8 n, int *rc
 				continue;
 			e = create(cpu, type, config);
 			if (IS_ERR(e)) {
-				short_of |= PTR_ERR(e) == -ENOMEM;
+				if (PTR_ERR(e) == -ENOMEM) {
+					seep_count(ALLOC_FAILED);
+					short_of = true;
+				}
 				/* -ENODEV: the CPU went offline meanwhile */
 				if (rc[i] && PTR_ERR(e) != -ENODEV)
 					rc[i] = PTR_ERR(e);

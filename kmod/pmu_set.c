@@ -104,26 +104,23 @@ static void close_all(void)
 		seep_pmu_cpu_close(cpu);
 }
 
-/* A CPU that has not all its events by now gets them later. */
-static void retry_later(void)
+/* Some CPU has not all its events: for want of memory, or it came a moment ago. */
+static bool incomplete(void)
 {
 	int cpu;
 
 	for_each_online_cpu(cpu)
 		if (READ_ONCE(per_cpu_ptr(&seep_pmu_cpu, cpu)->stale))
-			schedule_delayed_work(&retry, msecs_to_jiffies(RETRY_MS));
+			return true;
+	return false;
 }
 
-static void reconcile_work(struct work_struct *w)
+static void retry_later(void)
 {
-	mutex_lock(&pmu_mutex);
-	if (pmu.state == COUNTING) {
-		create_all();
-		open_all();
-		retry_later();
-	}
-	mutex_unlock(&pmu_mutex);
+	if (incomplete())
+		schedule_delayed_work(&retry, msecs_to_jiffies(RETRY_MS));
 }
+
 
 static void rotate_work(struct work_struct *w)
 {
@@ -170,7 +167,7 @@ static int count(void)
 {
 	int rc;
 
-	if (!create_all()) {
+	if (!create_all() && !incomplete()) {
 		say_why_not();
 		return -ENOENT;
 	}
@@ -214,6 +211,21 @@ static void hold(void)
 	close_all();			/* a CPU that goes until then closes itself */
 	seep_pmu_probe_stop();
 	cpuhp_remove_state_nocalls(pmu.hotplug);
+}
+
+static void reconcile_work(struct work_struct *w)
+{
+	mutex_lock(&pmu_mutex);
+	if (pmu.state == COUNTING) {
+		if (create_all() || incomplete()) {
+			open_all();
+			retry_later();
+		} else {	/* begun without memory, and memory was not all it lacked */
+			hold();
+			say_why_not();
+		}
+	}
+	mutex_unlock(&pmu_mutex);
 }
 
 static void forget(void)
@@ -362,6 +374,8 @@ static const char *refusal(int rc)
 	case -EAGAIN:
 	case -ENOSPC:
 		return "no counter is free";
+	case -ENOMEM:
+		return "no memory for it so far";
 	default:
 		return "it cannot be opened";
 	}

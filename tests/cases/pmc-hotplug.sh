@@ -5,7 +5,7 @@
 # it counts again after. Also: loaded with CPU 1 off, and unloaded so.
 # The PMU stays: not the VM of other cases.
 # vm: --smp 2 --mem 1056
-# timeout: 400
+# timeout: 600
 # kmod: fakepmu
 # only-amd64: it has a PMU of its own
 . "$(dirname "$0")/lib.sh"
@@ -66,6 +66,21 @@ echo 3 >$nomem
 echo 1 >$cpu1
 wait_for 5 grep -qx 0 $nomem
 ! both_count || die "cycles run on both CPUs, one of which had no memory for them"
+wait_for 30 both_count
+# Nor is it given up where no CPU finds memory; nobody has to wait for it.
+unload
+echo 100000 >$nomem
+load
+assert_eq "$(pmc_status)" on "pmc without memory for any event"
+seepage status | grep -q 'unavailable: no memory for it so far' || die "status does not say why nothing counts"
+(($(seepage -j status | field .counters.alloc_failed) > 0)) || die "alloc_failed is 0"
+! both_count || die "cycles run without memory for them"
+seepage set pmc hold
+seepage set pmc off
+seepage set pmc auto
+unload
+load
+echo 0 >$nomem
 wait_for 30 both_count
 (for ((i = 0; i < 8; i++)); do echo 0 >$cpu1; echo 1 >$cpu1; done) &
 for ((i = 0; i < 3; i++)); do
