@@ -121,7 +121,6 @@ static void retry_later(void)
 		schedule_delayed_work(&retry, msecs_to_jiffies(RETRY_MS));
 }
 
-
 static void rotate_work(struct work_struct *w)
 {
 	int cpu;

@@ -162,8 +162,9 @@ static bool used_up(const struct seep_growth *g)
 }
 
 /*
- * Of its growth under watch, and the last one before, what is neither shared memory that was there before nor
- * came by itself. Nothing comes by itself for ever: what is locked may never fault.
+ * Of its growth under watch, and of the last one before, what is neither shared
+ * memory that was there before nor came by itself. Nothing comes by itself for ever:
+ * what is locked may never fault.
  */
 static u32 own_permille(const struct seep_det *d, const struct seep_sample *s,
 			const struct seep_growth *g)
