@@ -3,7 +3,8 @@
 # What processes, the ended, kernel threads, idle CPUs and others got of each
 # event adds up to what the counters show, and that is what the PMU has counted,
 # to the unit: 8 processes on 2 CPUs, 10^5 context switches and more; with a
-# counter for each event, with turns, and with perf in want of the counters too.
+# counter for each event, with turns, with perf in want of the counters too,
+# and while NMIs bring counters up to date at any moment, as overflows do.
 # The PMU stays: not the VM of other cases.
 # vm: --smp 2 --mem 1056
 # timeout: 900
@@ -48,6 +49,15 @@ round_of "a counter each" pmc_events=cycles,instructions,llc_misses,dtlb_misses
 round_of "taking turns" pmc_max_counters=3
 field '.pmc_events.llc_misses | .running_ns < .enabled_ns * 0.9 and .running_ns > 0' status.json >n
 assert_eq "$(cat n)" true "llc_misses had a counter for part of the time"
+# What overflows is brought up to date in an NMI, in the middle of a reading too.
+nmi=/sys/module/fakepmu/parameters/nmi
+echo 1 >$nmi
+least=$((least / 4)) rounds=$((rounds / 4))
+round_of "under NMIs" pmc_max_counters=3
+echo 0 >$nmi
+echo "$(cat $nmi) NMIs"
+(($(cat $nmi) > 1000)) || die "only $(cat $nmi) NMIs"
+rounds=$((rounds * 4))
 # perf has the counters in turn with us: it takes them away in mid-slice.
 exclusive='' least=''
 rounds=$((rounds / 4))

@@ -132,3 +132,13 @@ unload
 load pmc_events=cycles,walks=r108
 assert_eq "$(seepage -j status | field '.pmc_events | keys_unsorted | join(",")')" cycles,walks parameter
 unload
+# Who counts has the PMU in use. It goes when nobody does, and then there is none.
+load
+! rmmod fakepmu 2>err || die "the PMU was removed while it counted"
+grep -q 'in use' err || die "rmmod fakepmu: $(cat err)"
+seepage set pmc off
+rmmod fakepmu
+seepage set pmc auto
+[[ $(pmc_status) == "off: no hardware counters here"* ]] || die "PMU removed: $(pmc_status)"
+assert_eq "$(seepage -j show $$ | field .pmc)" null "PMU removed: of a process"
+unload

@@ -7,12 +7,19 @@
  * for perf in all, of each event, is in its parameter tally: who shares that out
  * must arrive at the same.
  *
- * Loaded before the module under test, not unloaded in the same boot.
+ * As counters do that overflow, all are brought up to date in NMIs that come at any
+ * moment, where that is wanted (nmi).
+ *
+ * Loaded before the module under test.
  */
+#include <linux/kthread.h>
+#include <linux/delay.h>
 #include <linux/module.h>
 #include <linux/perf_event.h>
 #include <linux/percpu.h>
 #include <linux/sched/clock.h>
+#include <asm/apic.h>
+#include <asm/nmi.h>
 
 #define COUNTERS_MAX	8
 #define IDS		64
@@ -43,6 +50,8 @@ MODULE_PARM_DESC(nomem, "so many events, the next ones, find no memory");
 struct bank {
 	struct perf_event *counter[COUNTERS_MAX];
 	u64 tally[IDS];
+	u64 nmis;
+	bool nmi_sent;		/* xchg() */
 };
 
 static DEFINE_PER_CPU(struct bank, bank);	/* own CPU, irqs off */
@@ -60,25 +69,33 @@ static int id_of(const struct perf_event_attr *attr)
 	}
 }
 
-/* prev_count is the clock up to which all is counted. */
+/*
+ * prev_count is the clock up to which all is counted. As drivers do it: an NMI
+ * may come between any two steps, and do the same.
+ */
 static void update(struct perf_event *e)
 {
 	int id = id_of(&e->attr);
-	u64 now = local_clock(), gain = (now - local64_read(&e->hw.prev_count)) * (id + 1);
+	u64 now, before, gain;
 
+	do {
+		before = local64_read(&e->hw.prev_count);
+		now = local_clock();
+	} while (local64_cmpxchg(&e->hw.prev_count, before, now) != before);
+	gain = (now - before) * (id + 1);
 	if (silent >> id & 1)
 		gain = 0;
 	if (slow >> id & 1)
 		gain >>= 6;
-	local64_set(&e->hw.prev_count, now);
 	local64_add(gain, &e->count);
 	this_cpu_add(bank.tally[id], gain);
 }
 
 static void start(struct perf_event *e, int flags)
 {
-	e->hw.state = 0;
 	local64_set(&e->hw.prev_count, local_clock());
+	barrier();			/* from here on NMIs update it */
+	e->hw.state = 0;
 }
 
 static void stop(struct perf_event *e, int flags)
@@ -179,16 +196,95 @@ static int tally_get(char *buf, const struct kernel_param *kp)
 static const struct kernel_param_ops tally_ops = { .get = tally_get };
 module_param_cb(tally, &tally_ops, NULL, 0444);
 
+/* ---- NMIs ---- */
+
+static struct task_struct *sender;
+
+static int on_nmi(unsigned int type, struct pt_regs *regs)
+{
+	struct bank *b = this_cpu_ptr(&bank);
+	struct perf_event *e;
+	int i;
+
+	if (!xchg(&b->nmi_sent, false))
+		return NMI_DONE;
+	for (i = 0; i < COUNTERS_MAX; i++) {
+		e = READ_ONCE(b->counter[i]);
+		if (e && !(e->hw.state & PERF_HES_STOPPED))
+			update(e);
+	}
+	b->nmis++;
+	return NMI_HANDLED;
+}
+
+static int send_nmis(void *unused)
+{
+	int cpu;
+
+	while (!kthread_should_stop()) {
+		usleep_range(100, 300);
+		cpus_read_lock();
+		for_each_online_cpu(cpu)
+			xchg(&per_cpu(bank, cpu).nmi_sent, true);
+		apic->send_IPI_mask(cpu_online_mask, NMI_VECTOR);
+		cpus_read_unlock();
+	}
+	return 0;
+}
+
+static int nmi_set(const char *text, const struct kernel_param *kp)
+{
+	bool on;
+	int rc = kstrtobool(text, &on);
+
+	if (rc || on == !!sender)
+		return rc;
+	if (on) {
+		sender = kthread_run(send_nmis, NULL, "fakepmu");
+		rc = PTR_ERR_OR_ZERO(sender);
+	} else {
+		kthread_stop(sender);
+	}
+	if (rc || !on)
+		sender = NULL;
+	return rc;
+}
+
+/* How many came. */
+static int nmi_get(char *buf, const struct kernel_param *kp)
+{
+	u64 sum = 0;
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		sum += READ_ONCE(per_cpu(bank, cpu).nmis);
+	return scnprintf(buf, PAGE_SIZE, "%llu\n", sum);
+}
+
+static const struct kernel_param_ops nmi_ops = { .set = nmi_set, .get = nmi_get };
+module_param_cb(nmi, &nmi_ops, NULL, 0644);
+MODULE_PARM_DESC(nmi, "1: NMIs update all that counts, some thousand times a second");
+
 static int __init fakepmu_init(void)
 {
+	int rc;
+
 	if (!counters || counters > COUNTERS_MAX)
 		return -EINVAL;
-	return perf_pmu_register(&fake, "cpu", PERF_TYPE_RAW);
+	rc = register_nmi_handler(NMI_LOCAL, on_nmi, 0, "fakepmu");
+	if (rc)
+		return rc;
+	rc = perf_pmu_register(&fake, "cpu", PERF_TYPE_RAW);
+	if (rc)
+		unregister_nmi_handler(NMI_LOCAL, "fakepmu");
+	return rc;
 }
 
 static void __exit fakepmu_exit(void)
 {
+	nmi_set("0", NULL);
 	perf_pmu_unregister(&fake);
+	unregister_nmi_handler(NMI_LOCAL, "fakepmu");
 }
 
 module_init(fakepmu_init);
