@@ -13,8 +13,9 @@ hooks=(software)
 # shellcheck disable=SC2034 # for the cases
 [[ $(uname -m) != x86_64 ]] || hooks=(tracepoint software)
 
-# A case that stops without a word would have no reason to show.
-trap 'echo "line $LINENO: status $? from: $BASH_COMMAND"' ERR
+# A case that stops without a word would have no reason to show. On stderr: what
+# fails within $(...) must not become its result.
+trap 'echo "line $LINENO: status $? from: $BASH_COMMAND" >&2' ERR
 set -E
 
 die() {

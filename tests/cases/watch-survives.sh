@@ -87,7 +87,8 @@ mark() { jq -c '[.instance, .seq]' 2>/dev/null; }
 caught_up() {
 	[[ $(tail -n 1 "$1" | mark) == "$(seepage -j status | jq -c '[.instance, .seq_last]')" ]]
 }
-has_lines() { (($(wc -l <"$1") >= $2)); }
+# has_lines FILE N: who writes it may not have begun
+has_lines() { [[ -e $1 ]] && (($(wc -l <"$1") >= $2)); }
 ended() { ! kill -0 "$1" 2>/dev/null; }
 
 # ends PID WHAT: with status 0, soon
