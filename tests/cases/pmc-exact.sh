@@ -61,8 +61,11 @@ rounds=$((rounds * 4))
 # perf has the counters in turn with us: it takes them away in mid-slice.
 exclusive='' least=''
 rounds=$((rounds / 4))
+unload
 perf stat -a -e r1,r2,r3,r4,r5 -o perf.txt sleep 1000 &
 perf=$!
+perf_counts() { (($(tally_of 33) > 0)); }	# its r1; ids 32 and up are raw events
+wait_for 30 perf_counts
 round_of "beside perf" pmc_events=cycles,instructions,llc_misses,dtlb_misses pmc_max_counters=4
 field '.pmc_events.cycles | .running_ns < .enabled_ns * 0.9 and .running_ns > 0' status.json >n
 assert_eq "$(cat n)" true "perf had its share of the counters"

@@ -15,6 +15,7 @@
 #define SECONDS		10	/* slowness() times */
 #define DUMPERS		8
 #define WRITERS		4
+#define LISTENERS	2
 #define CROWD		60
 
 static struct conn c;
@@ -92,6 +93,21 @@ static void reader(unsigned int nr, uint64_t end)
 	check(changes > 10, "too little happened to tell");
 }
 
+/* Listeners are told of those that changed: without it there may be none. */
+static void grower(unsigned int nr, uint64_t end)
+{
+	const size_t step = 64 << 10;
+	char *more;
+
+	(void)nr;
+	while (now_ms() < end) {
+		more = mmap(NULL, step, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		need(more != MAP_FAILED, "mmap");
+		memset(more, 1, step);
+		msleep(50);
+	}
+}
+
 static bool ignore(const struct nlmsghdr *nlh, void *data)
 {
 	enum kind what = ((struct genlmsghdr *)mnl_nlmsg_get_payload(nlh))->cmd ==
@@ -103,15 +119,22 @@ static bool ignore(const struct nlmsghdr *nlh, void *data)
 	return false;
 }
 
+/*
+ * They join before the others begin: in 5.10 that waits for a moment in which nobody
+ * at all has a request under way (genl_bind() writes cb_lock, which every request
+ * reads, and readers overtake), and under this load none comes.
+ */
+static volatile bool *joined;		/* shared with them */
+
 static void listener(unsigned int nr, uint64_t end)
 {
 	unsigned int n = 0;
 	int size = 4 << 20;
 
-	(void)nr;
 	conn_open(&c);
 	setsockopt(mnl_socket_get_fd(c.nl), SOL_SOCKET, SO_RCVBUFFORCE, &size, sizeof(size));
 	check(!conn_join(&c, GROUP_ALERT) && !conn_join(&c, GROUP_SAMPLE), "join");
+	joined[nr] = true;
 	conn_listen(&c, end - now_ms(), ignore, &n);
 	check(n, "heard nothing");
 }
@@ -131,10 +154,13 @@ static pid_t start(void (*f)(unsigned int nr, uint64_t end), unsigned int nr, ui
 static void stress(void)
 {
 	uint64_t end = now_ms() + SECONDS * slowness() * 1000;
-	pid_t worker[DUMPERS + WRITERS + 3], group;
+	pid_t worker[DUMPERS + WRITERS + LISTENERS + 2], group;
 	unsigned int i, n = 0;
 	int status;
 
+	joined = mmap(NULL, LISTENERS * sizeof(*joined), PROT_READ | PROT_WRITE,
+		      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	need(joined != MAP_FAILED, "mmap");
 	conn_open(&c);
 	fresh(&c);
 	need(!set_config(&c, SEEPAGE_CFG_SUSPECT_INTERVAL_MS, 100,
@@ -145,13 +171,17 @@ static void stress(void)
 	     "SET_CONFIG refused");
 	kids_start(crowd, CROWD);
 	group = churn_start(CHURN_FORK, 2);
+	for (i = 0; i < LISTENERS; i++)
+		worker[n++] = start(listener, i, end);
+	for (i = 0; i < LISTENERS; i++)
+		while (!joined[i] && now_ms() < end)
+			msleep(10);
 	for (i = 0; i < DUMPERS; i++)
 		worker[n++] = start(dumper, i, end);
 	for (i = 0; i < WRITERS; i++)
 		worker[n++] = start(writer, i, end);
 	worker[n++] = start(reader, 0, end);
-	for (i = 0; i < 2; i++)
-		worker[n++] = start(listener, i, end);
+	worker[n++] = start(grower, 0, end);
 	for (i = 0; i < n; i++) {
 		waitpid(worker[i], &status, 0);
 		check(WIFEXITED(status) && !WEXITSTATUS(status), "worker %u failed", i);
