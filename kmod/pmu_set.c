@@ -212,21 +212,6 @@ static void hold(void)
 	cpuhp_remove_state_nocalls(pmu.hotplug);
 }
 
-static void reconcile_work(struct work_struct *w)
-{
-	mutex_lock(&pmu_mutex);
-	if (pmu.state == COUNTING) {
-		if (create_all() || incomplete()) {
-			open_all();
-			retry_later();
-		} else {	/* begun without memory, and memory was not all it lacked */
-			hold();
-			say_why_not();
-		}
-	}
-	mutex_unlock(&pmu_mutex);
-}
-
 static void forget(void)
 {
 	struct seep_pmu_cpu *pc;
@@ -245,15 +230,39 @@ static void forget(void)
 	pmu.n = 0;
 }
 
-/* Is reading it so dear that a switch would suffer? Some CPU that is open stands for all. */
-static bool too_dear(void)
+/*
+ * Is reading it so dear that a switch would suffer? Some CPU that is open stands for
+ * all; where none is yet, for want of memory, it is asked again when one has opened.
+ */
+static void judge_price(void)
 {
 	int cpu;
 
+	if (pmu.state != COUNTING || seep_config_value(SEEPAGE_CFG_PMC) != SEEPAGE_PMC_AUTO)
+		return;
 	for_each_online_cpu(cpu)
 		if (READ_ONCE(per_cpu_ptr(&seep_pmu_cpu, cpu)->n))
-			return seep_pmu_price(cpu) > PRICE_MAX;
-	return false;
+			break;
+	if (cpu >= nr_cpu_ids || seep_pmu_price(cpu) <= PRICE_MAX)
+		return;
+	forget();
+	say("counters that are slow to read (pmc on uses them)");
+}
+
+static void reconcile_work(struct work_struct *w)
+{
+	mutex_lock(&pmu_mutex);
+	if (pmu.state == COUNTING) {
+		if (create_all() || incomplete()) {
+			open_all();
+			retry_later();
+			judge_price();
+		} else {	/* begun without memory, and memory was not all it lacked */
+			hold();
+			say_why_not();
+		}
+	}
+	mutex_unlock(&pmu_mutex);
 }
 
 static void begin(void)
@@ -301,10 +310,7 @@ void seep_pmu_configure(void)
 	} else if (pmu.state == NONE) {
 		begin();
 	}
-	if (mode == SEEPAGE_PMC_AUTO && pmu.state == COUNTING && too_dear()) {
-		forget();
-		say("counters that are slow to read (pmc on uses them)");
-	}
+	judge_price();
 	mutex_unlock(&pmu_mutex);
 }
 

@@ -82,6 +82,33 @@ unload
 load
 echo 0 >$nomem
 wait_for 30 cpu1_counts
+# Memory comes, and shows what else is the matter: the driver has none of them, or
+# they are dear to read.
+parameters=/sys/module/fakepmu/parameters
+pmc_is() { [[ $(pmc_status) == "$1"* ]]; }
+no_memory() {
+	unload
+	echo 100000 >$nomem
+	load
+	assert_eq "$(pmc_status)" on "pmc without memory once more"
+}
+no_memory
+before=$(<$parameters/refused)
+echo 0xffffffffffffffff >$parameters/refused
+echo 0 >$nomem
+wait_for 30 pmc_is "off: no hardware counters here"
+echo "$before" >$parameters/refused
+seepage set pmc off
+seepage set pmc auto
+wait_for 30 cpu1_counts
+no_memory
+echo 1600 >$parameters/slowly
+echo 0 >$nomem
+wait_for 30 pmc_is "off: counters that are slow to read"
+echo 0 >$parameters/slowly
+unload
+load
+wait_for 30 cpu1_counts
 (for ((i = 0; i < 8; i++)); do echo 0 >$cpu1; echo 1 >$cpu1; done) &
 for ((i = 0; i < 3; i++)); do
 	unload
