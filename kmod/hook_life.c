@@ -49,7 +49,7 @@ static void on_exec(void *data, struct task_struct *p, pid_t old_pid,
 	if (seep_disabled())
 		return;
 	seep_count(EXECS);
-	clear_after(atomic_inc_return(&deaths));		/* the mm that it had */
+	clear_after(atomic_inc_return(&deaths));	/* the mm that it had */
 	seep_tab_exec();
 }
 

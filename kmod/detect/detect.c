@@ -177,9 +177,9 @@ static void push_slow(struct seep_det *d, const struct seep_sample *s, u32 now)
 }
 
 /*
- * Whose the last growth was, of who is not under watch: a watch goes on from there,
- * or it would know nothing until the next, which may be long in coming. Faults, and
- * what the system gained, are those since the change before.
+ * Whose growth is. Of who is not under watch that of the last growth is kept: a watch
+ * goes on from there, or it would know nothing until the next, which may be long in
+ * coming. Faults, and what the system gained, are then those since the change before.
  */
 static void note_origin(struct seep_det *d, const struct seep_sample *s, u32 held, u32 vsz)
 {
@@ -188,7 +188,7 @@ static void note_origin(struct seep_det *d, const struct seep_sample *s, u32 hel
 		d->own_v0 = held;
 		return;
 	}
-	if (held > d->last_v) {
+	if (!seep_watched(d->state) && held > d->last_v) {
 		d->own_v0 = d->last_v;
 		d->filled = 0;
 		d->foreign = 0;
@@ -204,8 +204,6 @@ static seep_noinline void note_change(struct seep_det *d, const struct seep_samp
 {
 	u32 need = seep_needed_rise(seep_least_rise(s), held);
 
-	if (!seep_watched(d->state))
-		note_origin(d, s, held, vsz);
 	if (held > d->last_v)
 		d->up += seep_bytes(held - d->last_v);
 	else
@@ -236,21 +234,20 @@ u32 seep_det_unheld(const struct seep_det *d)
 static void note_ladder(struct seep_det *d, const struct seep_sample *s, u32 now)
 {
 	u32 held = seep_granules(seep_held(s)), vsz = seep_granules(s->vsz), unheld;
+	bool changed = held != d->last_v || vsz != d->last_vsz || d->samples == 1;
 	bool watched = seep_watched(d->state);
 
-	if (watched)
-		note_filled(d, s, held, vsz);
-	if (held != d->last_v || vsz != d->last_vsz || d->samples == 1)
+	if (watched || changed)
+		note_origin(d, s, held, vsz);
+	if (changed)
 		note_change(d, s, held, vsz, now);
 	if (held < d->slow_min)
 		d->slow_min = held;
 	unheld = seep_det_unheld(d);
 	if (unheld < d->vsz_min)
 		d->vsz_min = unheld;
-	if (watched) {
-		note_shared(d, s);
+	if (watched)
 		push_fast(d, s, held, now);
-	}
 	if (s->full)
 		push_slow(d, s, now);
 }

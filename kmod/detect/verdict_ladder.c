@@ -140,8 +140,10 @@ static bool cold_known(const struct seep_sample *s, const struct seep_growth *g)
 {
 	u32 at = seep_ds(s->cold_ns), now = seep_ds(s->time_ns), fresh = HOUR_DS;
 
-	if (!s->cold_ns || at < g->t0 || at > now)
+	if (!s->cold_ns || at < g->t0)
 		return false;
+	if (at > now)		/* it came after the sample that is shown once more */
+		return true;
 	if (g->patience > fresh)
 		fresh = g->patience;
 	if (at - g->t0 > fresh)

@@ -1067,10 +1067,27 @@ static void test_old_evidence_counts_no_more(void **state)
 
 	(void)state;
 	sim_init(&m, 4 * GB);
-	m.s.cold_ns = START_NS - 3600 * S_NS;	/* of another growth */
+	m.s.cold_ns = START_NS / 2;	/* of another growth */
 	m.s.cold = 0;
 	run(&m, leak_20mb_min, 3600);
 	assert_true(m.worst >= SEEPAGE_STATE_CONFIRMED);
+}
+
+/* Who asks between a look and the next sample is told of the look. */
+static void test_evidence_counts_at_once(void **state)
+{
+	struct seep_verdict v;
+	struct sim m;
+
+	(void)state;
+	sim_init(&m, 4 * GB);
+	run(&m, leak_20mb_min, 3600);
+	assert_null(gate(&m.v, SEEPAGE_GATE_COLD));
+	m.s.cold_ns = m.s.time_ns + 5 * S_NS;
+	m.s.cold = 0;
+	seep_det_explain(&m.d, &m.s, &m.c, &v);
+	assert_non_null(gate(&v, SEEPAGE_GATE_COLD));
+	assert_false(gate(&v, SEEPAGE_GATE_COLD)->passed);
 }
 
 /* ---- ladder: the levels ---- */
@@ -1601,6 +1618,7 @@ int main(void)
 		cmocka_unit_test(test_evidence_holds_as_long_as_it_took),
 		cmocka_unit_test(test_misses_are_worth_a_few_points),
 		cmocka_unit_test(test_old_evidence_counts_no_more),
+		cmocka_unit_test(test_evidence_counts_at_once),
 		cmocka_unit_test(test_levels_keep_minima),
 		cmocka_unit_test(test_packed_floors_keep_their_order),
 		cmocka_unit_test(test_span_is_of_the_epochs_there_were),
