@@ -215,7 +215,9 @@ int args_globals(struct ctx *ctx, int argc, char **argv)
 	int i;
 
 	for (i = 1; i < argc && is_option(argv[i]); i++) {
-		if (argv[i][1] != '-') {
+		if (!strcmp(argv[i], "-V") || !strcmp(argv[i], "--version")) {
+			ctx->version = true;
+		} else if (argv[i][1] != '-') {
 			if (!short_options(ctx, argv[i]))
 				return -1;
 		} else if (!global_long(ctx, argv[i] + 2)) {

@@ -282,6 +282,16 @@ static int finish(struct recorder *r, int status)
 	return out_json(r->ctx, o);
 }
 
+/* A process that nothing is known of has no series, and never will. */
+static int check_pid(struct recorder *r, u32 pid)
+{
+	struct nlmsghdr *nlh = NULL;
+	int err = query_process(&r->ask, pid, &nlh);
+
+	free(nlh);
+	return err < 0 ? knl_fail_pid(r->ctx, &r->ask, pid, NEEDS_ADMIN) : 0;
+}
+
 /* The module is there and may be listened to: from here on there is a file. */
 static int record_to_file(struct recorder *r, char **command)
 {
@@ -330,8 +340,12 @@ static int run(struct ctx *ctx, int argc, char **argv)
 		free(r.pids);
 		return status ? status : 1;
 	}
+	for (i = 0; i < pids && !status; i++)
+		status = check_pid(&r, r.pids[i]);
 	r.signals = child_signals();
-	if (!r.ask.group_series)
+	if (status)
+		;			/* told */
+	else if (!r.ask.group_series)
 		status = fail(ctx, "the module that is loaded tells no series");
 	else if (listen_series(&r) < 0 || (reset && reset_history(&r) < 0))
 		status = knl_fail(ctx, &r.ask, NEEDS_ADMIN);

@@ -323,7 +323,7 @@ static int take_options(struct replay *p)
 	bool ok;
 
 	if (policy && !conf_add(&p->given, "policy", policy, err, sizeof(err)))
-		return fail(p->ctx, "%s", err);
+		return usage(p->ctx, "%s", err);
 	for (i = 0; i < settings.n; i++) {
 		eq = strchr(settings.v[i], '=');
 		if (!eq)
@@ -332,7 +332,7 @@ static int take_options(struct replay *p)
 		ok = conf_add(&p->given, key, eq + 1, err, sizeof(err));
 		free(key);
 		if (!ok)
-			return fail(p->ctx, "%s", err);
+			return usage(p->ctx, "%s", err);
 	}
 	p->changed = policy || settings.n || limit || no_cold;
 	return 0;

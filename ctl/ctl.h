@@ -45,6 +45,7 @@ struct ctx {
 	bool json;
 	bool pretty;
 	bool help;
+	bool version;
 	int rest;		/* how many of the words stood after "--"; -1: there was none */
 };
 

@@ -52,7 +52,8 @@ static void write_help(FILE *f)
 	fputs("  help [COMMAND]                  this text, or that of a command\n\n"
 	      "  -j, --json                      JSON\n"
 	      "  -p, --pretty                    JSON with line breaks\n"
-	      "  -h, --help                      this text, after a command that of the command\n\n"
+	      "  -h, --help                      this text, after a command that of the command\n"
+	      "  -V, --version                   the same as version\n\n"
 	      "Exit status: 0 ok, 1 failed, 2 wrong usage. Manual: seepage(8).\n", f);
 }
 
@@ -91,16 +92,19 @@ static int help_one(const struct command *cmd)
 	return 0;
 }
 
-static int help(struct ctx *ctx, const char *name)
+/* @words: what follows help, ended by NULL */
+static int help(struct ctx *ctx, char **words)
 {
 	const struct command *cmd;
 
-	if (!name) {
+	if (words[0] && words[1])
+		return usage(ctx, "unexpected word '%s'", words[1]);
+	if (!words[0] || !strcmp(words[0], "help")) {
 		help_all(true);
 		return 0;
 	}
-	cmd = find(name);
-	return cmd ? help_one(cmd) : usage(ctx, "unknown command '%s'", name);
+	cmd = find(words[0]);
+	return cmd ? help_one(cmd) : usage(ctx, "unknown command '%s'", words[0]);
 }
 
 static int run(struct ctx *ctx, const struct command *cmd, int argc, char **argv)
@@ -124,14 +128,16 @@ int main(int argc, char **argv)
 	i = args_globals(&ctx, argc, argv);
 	if (i < 0)
 		return EXIT_USAGE;
+	if (ctx.version && !ctx.help)
+		return out_close(run(&ctx, &cmd_version, argc - i, argv + i));
 	if (i == argc) {
 		if (ctx.help)
-			return out_close(help(&ctx, NULL));
+			return out_close(help(&ctx, argv + i));
 		help_all(false);
 		return EXIT_USAGE;
 	}
 	if (!strcmp(argv[i], "help"))
-		return out_close(help(&ctx, argv[i + 1]));
+		return out_close(help(&ctx, argv + i + 1));
 	cmd = find(argv[i]);
 	if (!cmd)
 		return usage(&ctx, "unknown command '%s'", argv[i]);

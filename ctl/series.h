@@ -9,7 +9,8 @@
 #include "ctl.h"
 #include "detect/detect.h"
 
-#define SERIES_MAGIC	"seepage-series 1"
+#define SERIES_KIND	"seepage-series "
+#define SERIES_MAGIC	SERIES_KIND "1"
 
 /* series_map.c: a number -> what it stands for */
 struct series_map {

@@ -59,7 +59,7 @@ int stat_ask(const struct ctx *ctx, struct knl *k, struct pmc_list *list)
 		pmc_list(list, &rec);
 		attr_text(SEEPAGE_A_PMC, rec.a[SEEPAGE_A_PMC], false, why, sizeof(why));
 		if (!list->n || strcmp(why, "on"))
-			err = fail(ctx, "no hardware counters: %s", why);
+			err = fail(ctx, "counters %s", why);
 	}
 	free(nlh);
 	return err;

@@ -58,6 +58,16 @@ fails 2 seepage ps -jx
 says ps "unknown option '-jx'"
 fails 2 seepage help frobnicate
 says "unknown command 'frobnicate'"
+fails 2 seepage help watch frobnicate
+says "unexpected word 'frobnicate'"
+fails 2 seepage --version frobnicate
+says "unexpected word 'frobnicate'"
+fails 2 seepage replay --policy frobnicate a.series
+says replay policy "'frobnicate'" ladder
+fails 2 seepage replay --set frobnicate=1 a.series
+says replay "'frobnicate'" warmup_s
+fails 1 seepage replay /bin/true
+says replay /bin/true "not a file of series"
 for command in show explain; do
 	fails 2 seepage $command
 	says $command missing PID
@@ -136,6 +146,12 @@ assert_eq $status 2 "status without a command"
 says usage: status explain watch
 does seepage --help
 does seepage help watch
+does seepage help help
+grep -q '^usage: seepage ' out || die "help help: $(head -n 1 out)"
+does seepage --version
+cp out version.out
+does seepage -V
+assert_eq "$(<out)" "$(<version.out)" "-V and --version"
 does seepage watch -h
 
 echo "--- no module"

@@ -19,7 +19,7 @@ load
 for wrong in "" 1 --all "-- true"; do
 	# shellcheck disable=SC2086 # words
 	! seepage stat $wrong >out 2>err || die "stat $wrong without counters: status 0"
-	grep -q '^seepage: stat: no hardware counters: off: no hardware counters here' err ||
+	grep -q '^seepage: stat: counters off: no hardware counters here' err ||
 		die "stat $wrong without counters: $(cat err)"
 done
 

@@ -25,6 +25,10 @@ assert_eq "$(field .compared command.summary)" "$(field .samples command.summary
 assert_eq "$(status out seepage record -o none.series -- ./no-such-program)" 1 "record of no program"
 grep -q 'no-such-program: No such file' out.err || die "no program: $(cat out.err)"
 
+assert_eq "$(status out seepage record -o no.series 1 4194303)" 1 "record of no process"
+grep -q 'record: pid 4194303: ' out.err || die "no process: $(cat out.err)"
+[[ ! -e no.series ]] || die "a file of what could not be recorded"
+
 # ---- of some, to a pipe, for a time ----
 
 python3 work.py leak 3000 &
