@@ -16,7 +16,7 @@
 #include "seep.h"
 
 static DEFINE_PER_CPU(struct perf_event *, event);	/* event_mutex */
-static DEFINE_PER_CPU(bool, stale);			/* its CPU came anew; by xchg() */
+static DEFINE_PER_CPU(int, stale);			/* its CPU came anew; by xchg() */
 static DEFINE_MUTEX(event_mutex);
 static enum cpuhp_state hotplug_state;
 
@@ -64,7 +64,7 @@ static int reconcile_all(void)
 
 	mutex_lock(&event_mutex);
 	for_each_possible_cpu(cpu) {
-		if (xchg(per_cpu_ptr(&stale, cpu), false) || !cpu_online(cpu))
+		if (xchg(per_cpu_ptr(&stale, cpu), 0) || !cpu_online(cpu))
 			release(cpu);
 		if (!cpu_online(cpu) || per_cpu(event, cpu))
 			continue;
@@ -96,7 +96,7 @@ static DECLARE_WORK(reconcile, reconcile_work);
  */
 static int cpu_came(unsigned int cpu)
 {
-	xchg(per_cpu_ptr(&stale, cpu), true);
+	xchg(per_cpu_ptr(&stale, cpu), 1);
 	schedule_work(&reconcile);
 	return 0;
 }

@@ -69,7 +69,7 @@ int seep_pmu_cpu_create(int cpu, const struct seep_pmu_listed *ev, u8 n, int *rc
 			pc->always = pc->have_n;
 	}
 	if (short_of)
-		xchg(&pc->stale, true);
+		xchg(&pc->stale, 1);
 	return pc->have_n;
 }
 

@@ -46,7 +46,7 @@ static struct {				/* pmu_mutex */
 /* What events it has are from before it went, and dead. */
 static int cpu_came(unsigned int cpu)
 {
-	xchg(&per_cpu_ptr(&seep_pmu_cpu, cpu)->stale, true);
+	xchg(&per_cpu_ptr(&seep_pmu_cpu, cpu)->stale, 1);
 	schedule_work(&reconcile);
 	return 0;
 }
@@ -73,7 +73,7 @@ static int create_all(void)
 		rc[i] = pmu.st[i].rc;
 	for_each_possible_cpu(cpu) {
 		pc = per_cpu_ptr(&seep_pmu_cpu, cpu);
-		if (xchg(&pc->stale, false) || !cpu_online(cpu))
+		if (xchg(&pc->stale, 0) || !cpu_online(cpu))
 			seep_pmu_cpu_close(cpu);
 		if (cpu_online(cpu) && !pc->have_n)
 			seep_pmu_cpu_create(cpu, pmu.event, pmu.n, rc);
@@ -115,6 +115,17 @@ static bool incomplete(void)
 	return false;
 }
 
+/* Some event could be made some time: there are CPUs that have it, if not now. */
+static bool any_opened(void)
+{
+	u8 i;
+
+	for (i = 0; i < pmu.n; i++)
+		if (!pmu.st[i].rc)
+			return true;
+	return false;
+}
+
 static void retry_later(void)
 {
 	if (incomplete())
@@ -126,7 +137,7 @@ static void rotate_work(struct work_struct *w)
 	int cpu;
 
 	mutex_lock(&pmu_mutex);
-	if (pmu.state == COUNTING) {
+	if (pmu.state == COUNTING && pmu.n > pmu.max) {
 		for_each_online_cpu(cpu)
 			seep_pmu_cpu_rotate(cpu, pmu.max);
 		schedule_delayed_work(&rotate, msecs_to_jiffies(ROTATE_MS));
@@ -166,9 +177,17 @@ static int count(void)
 {
 	int rc;
 
+	/* first: a CPU that goes or comes from here on is known to */
+	rc = cpuhp_setup_state_nocalls(CPUHP_AP_ONLINE_DYN, "seepage:pmc", cpu_came, cpu_goes);
+	if (rc < 0) {
+		say("no callback of CPU hotplug");
+		return rc;
+	}
+	pmu.hotplug = rc;
 	if (!create_all() && !incomplete()) {
 		say_why_not();
-		return -ENOENT;
+		rc = -ENOENT;
+		goto close;
 	}
 	rc = pmu.state == HELD ? 0 : seep_pmu_areas_start(pmu.event, pmu.n);
 	if (rc) {
@@ -180,17 +199,9 @@ static int count(void)
 		say("no tracepoint sched_switch");
 		goto close;
 	}
-	rc = cpuhp_setup_state_nocalls(CPUHP_AP_ONLINE_DYN, "seepage:pmc", cpu_came, cpu_goes);
-	if (rc < 0) {
-		say("no callback of CPU hotplug");
-		seep_pmu_probe_stop();
-		goto close;
-	}
-	pmu.hotplug = rc;
 	pmu.state = COUNTING;
 	seep_pmu_areas_hold(false);
 	*pmu.why = '\0';
-	create_all();			/* those that came before the callbacks were there */
 	open_all();
 	retry_later();
 	if (pmu.n > pmu.max)
@@ -198,6 +209,7 @@ static int count(void)
 	return 0;
 close:
 	close_all();
+	cpuhp_remove_state_nocalls(pmu.hotplug);
 	return rc;
 }
 
@@ -253,13 +265,14 @@ static void reconcile_work(struct work_struct *w)
 {
 	mutex_lock(&pmu_mutex);
 	if (pmu.state == COUNTING) {
-		if (create_all() || incomplete()) {
+		create_all();
+		if (incomplete() || any_opened()) {
 			open_all();
 			retry_later();
 			judge_price();
 		} else {	/* begun without memory, and memory was not all it lacked */
-			hold();
 			say_why_not();
+			forget();
 		}
 	}
 	mutex_unlock(&pmu_mutex);

@@ -106,9 +106,34 @@ echo 1600 >$parameters/slowly
 echo 0 >$nomem
 wait_for 30 pmc_is "off: counters that are slow to read"
 echo 0 >$parameters/slowly
+# Where the other CPU has no counters: when this one goes nobody counts, and when it
+# comes it does again, as often as that may be.
+unload
+echo 1 >$parameters/lacking
+load
+for ((i = 0; i < 2; i++)); do
+	wait_for 30 cpu1_counts
+	echo 0 >$cpu1
+	sleep 1
+	assert_eq "$(pmc_status)" on "pmc without the only CPU that has counters"
+	echo 1 >$cpu1
+done
+wait_for 30 cpu1_counts
+echo 0 >$parameters/lacking
 unload
 load
 wait_for 30 cpu1_counts
+# One that may not go after all goes on.
+fail=${cpu1%online}hotplug/fail
+state=$(awk -F: '/ workqueue:online/ { print $1 + 0 }' /sys/devices/system/cpu/hotplug/states)
+echo "$state" >"$fail"
+! echo 0 2>/dev/null >$cpu1 || die "CPU 1 went, though state $state was to fail"
+echo -1 >"$fail"
+assert_eq "$(<$cpu1)" 1 "CPU 1 after it could not go"
+wait_for 30 cpu1_counts
+hold_still
+sums_match >/dev/null
+seepage set pmc auto
 (for ((i = 0; i < 8; i++)); do echo 0 >$cpu1; echo 1 >$cpu1; done) &
 for ((i = 0; i < 3; i++)); do
 	unload
