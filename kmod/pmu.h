@@ -64,7 +64,7 @@ struct seep_pmu_cpu {
 	u8 have[SEEP_PMU_EVENTS];	/* pmu mutex from here on: events that it has */
 	u8 have_n, always;		/* how many, and of them in every turn: the first */
 	u8 at;				/* of the others, the first of the turn */
-	bool stale;			/* its events are to be made anew; by xchg() */
+	int stale;			/* its events are to be made anew; by xchg() */
 };
 
 DECLARE_PER_CPU(struct seep_pmu_cpu, seep_pmu_cpu);
@@ -100,11 +100,12 @@ struct seep_pmu_area {
 int seep_pmu_areas_start(const struct seep_pmu_listed *ev, u8 n);
 void seep_pmu_areas_stop(void);			/* likewise; nothing counts any more */
 void seep_pmu_areas_hold(bool yes);		/* likewise; nothing counts until then */
+bool seep_pmu_held(void);			/* table mutex */
 void seep_pmu_sums(struct seep_pmu_sums *ended, u32 *set);	/* likewise */
 
 /* pmu_learn.c: table mutex, the first may sleep */
 void seep_pmu_learn(struct seep_rec *rec, u64 now_ns);
-void seep_pmu_learn_end(u64 now_ns);
+void seep_pmu_learn_begin(void);
 void seep_pmu_learn_start(const struct seep_pmu_listed *ev, u8 n);
 void seep_pmu_unlearn(struct seep_pmu_area *area);
 u64 seep_pmu_learn_bytes(void);			/* any context */

@@ -112,6 +112,7 @@ void seep_pmu_pass(void)
 		return;
 	seep_pmu_refill();
 	seep_pmu_sync(NULL);
+	seep_pmu_learn_begin();
 	now_ns = ktime_get_ns();
 	seep_for_each_rec(rec) {
 		if (rec->pmu && !areas.held)
@@ -121,7 +122,6 @@ void seep_pmu_pass(void)
 		if (!(++n % SEEP_RESCHED_EVERY))
 			cond_resched();
 	}
-	seep_pmu_learn_end(now_ns);
 }
 
 /**
@@ -228,6 +228,11 @@ void seep_pmu_areas_hold(bool yes)
 	mutex_lock(&seep_table_mutex);
 	areas.held = yes;
 	mutex_unlock(&seep_table_mutex);
+}
+
+bool seep_pmu_held(void)
+{
+	return areas.held;
 }
 
 /**

@@ -28,14 +28,15 @@
 
 struct seep_pmu_learned {
 	struct seep_pmc_baseline base;
-	u64 ran_ns;			/* monotonic: the pass that found it had run */
+	u64 ran_ns;			/* monotonic: the pass that learned last */
+	u64 from_ns;			/* the last that found nothing more than that one */
 	u64 enabled;			/* what it had got by then */
 	struct seep_pmu_got got[];
 };
 
 static struct {				/* seep_table_mutex */
-	u64 pass_ns;			/* the one before; 0: there was none */
 	u32 n;				/* processes with a place */
+	u32 most;			/* of them */
 	u32 bytes;			/* of all places */
 	u32 refused;			/* a place, in this pass */
 	u32 wanted;			/* places, since the pass before */
@@ -71,7 +72,7 @@ static void begin(struct seep_pmu_area *area, u64 now_ns)
 {
 	struct seep_pmu_learned *l;
 
-	if (learn.n >= seep_config_value(SEEPAGE_CFG_MAX_PROCESSES) / LEARN_SHARE) {
+	if (learn.n >= learn.most) {
 		learn.refused++;
 		seep_count(PMC_UNLEARNED);
 		return;
@@ -82,9 +83,12 @@ static void begin(struct seep_pmu_area *area, u64 now_ns)
 		return;
 	}
 	l->ran_ns = now_ns;
+	l->from_ns = now_ns;
 	l->enabled = read_got(area, l->got);
 	area->learned = l;
 	learn.n++;
+	if (learn.wanted)
+		learn.wanted--;
 	learn.bytes += ksize(l);
 }
 
@@ -135,10 +139,16 @@ static noinline void feed(struct seep_pmu_learned *l, const struct seep_rec *rec
 	struct seep_pmc_figures f;
 
 	difference(l, rec->pmu, ev);
-	/* what it got it has got since the last pass, which found nothing new */
-	seep_pmc_figures(ev, now_ns - max(l->ran_ns, learn.pass_ns), &f);
+	seep_pmc_figures(ev, now_ns - l->from_ns, &f);
 	seep_pmc_feed(&l->base, &f, rec->ready && rec->det.state != SEEPAGE_STATE_OK);
 	l->ran_ns = now_ns;
+	l->from_ns = now_ns;
+}
+
+static void evict(struct seep_pmu_area *area, u64 enabled)
+{
+	seep_pmu_unlearn(area);
+	area->mark = mark(enabled);
 }
 
 /**
@@ -159,22 +169,27 @@ void seep_pmu_learn(struct seep_rec *rec, u64 now_ns)
 			begin(area, now_ns);
 		return;
 	}
+	if (learn.n > learn.most) {	/* max_processes is less than it was */
+		evict(area, enabled);
+		return;
+	}
 	if (enabled - l->enabled >= LEAST_NS) {
 		feed(l, rec, now_ns);
 		return;
 	}
+	if (enabled == l->enabled)
+		l->from_ns = now_ns;
 	l->base.signals = 0;
 	if (learn.wanted && now_ns - l->ran_ns > IDLE_NS) {
 		learn.wanted--;
-		seep_pmu_unlearn(area);
-		area->mark = mark(enabled);
+		evict(area, enabled);
 	}
 }
 
-/* All have had their turn. Context: process, seep_table_mutex. */
-void seep_pmu_learn_end(u64 now_ns)
+/* A full pass begins. Context: process, seep_table_mutex. */
+void seep_pmu_learn_begin(void)
 {
-	learn.pass_ns = now_ns;
+	learn.most = seep_config_value(SEEPAGE_CFG_MAX_PROCESSES) / LEARN_SHARE;
 	learn.wanted = learn.refused;
 	learn.refused = 0;
 }
@@ -190,11 +205,11 @@ bool seep_pmu_learns(const struct seep_rec *rec)
  * @rec: in the table
  *
  * Context: process, seep_table_mutex.
- * Return: permille, see seep_pmc_rise(); 0: not known.
+ * Return: permille, see seep_pmc_rise(); 0: not known, or not any more.
  */
 u16 seep_pmu_rise(const struct seep_rec *rec)
 {
-	return seep_pmu_learns(rec) ? seep_pmc_rise(&rec->pmu->learned->base) : 0;
+	return seep_pmu_learns(rec) && !seep_pmu_held() ? seep_pmc_rise(&rec->pmu->learned->base) : 0;
 }
 
 /**
@@ -222,7 +237,6 @@ void seep_pmu_learn_start(const struct seep_pmu_listed *ev, u8 n)
 	u8 i, role;
 
 	learn.events = n;
-	learn.pass_ns = 0;
 	for (i = 0; i < n; i++) {
 		for (role = 0; role < __SEEP_PMC_MAX; role++)
 			if (!strcmp(ev[i].name, roles[role]))

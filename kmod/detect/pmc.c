@@ -161,6 +161,12 @@ static u32 apart(u32 a, u32 b)
 	return a > b ? a - b : b - a;
 }
 
+/* How many samples in a row, this one included, are of a process that grows. */
+static u8 grew(u8 n, bool growing)
+{
+	return growing ? n + (n < 0xff) : 0;
+}
+
 static bool learns(u8 n, bool growing)
 {
 	return !growing || n < LEARN;
@@ -200,6 +206,7 @@ static u32 feed_llc(struct seep_pmc_baseline *b, u32 x, bool growing)
 	u64 var = b->llc_var > (u64)LLC_LEAST * LLC_LEAST ? b->llc_var : LLC_LEAST * LLC_LEAST;
 	bool high = b->llc_n >= LEARN && above * above > Z_SQUARED * var;
 
+	b->llc_grew = grew(b->llc_grew, growing);
 	b->sum += x;
 	if (++b->half_n == HALF)
 		close_half(b);
@@ -213,6 +220,7 @@ static u32 feed_dtlb(struct seep_pmc_baseline *b, u32 x, bool growing)
 	bool high = b->dtlb_n >= LEARN && x >= DTLB_LEAST << FINE_SHIFT &&
 		    x > (u64)TLB_PRESSURE_FACTOR * b->dtlb_mean;
 
+	b->dtlb_grew = grew(b->dtlb_grew, growing);
 	b->dtlb_now = b->dtlb_n ? toward(b->dtlb_now, x, NOW) : x;
 	if (learns(b->dtlb_n, growing)) {
 		b->dtlb_n += b->dtlb_n < LEARN_TOP;
@@ -275,15 +283,15 @@ static u32 rise(u64 now, u64 usual, u32 least)
  *
  * Return: misses of the last samples, of the caches or of the TLB, whichever
  * rose more, in permille of what was usual before the process grew; 0: not
- * known.
+ * known, as it is until all of these samples are of growth.
  */
 u16 seep_pmc_rise(const struct seep_pmc_baseline *b)
 {
 	u32 most = 0, v;
 
-	if (b->llc_n >= LEARN && b->newer)
+	if (b->llc_n >= LEARN && b->llc_grew >= 2 * HALF - 1)	/* all of the newer half */
 		most = rise(b->newer - 1, b->llc_mean >> LLC_SHIFT, LLC_LEAST);
-	if (b->dtlb_n >= LEARN) {
+	if (b->dtlb_n >= LEARN && b->dtlb_grew >= NOW) {
 		v = rise(b->dtlb_now, b->dtlb_mean, DTLB_LEAST << FINE_SHIFT);
 		most = v > most ? v : most;
 	}

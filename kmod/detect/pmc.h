@@ -57,6 +57,7 @@ struct seep_pmc_baseline {
 	u32 sum;		/* of the half that is being filled */
 	u8 half_n;		/* samples in it */
 	u8 llc_n, dtlb_n;	/* samples learned from, saturating */
+	u8 llc_grew, dtlb_grew;	/* the last so many were of one that grows, saturating */
 	u8 signals;		/* of the last sample: mask of 1 << enum seepage_pmc_signal */
 };
 

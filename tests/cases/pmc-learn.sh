@@ -6,7 +6,7 @@
 # a reset and another list of events begin anew, and there is an end to how many.
 # The PMU stays: not the VM of other cases.
 # vm: --smp 2 --mem 1048
-# timeout: 300
+# timeout: 480
 # kmod: fakepmu
 # only-amd64: it has a PMU of its own
 . "$(dirname "$0")/lib.sh"
@@ -59,6 +59,29 @@ grep 'unusual  *tlb_efficiency: ' stat.txt || die "stat does not say what is unu
 seepage stat --all --csv -i 1 --count 1 | grep "^$busy,.*tlb_efficiency" >/dev/null ||
 	die "the table has no signals"
 
+# Who runs too little for a pass to say anything is judged by several, over all of
+# their time.
+seepage set sample_interval_ms $((4 * interval)) suspect_interval_ms $((4 * interval))
+# shellcheck disable=SC2016 # of perl
+perl -MTime::HiRes=time,sleep -e 'sub work { my $end = time + $_[0]; while (time < $end) {} }
+	work(2); for (;;) { work(0.003 * $ARGV[0]); sleep($ARGV[0] - 0.003 * $ARGV[0]) }' \
+	"$(awk -v ms=$interval 'BEGIN { print 4 * ms / 1000 }')" &
+little=$!
+wait_for 60 learned $little 1
+seepage reset history $little
+misses() { seepage -j show $little | jq '.pmc.llc_misses | .count / .running_ns * .enabled_ns'; }
+wait_for 60 learned $little 0
+before=$(misses) began=$(date +%s%N)
+wait_for 120 learned $little 3
+after=$(misses) ended=$(date +%s%N)
+read=$(baseline $little .read_kib_per_second)
+usual=$(awk -v n="$before" -v m="$after" -v t=$((ended - began)) 'BEGIN { print (m - n) * 64 / 1024 / (t / 1e9) }')
+awk -v r="$read" -v u="$usual" 'BEGIN { exit !(r > u / 2 && r < u * 2) }' ||
+	die "KiB read in a second by one that runs little: $read, wanted about $usual"
+echo "KiB read in a second by one that runs little: $read, by its misses $usual"
+kill $little
+seepage set sample_interval_ms $interval suspect_interval_ms $interval
+
 # One pass comes in between at most: from a first one nothing is learned.
 seepage set sample_interval_ms 3600000
 seepage reset history $busy
@@ -87,6 +110,11 @@ seepage explain $leak | grep -E '^ +-?6/6 +pmc ' || die "explain: $(seepage expl
 sleep 2
 kill -INT $recorder
 wait $recorder || die "record ended with status $?: $(cat record.err)"
+# What is measured no more speaks for nothing.
+seepage set pmc hold
+counts_for_nothing() { [[ $(points $leak) == none ]]; }
+wait_for 20 counts_for_nothing
+seepage set pmc auto
 kill $leak
 replayed leak
 grep -qE '^[0-9].* r1[0-9]{3}( |$)' leak.series || {
@@ -105,4 +133,10 @@ unlearned() { (($(seepage -j status | field .counters.pmc_unlearned) > 0)); }
 wait_for 60 unlearned
 with=$(seepage -j ps | jq '[.[] | select(.pmc_baseline)] | length')
 ((with == 2)) || die "$with of 16 have a baseline, wanted 2"
+# And where there may be fewer than there are.
+seepage set max_processes 64
+with_baseline() { (($(seepage -j ps | jq '[.[] | select(.pmc_baseline)] | length') == $1)); }
+wait_for 60 with_baseline 4
+seepage set max_processes 16
+wait_for 60 with_baseline 2
 kill "${spinning[@]}"

@@ -153,11 +153,14 @@ static void steady(void **state)
 	int i;
 
 	(void)state;
-	assert_int_equal(sizeof(b), 40);
+	assert_int_equal(sizeof(b), 48);
 	assert_int_equal(seep_pmc_rise(&b), 0);
 	for (i = 0; i < 1000; i++)	/* 20 % give or take 1 % */
 		assert_int_equal(feed(&b, 190000 + any() % 20001, 9500 + any() % 1001, false), 0);
 	assert_in_range(b.llc_mean >> 8, 196000, 204000);
+	assert_int_equal(seep_pmc_rise(&b), 0);		/* it did not grow yet */
+	for (i = 0; i < 20; i++)
+		feed(&b, 190000 + any() % 20001, 9500 + any() % 1001, true);
 	assert_in_range(seep_pmc_rise(&b), 950, 1050);
 }
 
@@ -255,8 +258,11 @@ static void rise(void **state)
 	feed_n(&b, 100000, 10000, false, 15);
 	assert_int_equal(seep_pmc_rise(&b), 0);		/* not learned yet */
 	feed_n(&b, 100000, 10000, false, 25);
+	feed_n(&b, 100000, 10000, true, 7);
+	assert_int_equal(seep_pmc_rise(&b), 0);		/* of the last samples some are older */
+	feed(&b, 100000, 10000, true);
 	assert_int_equal(seep_pmc_rise(&b), 1000);
-	feed_n(&b, 100000, 10000, true, 100);
+	feed_n(&b, 100000, 10000, true, 92);
 	assert_int_equal(seep_pmc_rise(&b), 1000);
 	assert_int_equal(seep_pmc_points(1000), SEEP_PMC_POINTS);
 	feed_n(&b, 200000, 10000, true, 16);		/* (20 + 0.1) / (10 + 0.1) */
@@ -267,6 +273,8 @@ static void rise(void **state)
 	feed_n(&b, 100000, 10000, true, 100);		/* the baseline is still that */
 	assert_in_range(seep_pmc_rise(&b), 1000, 1010);
 	feed_n(&b, 300000, 10000, false, 400);		/* and learns again */
+	assert_int_equal(seep_pmc_rise(&b), 0);
+	feed_n(&b, 300000, 10000, true, 16);
 	assert_in_range(seep_pmc_rise(&b), 1000, 1010);
 	memset(&b, 0, sizeof(b));
 	feed_n(&b, 100000, 10000, true, 16);
