@@ -58,20 +58,24 @@ static int let_go(pid_t child, int (*ready)(pid_t child), int go, int report)
  * @ready: called before it executes, returns errno; or NULL
  * @child: its pid, 0: it failed
  *
- * Signals are not blocked in it. Return: 0, or 1: it failed, told.
+ * Signals are not blocked in it. Return: 0, or what a shell says of a command that
+ * cannot be executed, told: 127 if there is none of that name, else 126.
  */
 int child_start(const struct ctx *ctx, char **argv, int (*ready)(pid_t child), pid_t *child)
 {
 	int go[2], report[2], err;
 
 	*child = 0;
-	if (pipe2(go, O_CLOEXEC))
-		return fail(ctx, "%s", strerror(errno));
+	if (pipe2(go, O_CLOEXEC)) {
+		fail(ctx, "%s", strerror(errno));
+		return 126;
+	}
 	if (pipe2(report, O_CLOEXEC)) {
 		err = errno;
 		close(go[0]);
 		close(go[1]);
-		return fail(ctx, "%s", strerror(err));
+		fail(ctx, "%s", strerror(err));
+		return 126;
 	}
 	*child = fork();
 	if (!*child) {
@@ -92,7 +96,8 @@ int child_start(const struct ctx *ctx, char **argv, int (*ready)(pid_t child), p
 		while (waitpid(*child, NULL, __WALL) < 0 && errno == EINTR)
 			;
 	*child = 0;
-	return fail(ctx, "%s: %s", argv[0], strerror(err));
+	fail(ctx, "%s: %s", argv[0], strerror(err));
+	return err == ENOENT ? 127 : 126;
 }
 
 /* What ends it, and SIGCHLD, as something to poll; < 0: it failed */

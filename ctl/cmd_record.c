@@ -307,7 +307,7 @@ static int record_to_file(struct recorder *r, char **command)
 	series_write_begin(&r->w, r->out);
 	if (*command) {
 		prctl(PR_SET_CHILD_SUBREAPER, 1);
-		status = child_start(r->ctx, command, NULL, &r->child);
+		status = child_start(r->ctx, command, NULL, &r->child) ? 1 : 0;
 	}
 	if (duration_s)
 		r->deadline_ms = clock_ms() + duration_s * 1000;

@@ -44,10 +44,13 @@ struct stat {
 	struct knl k;
 	struct pmc_list list;
 	FILE *out;			/* --record, or NULL */
+	bool begun;			/* there is something in it */
 	int signals;
 	bool head;			/* of CSV, printed */
 	u32 *pids;
 	size_t n;
+	bool whole;			/* system: no PIDs were given */
+	bool later;			/* not the first reading */
 	struct stat_block *block;	/* what was read last, by rising pid */
 	size_t blocks;
 };
@@ -60,6 +63,10 @@ static void tell_file(struct stat *s, const struct stat_block *b)
 
 	if (!s->out)
 		return;
+	/* not before: what was there is not lost to a command that there is not */
+	if (!s->begun && ftruncate(fileno(s->out), 0) && errno != EINVAL)
+		note(s->ctx, "%s: %s", file, strerror(errno));
+	s->begun = true;
 	o = stat_json(&s->list, b);
 	fprintf(s->out, "%s\n", json_object_to_json_string_ext(o, JSON_C_TO_STRING_NOSLASHESCAPE));
 	fflush(s->out);
@@ -129,7 +136,10 @@ static int read_pid(struct stat *s, u32 pid)
 	struct rec rec;
 	int err = query_process(&s->k, pid, &nlh);
 
-	if (err < 0)
+	if (err < 0 && s->later && s->k.err == ESRCH) {
+		note(s->ctx, "pid %u has ended", pid);
+		err = -ESRCH;
+	} else if (err < 0)
 		err = knl_fail_pid(s->ctx, &s->k, pid, NEEDS_READ);
 	else if (rec_parse(&rec, nlh))
 		err = fail(s->ctx, "the module sent something that is no message");
@@ -142,21 +152,24 @@ static int read_pid(struct stat *s, u32 pid)
 /* What all that is asked for has counted by now; 0, or failed, told */
 static int read_now(struct stat *s)
 {
-	size_t i;
+	size_t i, n = s->n;
 	int err;
 
 	s->blocks = 0;
 	s->block = NULL;
 	if (all)
 		return read_all(s);
-	s->block = must(calloc(s->n + 1, sizeof(*s->block)));
-	if (!s->n)
+	s->block = must(calloc(n + 1, sizeof(*s->block)));
+	if (s->whole)
 		stat_whole(&s->list, &s->block[s->blocks++]);
-	for (i = 0; i < s->n; i++) {
+	for (i = s->n = 0; i < n; i++) {
 		err = read_pid(s, s->pids[i]);
-		if (err)
+		if (!err)		/* who has ended is not asked for again */
+			s->pids[s->n++] = s->pids[i];
+		else if (err != -ESRCH)
 			return err;
 	}
+	s->later = true;
 	return 0;
 }
 
@@ -242,7 +255,7 @@ static int intervals(struct stat *s)
 			tell_interval(s, before, n, end - begin);
 		begin = end;
 		free(before);
-		stop |= out_broken();
+		stop |= out_broken() || !s->blocks;
 	}
 	free(s->block);
 	return err;
@@ -250,15 +263,25 @@ static int intervals(struct stat *s)
 
 static int command(struct stat *s, char **argv)
 {
-	u64 i, times = count ? count : 1;
+	u64 i, times = count ? count : 1, set = s->list.set;
+	int status = 0, err;
 	struct stat_block b;
 
 	for (i = 0; i < times; i++) {
-		if (stat_run(s->ctx, &s->k, &s->list, argv, &b))
-			return 1;
+		err = stat_run(s->ctx, &s->k, &s->list, argv, &b);
+		if (err)
+			return err;
+		err = stat_ask(s->ctx, &s->k, &s->list);
+		if (!err && s->list.set != set)
+			err = fail(s->ctx, "the list of events has changed meanwhile");
+		if (err)
+			return err;
 		tell(s, &b);
+		if (status)
+			continue;	/* that of the first that failed */
+		status = WIFEXITED(b.status) ? WEXITSTATUS(b.status) : 128 + WTERMSIG(b.status);
 	}
-	return WIFEXITED(b.status) ? WEXITSTATUS(b.status) : 128 + WTERMSIG(b.status);
+	return status;
 }
 
 static int measure(struct stat *s, char **argv)
@@ -269,7 +292,7 @@ static int measure(struct stat *s, char **argv)
 		return err;
 	err = stat_ask(s->ctx, &s->k, &s->list);
 	if (!err && file) {
-		s->out = fopen(file, "we");
+		s->out = fopen(file, "ae");
 		if (!s->out)
 			err = fail(s->ctx, "%s: %s", file, strerror(errno));
 	}
@@ -303,6 +326,8 @@ static int check_words(struct ctx *ctx, size_t pids, char **argv)
 		return usage(ctx, "--interval: not with a COMMAND: it is counted until it ends");
 	if (file && (all || pids > 1))
 		return usage(ctx, "--record: allowed for one PID, a COMMAND or the whole system");
+	if (file && !strcmp(file, "-"))
+		return usage(ctx, "--record: '-': allowed a file");
 	if (csv && ctx->json)
 		return usage(ctx, "--csv: not with -j");
 	return 0;
@@ -322,6 +347,7 @@ static int run(struct ctx *ctx, int argc, char **argv)
 		return stat_compare(ctx, argv[0], argv[1], &limits);
 	}
 	status = check_words(ctx, (size_t)pids, argv);
+	s.whole = !pids;
 	s.pids = must(calloc((size_t)argc + 1, sizeof(*s.pids)));
 	for (i = 0; i < pids && !status; i++)
 		status = parse_pid(ctx, argv[i], &s.pids[s.n++]);

@@ -12,6 +12,7 @@
 
 #define REPEATS_MAX	10000
 #define LINE_MAX_BYTES	(64 << 10)
+#define KILLED		128		/* and more: by a signal; which, is not in the file */
 #define A_HAIR		1.000000001	/* over a limit that a double cannot meet */
 
 enum { IPC, LLC, DTLB, WALK, REMOTE, TIME, ROWS };
@@ -45,6 +46,8 @@ struct figure {
 struct file {
 	const char *name;
 	unsigned int repeats;
+	bool command;			/* the repeats are runs of a command */
+	u64 status;			/* of all of them so far */
 	struct figure of[ROWS];
 };
 
@@ -90,11 +93,19 @@ static const char *read_repeat(struct json_object *o, struct file *file)
 	struct seepage_pmc_value ev[__SEEP_PMC_MAX] = { 0 };
 	struct json_object *pmc = json_object_object_get(o, "pmc");
 	struct seep_pmc_figures f;
-	u64 ns;
+	u64 ns, status;
 	int i;
 
 	if (!whole_number(o, "elapsed_ns", &ns) || !ns)
 		return "no elapsed_ns above 0";
+	if (json_object_object_get(o, "command")) {
+		if (!whole_number(o, "exit_status", &status))
+			status = KILLED;
+		if (file->command && status != file->status)
+			return "its exit_status is not that of the runs before it";
+		file->command = true;
+		file->status = status;
+	}
 	if (!json_object_is_type(pmc, json_type_object))
 		return "no object pmc";
 	json_object_object_foreach(pmc, name, e) {
@@ -184,10 +195,11 @@ static int read_file(const struct ctx *ctx, struct file *file)
 
 /* ---- comparing ---- */
 
-enum verdict { OK, UNKNOWN, SPREAD, REGRESSED };
+enum verdict { OK, UNKNOWN, LITTLE, SPREAD, REGRESSED };
 
 static const char *const words[] = {
-	[OK] = "ok", [UNKNOWN] = "not known", [SPREAD] = "within the spread",
+	[OK] = "ok", [UNKNOWN] = "not known", [LITTLE] = "too little to matter",
+	[SPREAD] = "within the spread",
 	[REGRESSED] = "REGRESSED",
 };
 
@@ -212,9 +224,11 @@ static struct change judge(const struct row *row, const struct figure *b,
 	if (ch.known)
 		ch.percent = 100 * diff / mean(b);
 	/* from nothing to something is beyond any limit; the limit itself is not */
-	if (worse < row->least || worse * 100 <= (double)limit * mean(b) * A_HAIR)
+	if (worse <= 0 || worse * 100 <= (double)limit * mean(b) * A_HAIR)
 		return ch;
-	ch.verdict = REGRESSED;
+	ch.verdict = worse < row->least ? LITTLE : REGRESSED;
+	if (ch.verdict == LITTLE)
+		return ch;
 	if (b->n > 1 && c->n > 1 && diff * diff <= 4 * (error_squared(b) + error_squared(c)))
 		ch.verdict = SPREAD;
 	return ch;
@@ -316,6 +330,12 @@ int stat_compare(const struct ctx *ctx, const char *base, const char *cand,
 
 	if (read_file(ctx, &b) || read_file(ctx, &c))
 		return 1;
+	/* what fails sooner is not faster */
+	if (b.command && c.command && b.status != c.status)
+		return fail(ctx, "%s: its command ended with status %llu, that of %s with %llu: not compared",
+			    cand, c.status, base, b.status);
+	if (b.command && b.status)
+		note(ctx, "the commands ended with status %llu", b.status);
 	for (i = 0; i < ROWS; i++) {
 		ch[i] = judge(&rows[i], &b.of[i], &c.of[i], limit[i]);
 		known |= ch[i].verdict != UNKNOWN;

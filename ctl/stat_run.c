@@ -27,6 +27,15 @@ struct run {
 	size_t n, room;
 };
 
+static volatile pid_t running;		/* the command; 0: none */
+
+/* Who ends us means the command: it gets the signal, and what it counted is told. */
+static void pass_on(int sig)
+{
+	if (running)
+		kill(running, sig);
+}
+
 static int seize(pid_t child)
 {
 	unsigned long options = PTRACE_O_TRACEEXIT | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK |
@@ -129,7 +138,7 @@ static void follow(struct run *r, pid_t child)
  * @argv: words of the command, ended by NULL
  * @b: what it and all that descends from it has counted
  *
- * Return: 0, or 1: it could not be executed, told.
+ * Return: 0, or the status of what could not be executed, told: see child_start().
  */
 int stat_run(const struct ctx *ctx, struct knl *k, const struct pmc_list *list, char **argv,
 	     struct stat_block *b)
@@ -151,12 +160,16 @@ int stat_run(const struct ctx *ctx, struct knl *k, const struct pmc_list *list, 
 	err = child_start(ctx, argv, seize, &child);
 	signal(SIGINT, SIG_IGN);	/* the terminal's: the command gets it, too */
 	signal(SIGQUIT, SIG_IGN);
+	running = child;
+	signal(SIGTERM, pass_on);
 	if (!err)
 		follow(&r, child);
+	running = 0;
 	for (i = 0; i < r.n; i++)
 		stat_plus(b, &r.member[i].last);
 	free(r.member);
 	signal(SIGINT, SIG_DFL);
 	signal(SIGQUIT, SIG_DFL);
+	signal(SIGTERM, SIG_DFL);
 	return err;
 }

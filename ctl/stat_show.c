@@ -88,7 +88,13 @@ void stat_reading(const struct seep_pmc_figures *f, char *buf, size_t size)
 	else if (above(f->ipc, HIGH_IPC) && below(f->llc_mpmi, FEW_MPMI))
 		snprintf(buf, size, "computes: %s instructions per cycle, %s last-level misses in "
 			 "1000 of them", ipc, llc);
-	else if (below(f->ipc, LOW_IPC) && below(f->llc_mpmi, FEW_MPMI))
+	else if (below(f->ipc, LOW_IPC) && f->llc_mpmi == SEEP_UNKNOWN)
+		snprintf(buf, size, "waits: %s instructions per cycle; for what is not known, "
+			 "last-level misses are not counted", ipc);
+	else if (below(f->ipc, LOW_IPC) && !below(f->llc_mpmi, FEW_MPMI))
+		snprintf(buf, size, "waits, in part for memory: %s instructions per cycle, %s "
+			 "last-level misses in 1000 of them", ipc, llc);
+	else if (below(f->ipc, LOW_IPC))
 		snprintf(buf, size, "waits, but hardly for memory: %s instructions per cycle, %s "
 			 "last-level misses in 1000 of them", ipc, llc);
 	else

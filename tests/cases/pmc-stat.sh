@@ -88,6 +88,35 @@ head -n 1 command.json >one.json
 field '.pmc.cycles.enabled_ns < .elapsed_ns * 1.1' one.json >less
 assert_eq "$(cat less)" true "a command does not run longer than it takes: $(cat one.json)"
 near "a command: instructions per cycle" "$(field .metrics.instructions_per_cycle one.json)" 2
+# The status of the first run that fails, whatever the others do.
+status=0
+seepage stat --count 3 -- sh -c '[ -e ran ] || { touch ran; exit 3; }' >out || status=$?
+assert_eq $status 3 "status of a command that failed once"
+status=0
+seepage -j stat -- sleep 1000 >ended.json &
+stat=$!
+wait_for 20 pgrep -P $stat
+kill -TERM $stat
+wait $stat || status=$?
+assert_eq $status 143 "status of a command that SIGTERM ended"
+assert_eq "$(field .processes ended.json)" 1 "processes of a command that SIGTERM ended"
+! pgrep -P $stat || die "the command goes on"
+# Who ends meanwhile does not take the others along.
+sleep 3 &
+short=$!
+seepage -j stat $short $busy -i 2 --count 3 >two.json 2>err || die "one of two that ended: $(cat err)"
+assert_eq "$(cat err)" "seepage: stat: pid $short has ended" "one of two that ended"
+assert_eq "$(jq -s --argjson pid $busy 'map(select(.pid == $pid)) | length' two.json)" 3 "intervals of the other"
+sleep 3 &
+short=$!
+seepage -j stat $short -i 2 --count 100 >short.json 2>err || die "the only one that ended: $(cat err)"
+assert_eq "$(jq -s length short.json)" 1 "intervals of the only one"
+# Events that change meanwhile are said.
+(sleep 1; seepage set pmc off pmc_max_counters 3; seepage set pmc auto) &
+! seepage stat -- sleep 3 >out 2>err || die "counters that were off meanwhile: status 0"
+grep -q 'the list of events has changed meanwhile' err || die "counters that were off meanwhile: $(cat err)"
+wait $!
+seepage set pmc_max_counters 4
 status=0
 seepage stat -- sh -c 'kill -9 $$' >killed || status=$?
 assert_eq $status 137 "status of a killed command"
@@ -103,9 +132,28 @@ assert_eq "$(field .processes threads.json)" 1 "processes of one with threads"
 
 # ---- recorded and compared ----
 
-seepage stat --record same.stat --count 2 -- sh -c 'sh -c "$loop"; /bin/true' >out
+! seepage stat --record same.stat --count 2 -- sh -c 'sh -c "$loop"; /bin/true; exit 7' >out ||
+	die "the same has status 0"
 seepage stat --compare --max-time-increase 1000 base.stat same.stat >table ||
 	die "the same is worse: $(cat table)"
+# What fails sooner is not faster.
+seepage stat --record fails.stat -- sh -c 'kill -SEGV $$' >out || true
+for file in fails same; do
+	jq -c '.exit_status = 0' same.stat >succeeds.stat
+	status=0
+	seepage stat --compare --max-time-increase 1000 succeeds.stat $file.stat >out 2>err || status=$?
+	assert_eq $status 1 "status of a comparison with what $file"
+	grep -q "$file.stat: its command ended with status " err || die "compared with what $file: $(cat err)"
+done
+# A base is not lost to a word that is wrong.
+cp same.stat kept.stat
+status=0
+seepage stat --record kept.stat -- ./no-such-program >out 2>err || status=$?
+assert_eq $status 127 "status of a program that there is not"
+cmp same.stat kept.stat || die "a command that there is not emptied the file"
+status=0
+seepage stat -- /etc/passwd >out 2>err || status=$?
+assert_eq $status 126 "status of what is no program"
 jq -c '.pmc.instructions.count |= (. * 0.8 | floor)' same.stat >worse.stat
 status=0
 seepage stat --compare --max-time-increase 1000 base.stat worse.stat >table || status=$?
@@ -126,6 +174,7 @@ done <<'END'
 --count+0 --count: '0': allowed 1..10000
 --all+1 '1': allowed PIDs or --all, not both
 -- COMMAND is missing after --
+--record+-+1 --record: '-': allowed a file
 1+--+true '1': allowed PIDs, --all or a COMMAND, not both
 --compare+base.stat --compare: two files are needed, BASE CANDIDATE
 --compare+a+b+--csv --compare: allowed with --max-... only
