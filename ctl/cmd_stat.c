@@ -139,12 +139,13 @@ static int read_pid(struct stat *s, u32 pid)
 	if (err < 0 && s->later && s->k.err == ESRCH) {
 		note(s->ctx, "pid %u has ended", pid);
 		err = -ESRCH;
-	} else if (err < 0)
+	} else if (err < 0) {
 		err = knl_fail_pid(s->ctx, &s->k, pid, NEEDS_READ);
-	else if (rec_parse(&rec, nlh))
+	} else if (rec_parse(&rec, nlh)) {
 		err = fail(s->ctx, "the module sent something that is no message");
-	else
+	} else {
 		stat_process(&rec, &s->list, &s->block[s->blocks++]);
+	}
 	free(nlh);
 	return err;
 }

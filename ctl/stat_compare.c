@@ -332,8 +332,8 @@ int stat_compare(const struct ctx *ctx, const char *base, const char *cand,
 		return 1;
 	/* what fails sooner is not faster */
 	if (b.command && c.command && b.status != c.status)
-		return fail(ctx, "%s: its command ended with status %llu, that of %s with %llu: not compared",
-			    cand, c.status, base, b.status);
+		return fail(ctx, "%s: its command ended with status %llu, that of %s with %llu: "
+			    "not compared", cand, c.status, base, b.status);
 	if (b.command && b.status)
 		note(ctx, "the commands ended with status %llu", b.status);
 	for (i = 0; i < ROWS; i++) {

@@ -209,7 +209,9 @@ bool seep_pmu_learns(const struct seep_rec *rec)
  */
 u16 seep_pmu_rise(const struct seep_rec *rec)
 {
-	return seep_pmu_learns(rec) && !seep_pmu_held() ? seep_pmc_rise(&rec->pmu->learned->base) : 0;
+	if (!seep_pmu_learns(rec) || seep_pmu_held())
+		return 0;
+	return seep_pmc_rise(&rec->pmu->learned->base);
 }
 
 /**

@@ -165,7 +165,8 @@ static void readings(void **state)
 	begins(reading(300, 100, 0), "waits, but hardly for memory");
 	begins(reading(1200, 9000, 0), "nothing stands out");
 	begins(reading(300, 3000, 0), "waits, in part for memory: 0.30 ");
-	begins(reading(30, SEEP_UNKNOWN, 0), "waits: 0.03 instructions per cycle; for what is not known");
+	begins(reading(30, SEEP_UNKNOWN, 0),
+	       "waits: 0.03 instructions per cycle; for what is not known");
 }
 
 /* ---- what is compared ---- */
