@@ -186,7 +186,7 @@ void __cold seep_pmu_exec(struct seep_rec *rec)
 
 void __cold seep_pmu_open_here(struct seep_pmu_cpu *pc, const u8 *id, u8 n)
 {
-	memcpy(pc->id, id, n);
+	memcpy(pc->id, id, sizeof(pc->id));
 	pc->time = local_clock();
 	pc->opened = pc->time;
 	assign(pc, current, who_is(current));
@@ -198,7 +198,7 @@ void __cold seep_pmu_turn_here(struct seep_pmu_cpu *pc, const u8 *id, u8 n)
 	if (!pc->n)
 		return;
 	seep_pmu_charge(pc);
-	memcpy(pc->id, id, n);
+	memcpy(pc->id, id, sizeof(pc->id));
 	pc->n = n;
 }
 

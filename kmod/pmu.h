@@ -69,7 +69,7 @@ struct seep_pmu_cpu {
 
 DECLARE_PER_CPU(struct seep_pmu_cpu, seep_pmu_cpu);
 
-/* pmu.c: the CPU itself, irqs off */
+/* pmu.c: the CPU itself, irqs off; @id: SEEP_PMU_COUNTERS places, n of them used */
 void seep_pmu_charge(struct seep_pmu_cpu *pc);
 void seep_pmu_open_here(struct seep_pmu_cpu *pc, const u8 *id, u8 n);
 void seep_pmu_turn_here(struct seep_pmu_cpu *pc, const u8 *id, u8 n);
@@ -100,11 +100,10 @@ struct seep_pmu_area {
 int seep_pmu_areas_start(const struct seep_pmu_listed *ev, u8 n);
 void seep_pmu_areas_stop(void);			/* likewise; nothing counts any more */
 void seep_pmu_areas_hold(bool yes);		/* likewise; nothing counts until then */
-bool seep_pmu_held(void);			/* table mutex */
 void seep_pmu_sums(struct seep_pmu_sums *ended, u32 *set);	/* likewise */
 
 /* pmu_learn.c: table mutex, the first may sleep */
-void seep_pmu_learn(struct seep_rec *rec, u64 now_ns);
+void seep_pmu_learn(struct seep_rec *rec, u64 now_ns, bool held);
 void seep_pmu_learn_begin(void);
 void seep_pmu_learn_start(const struct seep_pmu_listed *ev, u8 n);
 void seep_pmu_unlearn(struct seep_pmu_area *area);

@@ -115,9 +115,9 @@ void seep_pmu_pass(void)
 	seep_pmu_learn_begin();
 	now_ns = ktime_get_ns();
 	seep_for_each_rec(rec) {
-		if (rec->pmu && !areas.held)
-			seep_pmu_learn(rec, now_ns);
-		else if (!rec->pmu)	/* all zero, before a CPU that charges sees it */
+		if (rec->pmu)
+			seep_pmu_learn(rec, now_ns, areas.held);
+		else	/* all zero, before a CPU that charges sees it */
 			smp_store_release(&rec->pmu, new_area());
 		if (!(++n % SEEP_RESCHED_EVERY))
 			cond_resched();
@@ -228,11 +228,6 @@ void seep_pmu_areas_hold(bool yes)
 	mutex_lock(&seep_table_mutex);
 	areas.held = yes;
 	mutex_unlock(&seep_table_mutex);
-}
-
-bool seep_pmu_held(void)
-{
-	return areas.held;
 }
 
 /**

@@ -133,7 +133,7 @@ static void close_here(void *unused)
 void seep_pmu_cpu_open(int cpu, u8 max)
 {
 	struct seep_pmu_cpu *pc = per_cpu_ptr(&seep_pmu_cpu, cpu);
-	struct turn t;
+	struct turn t = { };
 	int rc;
 	u8 i;
 
@@ -198,7 +198,7 @@ void seep_pmu_cpu_close(int cpu)
 void seep_pmu_cpu_rotate(int cpu, u8 max)
 {
 	struct seep_pmu_cpu *pc = per_cpu_ptr(&seep_pmu_cpu, cpu);
-	struct turn old, new;
+	struct turn old, new = { };
 	u8 i;
 
 	if (pc->have_n <= max || !READ_ONCE(pc->n))

@@ -133,14 +133,15 @@ static void difference(struct seep_pmu_learned *l, const struct seep_pmu_area *a
 }
 
 /* By itself: those that did not run do not pay for clearing its stack. */
-static noinline void feed(struct seep_pmu_learned *l, const struct seep_rec *rec, u64 now_ns)
+static noinline void feed(struct seep_pmu_learned *l, const struct seep_rec *rec, u64 now_ns,
+			  bool growing)
 {
 	struct seepage_pmc_value ev[__SEEP_PMC_MAX];
 	struct seep_pmc_figures f;
 
 	difference(l, rec->pmu, ev);
 	seep_pmc_figures(ev, now_ns - l->from_ns, &f);
-	seep_pmc_feed(&l->base, &f, rec->ready && rec->det.state != SEEPAGE_STATE_OK);
+	seep_pmc_feed(&l->base, &f, growing);
 	l->ran_ns = now_ns;
 	l->from_ns = now_ns;
 }
@@ -155,18 +156,28 @@ static void evict(struct seep_pmu_area *area, u64 enabled)
  * seep_pmu_learn() - in a full pass: from what a process got since the last one
  * @rec: in the table, with an area; what it got up to now is there
  * @now_ns: monotonic
+ * @held: nothing is counted
  *
  * Context: process, may sleep, seep_table_mutex.
  */
-void seep_pmu_learn(struct seep_rec *rec, u64 now_ns)
+void seep_pmu_learn(struct seep_rec *rec, u64 now_ns, bool held)
 {
+	bool growing = rec->ready && rec->det.state != SEEPAGE_STATE_OK;
 	struct seep_pmu_area *area = rec->pmu;
 	struct seep_pmu_learned *l = place(area);
 	u64 enabled = atomic64_read(&area->enabled);
 
 	if (!l) {
-		if (mark(enabled) - (area->mark | 1) >= MARK_LEARN << 1)
+		if (!held && mark(enabled) - (area->mark | 1) >= MARK_LEARN << 1)
 			begin(area, now_ns);
+		return;
+	}
+	if (held || !growing) {		/* what was measured is not of the growth to come */
+		l->base.llc_grew = 0;
+		l->base.dtlb_grew = 0;
+	}
+	if (held) {
+		l->from_ns = now_ns;
 		return;
 	}
 	if (learn.n > learn.most) {	/* max_processes is less than it was */
@@ -174,7 +185,7 @@ void seep_pmu_learn(struct seep_rec *rec, u64 now_ns)
 		return;
 	}
 	if (enabled - l->enabled >= LEAST_NS) {
-		feed(l, rec, now_ns);
+		feed(l, rec, now_ns, growing);
 		return;
 	}
 	if (enabled == l->enabled)
@@ -209,9 +220,7 @@ bool seep_pmu_learns(const struct seep_rec *rec)
  */
 u16 seep_pmu_rise(const struct seep_rec *rec)
 {
-	if (!seep_pmu_learns(rec) || seep_pmu_held())
-		return 0;
-	return seep_pmc_rise(&rec->pmu->learned->base);
+	return seep_pmu_learns(rec) ? seep_pmc_rise(&rec->pmu->learned->base) : 0;
 }
 
 /**

@@ -180,11 +180,11 @@ static int count(void)
 	/* first: a CPU that goes or comes from here on is known to */
 	rc = cpuhp_setup_state_nocalls(CPUHP_AP_ONLINE_DYN, "seepage:pmc", cpu_came, cpu_goes);
 	if (rc < 0) {
-		say("no callback of CPU hotplug");
+		say("no callbacks of hotplug");
 		return rc;
 	}
 	pmu.hotplug = rc;
-	if (!create_all() && !incomplete()) {
+	if (!create_all() && !incomplete() && !any_opened()) {
 		say_why_not();
 		rc = -ENOENT;
 		goto close;

@@ -119,6 +119,13 @@ for ((i = 0; i < 2; i++)); do
 	echo 1 >$cpu1
 done
 wait_for 30 cpu1_counts
+# Nor is it given up when counting begins again while that one is away.
+seepage set pmc hold
+echo 0 >$cpu1
+seepage set pmc auto
+assert_eq "$(pmc_status)" on "pmc continued without the only CPU that has counters"
+echo 1 >$cpu1
+wait_for 30 cpu1_counts
 echo 0 >$parameters/lacking
 unload
 load
