@@ -44,7 +44,8 @@ struct stat {
 	struct knl k;
 	struct pmc_list list;
 	FILE *out;			/* --record, or NULL */
-	bool begun;			/* there is something in it */
+	bool told;			/* something; there is something in it */
+	bool lost;			/* it could not be written, told */
 	int signals;
 	bool head;			/* of CSV, printed */
 	u32 *pids;
@@ -64,9 +65,13 @@ static void tell_file(struct stat *s, const struct stat_block *b)
 	if (!s->out)
 		return;
 	/* not before: what was there is not lost to a command that there is not */
-	if (!s->begun && ftruncate(fileno(s->out), 0) && errno != EINVAL)
-		note(s->ctx, "%s: %s", file, strerror(errno));
-	s->begun = true;
+	if (!s->told && ftruncate(fileno(s->out), 0) && errno != EINVAL) {
+		fail(s->ctx, "%s: %s", file, strerror(errno));
+		fclose(s->out);
+		s->out = NULL;
+		s->lost = true;
+		return;
+	}
 	o = stat_json(&s->list, b);
 	fprintf(s->out, "%s\n", json_object_to_json_string_ext(o, JSON_C_TO_STRING_NOSLASHESCAPE));
 	fflush(s->out);
@@ -76,6 +81,7 @@ static void tell_file(struct stat *s, const struct stat_block *b)
 static void tell(struct stat *s, const struct stat_block *b)
 {
 	tell_file(s, b);
+	s->told = true;
 	if (s->ctx->json) {
 		out_json(s->ctx, stat_json(&s->list, b));
 	} else if (csv) {
@@ -256,10 +262,11 @@ static int intervals(struct stat *s)
 			tell_interval(s, before, n, end - begin);
 		begin = end;
 		free(before);
-		stop |= out_broken() || !s->blocks;
+		stop |= out_broken() || (!all && !s->blocks);
 	}
 	free(s->block);
-	return err;
+	/* all have ended, before there was anything to tell */
+	return err || all || s->told ? err : 1;
 }
 
 static int command(struct stat *s, char **argv)
@@ -268,7 +275,7 @@ static int command(struct stat *s, char **argv)
 	int status = 0, err;
 	struct stat_block b;
 
-	for (i = 0; i < times; i++) {
+	for (i = 0; i < times && !stat_ending; i++) {
 		err = stat_run(s->ctx, &s->k, &s->list, argv, &b);
 		if (err)
 			return err;
@@ -311,7 +318,7 @@ static int measure(struct stat *s, char **argv)
 			err = fail(s->ctx, "%s: cannot be written", file);
 	}
 	knl_close(&s->k);
-	return err;
+	return s->lost ? 1 : err;
 }
 
 static int check_words(struct ctx *ctx, size_t pids, char **argv)

@@ -6,6 +6,7 @@
 #ifndef SEEPAGE_CTL_STAT_H
 #define SEEPAGE_CTL_STAT_H
 
+#include <signal.h>
 #include "ctl.h"
 #include "detect/pmc.h"
 
@@ -56,7 +57,8 @@ struct json_object *stat_json(const struct pmc_list *list, const struct stat_blo
 void stat_csv_head(const struct pmc_list *list);
 void stat_csv(const struct pmc_list *list, const struct stat_block *b);
 
-/* stat_run.c: a command and what descends from it */
+/* stat_run.c: a command and what descends from it; SIGTERM came, and was passed on */
+extern volatile sig_atomic_t stat_ending;
 int stat_run(const struct ctx *ctx, struct knl *k, const struct pmc_list *list, char **argv,
 	     struct stat_block *b);
 

@@ -12,7 +12,7 @@
 
 #define REPEATS_MAX	10000
 #define LINE_MAX_BYTES	(64 << 10)
-#define KILLED		128		/* and more: by a signal; which, is not in the file */
+#define KILLED		256		/* by a signal; which, is not in the file */
 #define A_HAIR		1.000000001	/* over a limit that a double cannot meet */
 
 enum { IPC, LLC, DTLB, WALK, REMOTE, TIME, ROWS };
@@ -315,6 +315,15 @@ static void print_json(const struct ctx *ctx, const struct file *b, const struct
 	out_json(ctx, o);
 }
 
+/* How all runs of a command ended */
+static const char *ended(const struct file *f, char *buf, size_t size)
+{
+	if (f->status == KILLED)
+		return "by a signal";
+	snprintf(buf, size, "with status %llu", f->status);
+	return buf;
+}
+
 /* 0, 1: it cannot be compared, told, EXIT_REGRESSED: some figure has become worse */
 int stat_compare(const struct ctx *ctx, const char *base, const char *cand,
 		 const struct stat_limits *limits)
@@ -324,6 +333,7 @@ int stat_compare(const struct ctx *ctx, const char *base, const char *cand,
 		[WALK] = limits->walk, [REMOTE] = limits->remote, [TIME] = limits->time,
 	};
 	struct file b = { .name = base }, c = { .name = cand };
+	char of_base[40], of_cand[40];
 	bool known = false, regressed = false;
 	struct change ch[ROWS];
 	int i;
@@ -332,10 +342,11 @@ int stat_compare(const struct ctx *ctx, const char *base, const char *cand,
 		return 1;
 	/* what fails sooner is not faster */
 	if (b.command && c.command && b.status != c.status)
-		return fail(ctx, "%s: its command ended with status %llu, that of %s with %llu: "
-			    "not compared", cand, c.status, base, b.status);
+		return fail(ctx, "%s: its command ended %s, that of %s %s: not compared", cand,
+			    ended(&c, of_cand, sizeof(of_cand)), base,
+			    ended(&b, of_base, sizeof(of_base)));
 	if (b.command && b.status)
-		note(ctx, "the commands ended with status %llu", b.status);
+		note(ctx, "the commands ended %s", ended(&b, of_base, sizeof(of_base)));
 	for (i = 0; i < ROWS; i++) {
 		ch[i] = judge(&rows[i], &b.of[i], &c.of[i], limit[i]);
 		known |= ch[i].verdict != UNKNOWN;

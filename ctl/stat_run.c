@@ -28,10 +28,12 @@ struct run {
 };
 
 static volatile pid_t running;		/* the command; 0: none */
+volatile sig_atomic_t stat_ending;
 
 /* Who ends us means the command: it gets the signal, and what it counted is told. */
 static void pass_on(int sig)
 {
+	stat_ending = 1;
 	if (running)
 		kill(running, sig);
 }
@@ -145,6 +147,7 @@ int stat_run(const struct ctx *ctx, struct knl *k, const struct pmc_list *list, 
 {
 	struct run r = { .k = k, .list = list, .sum = b };
 	size_t i, n = 0;
+	sigset_t term;
 	pid_t child;
 	int err;
 
@@ -157,11 +160,15 @@ int stat_run(const struct ctx *ctx, struct knl *k, const struct pmc_list *list, 
 		n += strlen(b->comm + n);
 	}
 	b->ns = clock_ns();
+	sigemptyset(&term);
+	sigaddset(&term, SIGTERM);
+	sigprocmask(SIG_BLOCK, &term, NULL);	/* not before there is a command to end */
 	err = child_start(ctx, argv, seize, &child);
 	signal(SIGINT, SIG_IGN);	/* the terminal's: the command gets it, too */
 	signal(SIGQUIT, SIG_IGN);
 	running = child;
 	signal(SIGTERM, pass_on);
+	sigprocmask(SIG_UNBLOCK, &term, NULL);
 	if (!err)
 		follow(&r, child);
 	running = 0;
@@ -170,6 +177,5 @@ int stat_run(const struct ctx *ctx, struct knl *k, const struct pmc_list *list, 
 	free(r.member);
 	signal(SIGINT, SIG_DFL);
 	signal(SIGQUIT, SIG_DFL);
-	signal(SIGTERM, SIG_DFL);
 	return err;
 }

@@ -93,7 +93,7 @@ status=0
 seepage stat --count 3 -- sh -c '[ -e ran ] || { touch ran; exit 3; }' >out || status=$?
 assert_eq $status 3 "status of a command that failed once"
 status=0
-seepage -j stat -- sleep 1000 >ended.json &
+seepage -j stat --count 5 -- sleep 1000 >ended.json &
 stat=$!
 wait_for 20 pgrep -P $stat
 kill -TERM $stat
@@ -111,6 +111,10 @@ sleep 3 &
 short=$!
 seepage -j stat $short -i 2 --count 100 >short.json 2>err || die "the only one that ended: $(cat err)"
 assert_eq "$(jq -s length short.json)" 1 "intervals of the only one"
+sleep 1 &
+status=0
+seepage stat --record short.json $! -i 2 >out 2>err || status=$?
+assert_eq $status 1 "status of one that ended before anything was told"
 # Events that change meanwhile are said.
 (sleep 1; seepage set pmc off pmc_max_counters 3; seepage set pmc auto) &
 ! seepage stat -- sleep 3 >out 2>err || die "counters that were off meanwhile: status 0"
@@ -143,7 +147,7 @@ for file in fails same; do
 	status=0
 	seepage stat --compare --max-time-increase 1000 succeeds.stat $file.stat >out 2>err || status=$?
 	assert_eq $status 1 "status of a comparison with what $file"
-	grep -q "$file.stat: its command ended with status " err || die "compared with what $file: $(cat err)"
+	grep -qE "$file.stat: its command ended (with status 7|by a signal), that of succeeds.stat with status 0: not compared" err || die "compared with what $file: $(cat err)"
 done
 # A base is not lost to a word that is wrong.
 cp same.stat kept.stat
