@@ -51,6 +51,13 @@ static int let_go(pid_t child, int (*ready)(pid_t child), int go, int report)
 	return n == sizeof(err) ? err : 0;
 }
 
+/* Told; returns what a shell does */
+static int cannot(const struct ctx *ctx, const char *command, int err)
+{
+	fail(ctx, "%s: %s", command, strerror(err));
+	return err == ENOENT ? 127 : 126;
+}
+
 /**
  * child_start() - execute a command
  * @ctx: who says it when that fails
@@ -66,16 +73,13 @@ int child_start(const struct ctx *ctx, char **argv, int (*ready)(pid_t child), p
 	int go[2], report[2], err;
 
 	*child = 0;
-	if (pipe2(go, O_CLOEXEC)) {
-		fail(ctx, "%s", strerror(errno));
-		return 126;
-	}
+	if (pipe2(go, O_CLOEXEC))
+		return cannot(ctx, argv[0], errno);
 	if (pipe2(report, O_CLOEXEC)) {
 		err = errno;
 		close(go[0]);
 		close(go[1]);
-		fail(ctx, "%s", strerror(err));
-		return 126;
+		return cannot(ctx, argv[0], err);
 	}
 	*child = fork();
 	if (!*child) {
@@ -96,8 +100,7 @@ int child_start(const struct ctx *ctx, char **argv, int (*ready)(pid_t child), p
 		while (waitpid(*child, NULL, __WALL) < 0 && errno == EINTR)
 			;
 	*child = 0;
-	fail(ctx, "%s: %s", argv[0], strerror(err));
-	return err == ENOENT ? 127 : 126;
+	return cannot(ctx, argv[0], err);
 }
 
 /* What ends it, and SIGCHLD, as something to poll; < 0: it failed */

@@ -285,9 +285,9 @@ static int command(struct stat *s, char **argv)
 		if (err)
 			return err;
 		tell(s, &b);
-		if (status)
-			continue;	/* that of the first that failed */
-		status = WIFEXITED(b.status) ? WEXITSTATUS(b.status) : 128 + WTERMSIG(b.status);
+		if (!status)		/* that of the first that failed */
+			status = WIFEXITED(b.status) ? WEXITSTATUS(b.status) :
+						       128 + WTERMSIG(b.status);
 	}
 	return status;
 }

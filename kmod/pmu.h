@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * What the files of hardware counters share: pmu.c (who ran), pmu_area.c (what
- * each got), pmu_learn.c (what is usual for it), pmu_cpu.c (the counters of one
- * CPU), pmu_set.c (which events, and when), pmu_events.c (their codes),
+ * each got), pmu_learn.c (what is usual for it), pmu_cpu.c (the counters of
+ * the CPUs), pmu_set.c (which events, and when), pmu_events.c (their codes),
  * netlink_pmc.c (shown).
  */
 #ifndef SEEP_PMU_H
@@ -123,10 +123,15 @@ struct seep_pmu_shown {
 u8 seep_pmu_show(struct seep_pmu_shown *list, u32 *set);
 
 /* pmu_cpu.c: pmu mutex, may sleep */
-int seep_pmu_cpu_create(int cpu, const struct seep_pmu_listed *ev, u8 n, int *rc);
-void seep_pmu_cpu_open(int cpu, u8 max);
-void seep_pmu_cpu_close(int cpu);
-void seep_pmu_cpu_rotate(int cpu, u8 max);
+void seep_pmu_cpus_create(const struct seep_pmu_listed *ev, u8 n, int *rc);
+bool seep_pmu_cpus_incomplete(void);
+void seep_pmu_cpus_open(u8 max);
+void seep_pmu_cpus_rotate(u8 max);
+void seep_pmu_cpus_close(void);
+void seep_pmu_cpus_forget(void);
+u64 seep_pmu_cpus_price(void);
+u64 seep_pmu_cpus_total(u8 id, struct seepage_pmc_value *v);
+void seep_pmu_cpus_part(u8 id, enum seep_pmu_who who, struct seepage_pmc_value *v);
 
 /* pmu_events.c: any context that may sleep */
 int seep_pmu_parse(const char *text, struct seep_pmu_listed *list, char *why, size_t size);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Hardware counters: the events of one CPU. All events of the list are made on
+ * Hardware counters: the events of the CPUs. All events of the list are made on
  * every CPU, disabled; those whose turn it is are enabled. Events are made,
  * enabled and released by a worker, never in a hotplug callback (hook_sw.c says
  * why), and not pinned: others may want counters too, and perf then shares them.
@@ -9,7 +9,7 @@
 #include <linux/smp.h>
 #include "pmu.h"
 
-static struct perf_event *create(int cpu, u32 type, u64 config)
+static struct perf_event *create_event(int cpu, u32 type, u64 config)
 {
 	struct perf_event_attr attr = {
 		.size = sizeof(attr),
@@ -22,19 +22,11 @@ static struct perf_event *create(int cpu, u32 type, u64 config)
 	return perf_event_create_kernel_counter(&attr, cpu, NULL, NULL, NULL);
 }
 
-/**
- * seep_pmu_cpu_create() - the events of a CPU, none of them enabled
- * @cpu: closed, without events
- * @ev: the list
- * @n: its length
- * @rc: of each event; of one that could be made somewhere it is 0 for good
- *
- * For want of memory there may be fewer of them: then it is stale.
- *
- * Context: process, may sleep, pmu mutex, not cpus_read_lock().
- * Return: how many could be made
+/*
+ * The events of a CPU that has none and is closed, none of them enabled. For want of
+ * memory there may be fewer of them: then it is stale.
  */
-int seep_pmu_cpu_create(int cpu, const struct seep_pmu_listed *ev, u8 n, int *rc)
+static void create(int cpu, const struct seep_pmu_listed *ev, u8 n, int *rc)
 {
 	struct seep_pmu_cpu *pc = per_cpu_ptr(&seep_pmu_cpu, cpu);
 	const struct seep_pmu_set *set = seep_pmu_processor(cpu);
@@ -50,7 +42,7 @@ int seep_pmu_cpu_create(int cpu, const struct seep_pmu_listed *ev, u8 n, int *rc
 		for (i = 0; i < n; i++) {
 			if (ev[i].always != !pass || !seep_pmu_code(set, &ev[i], &type, &config))
 				continue;
-			e = create(cpu, type, config);
+			e = create_event(cpu, type, config);
 			if (IS_ERR(e)) {
 				if (PTR_ERR(e) == -ENOMEM) {
 					seep_count(ALLOC_FAILED);
@@ -70,7 +62,6 @@ int seep_pmu_cpu_create(int cpu, const struct seep_pmu_listed *ev, u8 n, int *rc
 	}
 	if (short_of)
 		xchg(&pc->stale, 1);
-	return pc->have_n;
 }
 
 /* Those whose turn it is: the ones of every turn, and as many others as @max allows. */
@@ -123,14 +114,8 @@ static void close_here(void *unused)
 	seep_pmu_close_here(this_cpu_ptr(&seep_pmu_cpu));
 }
 
-/**
- * seep_pmu_cpu_open() - a CPU begins to count
- * @cpu: closed, with events
- * @max: counters at once
- *
- * Context: process, may sleep, pmu mutex.
- */
-void seep_pmu_cpu_open(int cpu, u8 max)
+/* It begins to count. It is closed and has events. */
+static void open(int cpu, u8 max)
 {
 	struct seep_pmu_cpu *pc = per_cpu_ptr(&seep_pmu_cpu, cpu);
 	struct turn t = { };
@@ -167,13 +152,8 @@ static void release(struct seep_pmu_cpu *pc)
 	pc->have_n = 0;
 }
 
-/**
- * seep_pmu_cpu_close() - a CPU counts no more; what it counted is kept
- * @cpu: with events or without, online or not
- *
- * Context: process, may sleep, pmu mutex.
- */
-void seep_pmu_cpu_close(int cpu)
+/* It counts no more; what it counted is kept. With events or without, online or not. */
+static void close(int cpu)
 {
 	struct seep_pmu_cpu *pc = per_cpu_ptr(&seep_pmu_cpu, cpu);
 	u8 i;
@@ -186,16 +166,8 @@ void seep_pmu_cpu_close(int cpu)
 	release(pc);
 }
 
-/**
- * seep_pmu_cpu_rotate() - the next events have their turn
- * @cpu: open
- * @max: counters at once
- *
- * A CPU that was idle all the time is not disturbed.
- *
- * Context: process, may sleep, pmu mutex.
- */
-void seep_pmu_cpu_rotate(int cpu, u8 max)
+/* The next events have their turn. A CPU that was idle all the time is not disturbed. */
+static void rotate(int cpu, u8 max)
 {
 	struct seep_pmu_cpu *pc = per_cpu_ptr(&seep_pmu_cpu, cpu);
 	struct turn old, new = { };
@@ -217,4 +189,134 @@ void seep_pmu_cpu_rotate(int cpu, u8 max)
 	for (i = 0; i < new.n; i++)
 		if (!has(&old, new.id[i]))
 			perf_event_enable(pc->event[new.id[i]]);
+}
+
+/* ---- all of them ---- */
+
+/**
+ * seep_pmu_cpus_create() - events for every online CPU that has none
+ * @ev: the list
+ * @n: its length
+ * @rc: of each event; of one that could be made somewhere it is 0 for good
+ *
+ * Context: process, may sleep, pmu mutex, not cpus_read_lock().
+ */
+void seep_pmu_cpus_create(const struct seep_pmu_listed *ev, u8 n, int *rc)
+{
+	struct seep_pmu_cpu *pc;
+	int cpu;
+
+	for_each_possible_cpu(cpu) {
+		pc = per_cpu_ptr(&seep_pmu_cpu, cpu);
+		if (xchg(&pc->stale, 0) || !cpu_online(cpu))
+			close(cpu);
+		if (cpu_online(cpu) && !pc->have_n)
+			create(cpu, ev, n, rc);
+	}
+}
+
+/* Some CPU has not all its events: for want of memory, or it came a moment ago. */
+bool seep_pmu_cpus_incomplete(void)
+{
+	int cpu;
+
+	for_each_online_cpu(cpu)
+		if (READ_ONCE(per_cpu_ptr(&seep_pmu_cpu, cpu)->stale))
+			return true;
+	return false;
+}
+
+/* Those that have events and do not count yet. @max: counters at once */
+void seep_pmu_cpus_open(u8 max)
+{
+	struct seep_pmu_cpu *pc;
+	int cpu;
+
+	for_each_possible_cpu(cpu) {
+		pc = per_cpu_ptr(&seep_pmu_cpu, cpu);
+		if (pc->have_n && !READ_ONCE(pc->n) && cpu_online(cpu))
+			open(cpu, max);
+	}
+}
+
+void seep_pmu_cpus_rotate(u8 max)
+{
+	int cpu;
+
+	for_each_online_cpu(cpu)
+		rotate(cpu, max);
+}
+
+void seep_pmu_cpus_close(void)
+{
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		close(cpu);
+}
+
+/* What was counted is gone. All are closed. */
+void seep_pmu_cpus_forget(void)
+{
+	struct seep_pmu_cpu *pc;
+	int cpu;
+
+	for_each_possible_cpu(cpu) {
+		pc = per_cpu_ptr(&seep_pmu_cpu, cpu);
+		memset(pc->sums, 0, sizeof(pc->sums));
+		memset(&pc->gone, 0, sizeof(pc->gone));
+	}
+}
+
+/* seep_pmu_price() of the first that counts, which stands for all; 0: none does */
+u64 seep_pmu_cpus_price(void)
+{
+	int cpu;
+
+	for_each_online_cpu(cpu)
+		if (READ_ONCE(per_cpu_ptr(&seep_pmu_cpu, cpu)->n))
+			return seep_pmu_price(cpu);
+	return 0;
+}
+
+/**
+ * seep_pmu_cpus_total() - what the counters of an event show on all CPUs
+ * @id: the event
+ * @v: set; of CPUs that count meanwhile as of a moment ago
+ *
+ * Return: ns in which it had its turn, up to the last fold
+ */
+u64 seep_pmu_cpus_total(u8 id, struct seepage_pmc_value *v)
+{
+	const struct seep_pmu_cpu *pc;
+	u64 turn = 0;
+	int cpu;
+
+	memset(v, 0, sizeof(*v));
+	for_each_possible_cpu(cpu) {
+		pc = per_cpu_ptr(&seep_pmu_cpu, cpu);
+		v->count += READ_ONCE(pc->gone.of[id].count) + READ_ONCE(pc->read[id].count);
+		v->running_ns += READ_ONCE(pc->gone.of[id].running) +
+				 READ_ONCE(pc->read[id].running);
+		v->enabled_ns += READ_ONCE(pc->gone.enabled);
+		if (READ_ONCE(pc->n))
+			v->enabled_ns += READ_ONCE(pc->time) - READ_ONCE(pc->opened);
+		turn += READ_ONCE(pc->turn[id]);
+	}
+	return turn;
+}
+
+/* What of it those got that have no record. */
+void seep_pmu_cpus_part(u8 id, enum seep_pmu_who who, struct seepage_pmc_value *v)
+{
+	const struct seep_pmu_sums *s;
+	int cpu;
+
+	memset(v, 0, sizeof(*v));
+	for_each_possible_cpu(cpu) {
+		s = &per_cpu_ptr(&seep_pmu_cpu, cpu)->sums[who];
+		v->count += READ_ONCE(s->of[id].count);
+		v->enabled_ns += READ_ONCE(s->enabled);
+		v->running_ns += READ_ONCE(s->of[id].running);
+	}
 }

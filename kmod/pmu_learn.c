@@ -162,16 +162,17 @@ static void evict(struct seep_pmu_area *area, u64 enabled)
  */
 void seep_pmu_learn(struct seep_rec *rec, u64 now_ns, bool held)
 {
-	bool growing = rec->ready && rec->det.state != SEEPAGE_STATE_OK;
 	struct seep_pmu_area *area = rec->pmu;
 	struct seep_pmu_learned *l = place(area);
 	u64 enabled = atomic64_read(&area->enabled);
+	bool growing;
 
 	if (!l) {
 		if (!held && mark(enabled) - (area->mark | 1) >= MARK_LEARN << 1)
 			begin(area, now_ns);
 		return;
 	}
+	growing = rec->ready && rec->det.state != SEEPAGE_STATE_OK;
 	if (held || !growing) {		/* what was measured is not of the growth to come */
 		l->base.llc_grew = 0;
 		l->base.dtlb_grew = 0;

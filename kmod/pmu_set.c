@@ -29,8 +29,8 @@ static DEFINE_MUTEX(pmu_mutex);
 static struct {				/* pmu_mutex */
 	enum { NONE, HELD, COUNTING } state;
 	struct seep_pmu_listed event[SEEP_PMU_EVENTS];
+	int rc[SEEP_PMU_EVENTS];	/* of its opening; 0: open somewhere */
 	struct event_state {
-		int rc;			/* of its opening; 0: open somewhere */
 		bool starved;		/* its turn came, a counter did not */
 		u64 turn, running;	/* when that was last looked at */
 	} st[SEEP_PMU_EVENTS];
@@ -63,83 +63,34 @@ static int cpu_goes(unsigned int cpu)
 	return 0;
 }
 
-/* Events for every online CPU that has none. Returns how many there are. */
-static int create_all(void)
+/*
+ * Events where there are none. False: not one can be made, now or later. What could
+ * be made some time has CPUs for it, if not now.
+ */
+static bool create(void)
 {
-	struct seep_pmu_cpu *pc;
-	int cpu, events = 0, rc[SEEP_PMU_EVENTS], i;
-
-	for (i = 0; i < pmu.n; i++)
-		rc[i] = pmu.st[i].rc;
-	for_each_possible_cpu(cpu) {
-		pc = per_cpu_ptr(&seep_pmu_cpu, cpu);
-		if (xchg(&pc->stale, 0) || !cpu_online(cpu))
-			seep_pmu_cpu_close(cpu);
-		if (cpu_online(cpu) && !pc->have_n)
-			seep_pmu_cpu_create(cpu, pmu.event, pmu.n, rc);
-		events += pc->have_n;
-	}
-	for (i = 0; i < pmu.n; i++)
-		pmu.st[i].rc = rc[i];
-	return events;
-}
-
-static void open_all(void)
-{
-	struct seep_pmu_cpu *pc;
-	int cpu;
-
-	for_each_possible_cpu(cpu) {
-		pc = per_cpu_ptr(&seep_pmu_cpu, cpu);
-		if (pc->have_n && !READ_ONCE(pc->n) && cpu_online(cpu))
-			seep_pmu_cpu_open(cpu, pmu.max);
-	}
-}
-
-static void close_all(void)
-{
-	int cpu;
-
-	for_each_possible_cpu(cpu)
-		seep_pmu_cpu_close(cpu);
-}
-
-/* Some CPU has not all its events: for want of memory, or it came a moment ago. */
-static bool incomplete(void)
-{
-	int cpu;
-
-	for_each_online_cpu(cpu)
-		if (READ_ONCE(per_cpu_ptr(&seep_pmu_cpu, cpu)->stale))
-			return true;
-	return false;
-}
-
-/* Some event could be made some time: there are CPUs that have it, if not now. */
-static bool any_opened(void)
-{
+	bool any;
 	u8 i;
 
+	seep_pmu_cpus_create(pmu.event, pmu.n, pmu.rc);
+	any = seep_pmu_cpus_incomplete();
 	for (i = 0; i < pmu.n; i++)
-		if (!pmu.st[i].rc)
-			return true;
-	return false;
+		any |= !pmu.rc[i];
+	return any;
 }
 
-static void retry_later(void)
+static void open(void)
 {
-	if (incomplete())
+	seep_pmu_cpus_open(pmu.max);
+	if (seep_pmu_cpus_incomplete())
 		schedule_delayed_work(&retry, msecs_to_jiffies(RETRY_MS));
 }
 
 static void rotate_work(struct work_struct *w)
 {
-	int cpu;
-
 	mutex_lock(&pmu_mutex);
 	if (pmu.state == COUNTING && pmu.n > pmu.max) {
-		for_each_online_cpu(cpu)
-			seep_pmu_cpu_rotate(cpu, pmu.max);
+		seep_pmu_cpus_rotate(pmu.max);
 		schedule_delayed_work(&rotate, msecs_to_jiffies(ROTATE_MS));
 	}
 	mutex_unlock(&pmu_mutex);
@@ -160,8 +111,8 @@ static void say_why_not(void)
 	u8 i;
 
 	for (i = 0; i < pmu.n; i++)
-		none &= pmu.event[i].none || pmu.st[i].rc == -ENOENT ||
-			pmu.st[i].rc == -EOPNOTSUPP;
+		none &= pmu.event[i].none || pmu.rc[i] == -ENOENT ||
+			pmu.rc[i] == -EOPNOTSUPP;
 	if (!none) {
 		say("no event could be opened");
 		return;
@@ -184,7 +135,7 @@ static int count(void)
 		return rc;
 	}
 	pmu.hotplug = rc;
-	if (!create_all() && !incomplete() && !any_opened()) {
+	if (!create()) {
 		say_why_not();
 		rc = -ENOENT;
 		goto close;
@@ -202,13 +153,12 @@ static int count(void)
 	pmu.state = COUNTING;
 	seep_pmu_areas_hold(false);
 	*pmu.why = '\0';
-	open_all();
-	retry_later();
+	open();
 	if (pmu.n > pmu.max)
 		schedule_delayed_work(&rotate, msecs_to_jiffies(ROTATE_MS));
 	return 0;
 close:
-	close_all();
+	seep_pmu_cpus_close();
 	cpuhp_remove_state_nocalls(pmu.hotplug);
 	return rc;
 }
@@ -219,26 +169,19 @@ static void hold(void)
 		return;
 	pmu.state = HELD;
 	seep_pmu_areas_hold(true);
-	close_all();			/* a CPU that goes until then closes itself */
+	seep_pmu_cpus_close();			/* a CPU that goes until then closes itself */
 	seep_pmu_probe_stop();
 	cpuhp_remove_state_nocalls(pmu.hotplug);
 }
 
 static void forget(void)
 {
-	struct seep_pmu_cpu *pc;
-	int cpu;
-
 	hold();
 	if (pmu.state == NONE)
 		return;
 	pmu.state = NONE;
 	seep_pmu_areas_stop();
-	for_each_possible_cpu(cpu) {
-		pc = per_cpu_ptr(&seep_pmu_cpu, cpu);
-		memset(pc->sums, 0, sizeof(pc->sums));
-		memset(&pc->gone, 0, sizeof(pc->gone));
-	}
+	seep_pmu_cpus_forget();
 	pmu.n = 0;
 }
 
@@ -248,14 +191,8 @@ static void forget(void)
  */
 static void judge_price(void)
 {
-	int cpu;
-
-	if (pmu.state != COUNTING || seep_config_value(SEEPAGE_CFG_PMC) != SEEPAGE_PMC_AUTO)
-		return;
-	for_each_online_cpu(cpu)
-		if (READ_ONCE(per_cpu_ptr(&seep_pmu_cpu, cpu)->n))
-			break;
-	if (cpu >= nr_cpu_ids || seep_pmu_price(cpu) <= PRICE_MAX)
+	if (pmu.state != COUNTING || seep_config_value(SEEPAGE_CFG_PMC) != SEEPAGE_PMC_AUTO ||
+	    seep_pmu_cpus_price() <= PRICE_MAX)
 		return;
 	forget();
 	say("counters that are slow to read (pmc on uses them)");
@@ -265,10 +202,8 @@ static void reconcile_work(struct work_struct *w)
 {
 	mutex_lock(&pmu_mutex);
 	if (pmu.state == COUNTING) {
-		create_all();
-		if (incomplete() || any_opened()) {
-			open_all();
-			retry_later();
+		if (create()) {
+			open();
 			judge_price();
 		} else {	/* begun without memory, and memory was not all it lacked */
 			say_why_not();
@@ -287,7 +222,7 @@ static void begin(void)
 			  seep_pmu_defaults(pmu.event);
 	memset(pmu.st, 0, sizeof(pmu.st));
 	for (i = 0; i < n; i++)
-		pmu.st[i].rc = -ENOENT;
+		pmu.rc[i] = -ENOENT;
 	pmu.n = max(n, 0);
 	if (count() && pmu.state == NONE)
 		seep_pmu_areas_stop();
@@ -345,41 +280,6 @@ void seep_pmu_exit(void)
 
 /* ---- what is shown ---- */
 
-/* All CPUs, of one event: what its counters show, and how long it had its turn. */
-static void total(u8 id, struct seepage_pmc_value *v, u64 *turn)
-{
-	const struct seep_pmu_cpu *pc;
-	int cpu;
-
-	memset(v, 0, sizeof(*v));
-	*turn = 0;
-	for_each_possible_cpu(cpu) {
-		/* of CPUs that count meanwhile: as of a moment ago */
-		pc = per_cpu_ptr(&seep_pmu_cpu, cpu);
-		v->count += READ_ONCE(pc->gone.of[id].count) + READ_ONCE(pc->read[id].count);
-		v->running_ns += READ_ONCE(pc->gone.of[id].running) +
-				 READ_ONCE(pc->read[id].running);
-		v->enabled_ns += READ_ONCE(pc->gone.enabled);
-		if (READ_ONCE(pc->n))
-			v->enabled_ns += READ_ONCE(pc->time) - READ_ONCE(pc->opened);
-		*turn += READ_ONCE(pc->turn[id]);
-	}
-}
-
-static void part(u8 id, enum seep_pmu_who who, struct seepage_pmc_value *v)
-{
-	const struct seep_pmu_sums *s;
-	int cpu;
-
-	memset(v, 0, sizeof(*v));
-	for_each_possible_cpu(cpu) {
-		s = &per_cpu_ptr(&seep_pmu_cpu, cpu)->sums[who];
-		v->count += READ_ONCE(s->of[id].count);
-		v->enabled_ns += READ_ONCE(s->enabled);
-		v->running_ns += READ_ONCE(s->of[id].running);
-	}
-}
-
 static const char *refusal(int rc)
 {
 	switch (rc) {
@@ -410,9 +310,9 @@ static void judge(u8 id, struct seep_pmu_shown *s, u64 turn)
 		st->turn = turn;
 		st->running = s->total.running_ns;
 	}
-	if (st->rc)
+	if (pmu.rc[id])
 		s->reason = pmu.event[id].none ? "this processor has no event for it" :
-						 refusal(st->rc);
+						 refusal(pmu.rc[id]);
 	else if (pmu.state == COUNTING && st->starved)
 		s->reason = "its counters are taken by others";
 	else if (s->total.running_ns >= JUDGE_NS && !s->total.count)
@@ -430,10 +330,10 @@ static void show(u8 id, const struct seep_pmu_sums *ended, struct seep_pmu_shown
 	memcpy(s->name, pmu.event[id].name, sizeof(s->name));
 	s->type = pmu.event[id].type;
 	s->config = pmu.event[id].config;
-	total(id, &s->total, &turn);
-	part(id, SEEP_PMU_IDLE, &s->idle);
-	part(id, SEEP_PMU_KTHREADS, &s->kthreads);
-	part(id, SEEP_PMU_OTHERS, &s->others);
+	turn = seep_pmu_cpus_total(id, &s->total);
+	seep_pmu_cpus_part(id, SEEP_PMU_IDLE, &s->idle);
+	seep_pmu_cpus_part(id, SEEP_PMU_KTHREADS, &s->kthreads);
+	seep_pmu_cpus_part(id, SEEP_PMU_OTHERS, &s->others);
 	s->ended.count = ended->of[id].count;
 	s->ended.enabled_ns = ended->enabled;
 	s->ended.running_ns = ended->of[id].running;
