@@ -43,6 +43,11 @@ struct stat {
 	struct ctx *ctx;
 	struct knl k;
 	struct pmc_list list;
+	struct {			/* when that was asked for */
+		u64 ns, enabled_ns;
+		long cpus;
+	} at;
+	u64 share;			/* percent of the CPUs' time, told last */
 	FILE *out;			/* --record, or NULL */
 	bool told;			/* something; there is something in it */
 	bool lost;			/* it could not be written, told */
@@ -95,6 +100,42 @@ static void tell(struct stat *s, const struct stat_block *b)
 }
 
 /* ---- reading ---- */
+
+#define WHOLE_SHARE	90
+#define LEAST_NS	50000000	/* missing less of a CPU says nothing */
+
+/* Was all time counted, of which the CPUs had @whole ns? Told where that changes. */
+static void tell_share(struct stat *s, u64 counted, u64 whole)
+{
+	u64 share = counted < whole ? counted / (whole / 100 + 1) : 100;
+
+	if (share >= WHOLE_SHARE || whole - counted < LEAST_NS)
+		share = 100;
+	if (share < 100 && (share > s->share + 5 || share + 5 < s->share))
+		note(s->ctx, "only %llu %% of the CPUs' time was counted: counters were held, "
+		     "or CPUs lack them", share);
+	s->share = share;
+}
+
+/* The list of events, and whether they counted all the time since it was asked for last */
+static int ask(struct stat *s)
+{
+	u64 set = s->list.set, ns = s->at.ns, enabled_ns = s->at.enabled_ns;
+	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+	int err = stat_ask(s->ctx, &s->k, &s->list);
+
+	if (err)
+		return err;
+	if (ns && s->list.set != set)
+		return fail(s->ctx, "the list of events has changed meanwhile");
+	s->at.ns = clock_ns();
+	s->at.enabled_ns = s->list.ev[0].count.enabled_ns;
+	if (ns)
+		tell_share(s, s->at.enabled_ns - enabled_ns, (s->at.ns - ns) *
+			   (u64)(cpus < s->at.cpus ? cpus : s->at.cpus));
+	s->at.cpus = cpus;
+	return 0;
+}
 
 static int by_pid(const void *a, const void *b)
 {
@@ -241,7 +282,7 @@ static void tell_interval(struct stat *s, struct stat_block *before, size_t n, u
 static int intervals(struct stat *s)
 {
 	u64 seconds = interval_s ? interval_s : 1, times = count ? count : interval_s ? 0 : 1;
-	u64 begin = clock_ns(), end, i, set = s->list.set;
+	u64 begin = clock_ns(), end, i;
 	struct stat_block *before;
 	bool stop = false;
 	size_t n;
@@ -251,9 +292,7 @@ static int intervals(struct stat *s)
 		stop = wait_until(s, begin + seconds * 1000000000);
 		before = s->block;
 		n = s->blocks;
-		err = stat_ask(s->ctx, &s->k, &s->list);
-		if (!err && s->list.set != set)
-			err = fail(s->ctx, "the list of events has changed meanwhile");
+		err = ask(s);
 		end = clock_ns();
 		s->block = NULL;
 		if (!err)
@@ -271,17 +310,14 @@ static int intervals(struct stat *s)
 
 static int command(struct stat *s, char **argv)
 {
-	u64 i, times = count ? count : 1, set = s->list.set;
+	u64 i, times = count ? count : 1;
 	int status = 0, err;
 	struct stat_block b;
 
 	for (i = 0; i < times && !stat_ending; i++) {
 		err = stat_run(s->ctx, &s->k, &s->list, argv, &b);
-		if (err)
-			return err;
-		err = stat_ask(s->ctx, &s->k, &s->list);
-		if (!err && s->list.set != set)
-			err = fail(s->ctx, "the list of events has changed meanwhile");
+		if (!err)
+			err = ask(s);
 		if (err)
 			return err;
 		tell(s, &b);
@@ -298,7 +334,7 @@ static int measure(struct stat *s, char **argv)
 
 	if (err)
 		return err;
-	err = stat_ask(s->ctx, &s->k, &s->list);
+	err = ask(s);
 	if (!err && file) {
 		s->out = fopen(file, "ae");
 		if (!s->out)
@@ -343,7 +379,7 @@ static int check_words(struct ctx *ctx, size_t pids, char **argv)
 
 static int run(struct ctx *ctx, int argc, char **argv)
 {
-	struct stat s = { .ctx = ctx };
+	struct stat s = { .ctx = ctx, .share = 100 };
 	int pids = ctx->rest >= 0 ? argc - ctx->rest : argc, i, status;
 
 	argv[argc] = NULL;

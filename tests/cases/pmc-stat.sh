@@ -121,6 +121,14 @@ assert_eq $status 1 "status of one that ended before anything was told"
 grep -q 'the list of events has changed meanwhile' err || die "counters that were off meanwhile: $(cat err)"
 wait $!
 seepage set pmc_max_counters 4
+# So is time in which nothing counted: what is shown is less than what was done.
+(sleep 0.5; seepage set pmc hold; sleep 2; seepage set pmc auto) &
+seepage stat $busy -i 4 --count 1 >out 2>err
+grep -qE "^seepage: stat: only [3-6][0-9] % of the CPUs' time was counted: counters were held" err ||
+	die "held in an interval: $(cat err)"
+wait $!
+seepage stat $busy -i 2 --count 2 >out 2>err
+assert_eq "$(cat err)" "" "nothing was held"
 status=0
 seepage stat -- sh -c 'kill -9 $$' >killed || status=$?
 assert_eq $status 137 "status of a killed command"
