@@ -15,7 +15,7 @@
 #include "pmu.h"
 
 #define ROTATE_MS	200
-#define RETRY_MS	10000		/* of a CPU that lacks events for want of memory */
+#define RETRY_MS	3000		/* of a CPU that lacks events for want of memory */
 #define PRICE_MAX	16U		/* readings of the clock; 1 to 5 are usual */
 #define JUDGE_NS	NSEC_PER_SEC	/* so long an event must have had its turn */
 
