@@ -21,6 +21,22 @@ static int one(struct conf *c, char **word, char *err, size_t size)
 	return ok;
 }
 
+/* That counters are wanted does not mean that there are any. */
+static void tell_counters(const struct ctx *ctx, struct knl *k)
+{
+	struct nlmsghdr *nlh;
+	char state[TEXT_MAX];
+	struct rec rec;
+
+	if (query_one(k, knl_msg(k, SEEPAGE_CMD_GET_STATUS, 0), &nlh) >= 0 &&
+	    !rec_parse(&rec, nlh)) {
+		attr_text(SEEPAGE_A_PMC, rec.a[SEEPAGE_A_PMC], false, state, sizeof(state));
+		if (strcmp(state, "on"))
+			note(ctx, "set; counters %s", state);
+	}
+	free(nlh);
+}
+
 static int run(struct ctx *ctx, int argc, char **argv)
 {
 	char err[CONF_ERR_MAX];
@@ -41,6 +57,9 @@ static int run(struct ctx *ctx, int argc, char **argv)
 		return 1;
 	if (query_send_config(&k, &c) < 0)
 		status = knl_fail(ctx, &k, NEEDS_ADMIN);
+	else if (c.set[SEEPAGE_CFG_PMC] && (c.v[SEEPAGE_CFG_PMC] == SEEPAGE_PMC_AUTO ||
+					    c.v[SEEPAGE_CFG_PMC] == SEEPAGE_PMC_ON))
+		tell_counters(ctx, &k);
 	knl_close(&k);
 	return status;
 }

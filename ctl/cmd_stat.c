@@ -264,6 +264,7 @@ static void tell_all(struct stat *s, struct stat_block *b, size_t n)
 static void tell_interval(struct stat *s, struct stat_block *before, size_t n, u64 ns)
 {
 	struct stat_block *b = must(malloc((s->blocks + 1) * sizeof(*b)));
+	u64 time_ns = clock_real_ns();
 	size_t i;
 
 	memcpy(b, s->block, s->blocks * sizeof(*b));
@@ -271,6 +272,7 @@ static void tell_interval(struct stat *s, struct stat_block *before, size_t n, u
 	for (i = 0; i < s->blocks; i++) {
 		since(&b[i], before, n);
 		b[i].ns = ns;
+		b[i].time_ns = time_ns;
 	}
 	if (all)
 		tell_all(s, b, s->blocks);
@@ -320,6 +322,7 @@ static int command(struct stat *s, char **argv)
 			err = ask(s);
 		if (err)
 			return err;
+		b.time_ns = clock_real_ns();
 		tell(s, &b);
 		if (!status)		/* that of the first that failed */
 			status = WIFEXITED(b.status) ? WEXITSTATUS(b.status) :

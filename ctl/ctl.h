@@ -258,8 +258,9 @@ struct json_object *pmc_baseline_json(const struct seepage_pmc_baseline *b);
 void pmc_signals_print(const struct seepage_pmc_baseline *b, const char *head);
 void pmc_signals_text(const struct seepage_pmc_baseline *b, char sep, char *buf, size_t size);
 
-/* clock.c: monotonic */
+/* clock.c: monotonic, and since 1970 */
 u64 clock_ns(void);
+u64 clock_real_ns(void);
 u64 clock_ms(void);
 
 /* procfs.c: what /proc knows of a process, if it is still the same one */

@@ -10,7 +10,7 @@
 
 #define DEPTH_MAX	16
 #define KEYS_MAX	256
-#define DIGITS_MAX	18	/* fit in 64 bits */
+#define LARGEST	"9223372036854775807"	/* INT64_MAX */
 
 struct key {
 	unsigned int object;	/* number of the object it belongs to */
@@ -155,9 +155,11 @@ static bool bad_number(struct scan *s, size_t pos)
 static bool number(struct scan *s)
 {
 	size_t begin = s->pos, n = strspn(s->text + begin, "0123456789");
+	bool larger = n > strlen(LARGEST) ||
+		      (n == strlen(LARGEST) && strncmp(s->text + begin, LARGEST, n) > 0);
 
 	s->pos += n;
-	if (n > DIGITS_MAX && !strchr(".eE", s->text[s->pos]))
+	if (larger && !strchr(".eE", s->text[s->pos]))
 		return bad_number(s, begin);
 	return true;
 }

@@ -18,6 +18,7 @@ struct stat_block {
 	unsigned int processes;		/* that a command consisted of */
 	int status;			/* of a command, as of waitpid() */
 	u64 ns;
+	u64 time_ns;			/* its end, since 1970 */
 	u64 age_s;
 	struct seepage_pmc_value v[PMC_EVENTS];
 	bool learned;			/* what is usual for it: */

@@ -291,6 +291,7 @@ struct json_object *stat_json(const struct pmc_list *list, const struct stat_blo
 			       json_object_new_uint64(b->processes) : NULL);
 	json_object_object_add(o, "exit_status", b->command && WIFEXITED(b->status) ?
 			       json_object_new_int(WEXITSTATUS(b->status)) : NULL);
+	json_object_object_add(o, "time_ns", json_object_new_uint64(b->time_ns));
 	json_object_object_add(o, "elapsed_ns", json_object_new_uint64(b->ns));
 	json_object_object_add(o, "pmc", pmc);
 	json_object_object_add(o, "unavailable", why);
@@ -312,7 +313,7 @@ void stat_csv_head(const struct pmc_list *list)
 		out_printf(",%s,%s_counted_percent", list->ev[i].name, list->ev[i].name);
 	for (i = 0; i < STAT_METRICS; i++)
 		out_printf(",%s", stat_metrics[i].key);
-	out_line(",pmc_signals");
+	out_line(",pmc_signals,time_ns");
 }
 
 static void csv_number(u64 v, unsigned int decimals)
@@ -350,5 +351,7 @@ void stat_csv(const struct pmc_list *list, const struct stat_block *b)
 	for (i = 0; i < STAT_METRICS; i++)
 		csv_number(stat_figure(&f, &stat_metrics[i]), stat_metrics[i].decimals);
 	signals(b, ';', text, sizeof(text));
-	out_printf(",%s\n", text);
+	out_printf(",%s", text);
+	csv_number(b->time_ns, 0);
+	out_line("");
 }

@@ -23,6 +23,12 @@ for wrong in "" 1 --all "-- true"; do
 		die "stat $wrong without counters: $(cat err)"
 done
 
+# Nor is it silent where counters are asked for and there are none.
+seepage set pmc on warmup_s 300 2>err
+grep -q '^seepage: set: set; counters off: no hardware counters here' err || die "set pmc on: $(cat err)"
+seepage set pmc hold 2>err
+assert_eq "$(cat err)" "" "set pmc hold"
+
 # ---- with ----
 
 fake_pmu counters=3
@@ -69,11 +75,12 @@ seepage stat --all >all
 grep -qE "^ *$busy +perl +[0-9]{9,} +(1\.9[0-9]|2\.0[0-9]) " all || die "all: $(cat all)"
 seepage stat --all --csv >all.csv
 python3 - $busy <<'END' || die "CSV: $(head -n 3 all.csv)"
-import csv, sys
+import csv, sys, time
 rows = list(csv.DictReader(open("all.csv")))
 mine = [r for r in rows if r["pid"] == sys.argv[1]]
 assert len(mine) == 1 and mine[0]["page_walk_cycles"] == "", mine
 assert 1.9 < float(mine[0]["instructions_per_cycle"]) < 2.1, mine
+assert abs(int(mine[0]["time_ns"]) / 1e9 - time.time()) < 60, mine
 END
 
 # A command: its status, its processes, and nothing of others.

@@ -43,6 +43,7 @@ static void begin(void)
 	block.pid = 42;
 	strcpy(block.comm, "a\"b");
 	block.ns = 2 * SECOND;
+	block.time_ns = 1795384860444013780ULL;
 }
 
 /* What @show prints */
@@ -133,7 +134,7 @@ static void csv(void **state)
 	out = printed(stat_csv);
 	assert_string_equal(out, "42,\"a\"\"b\",2000000000,4000000000,100.0,2000000000,100.0,"
 				 "20000000,50.0,12000000,50.0,0.500,6.000,60.0000,,,,,"
-				 "768000000,384000000,\n");
+				 "768000000,384000000,,1795384860444013780\n");
 	free(out);
 }
 
@@ -303,7 +304,8 @@ static void of_a_command(void **state)
 
 	(void)state;
 	defaults();
-	strcpy(a, "{\"elapsed_ns\":1000000000,\"command\":\"x\",\"pmc\":{}}\n");
+	strcpy(a, "{\"elapsed_ns\":1000000000,\"time_ns\":1795384860444013780,"
+		  "\"command\":\"x\",\"pmc\":{}}\n");
 	strcpy(b, "{\"elapsed_ns\":1060000000,\"command\":\"x\",\"pmc\":{}}\n");
 	assert_int_equal(compare(a, b), EXIT_REGRESSED);
 	assert_true(regressed("elapsed_seconds"));
