@@ -48,6 +48,11 @@ u64 clock_ns(void)
 	return clock_ms() * 1000000;
 }
 
+u64 clock_real_ns(void)
+{
+	return clock_ns();
+}
+
 int cold_look(int dir, struct cold_look *look, u64 *clear_ms)
 {
 	return -ESRCH;
