@@ -197,7 +197,7 @@ echo "--- killed and resumed"
 load "${calm[@]}"
 crowd 10
 (
-	while :; do
+	until [[ -e enough ]]; do
 		seepage set alert_confidence 20
 		sleep 0.3
 		seepage set alert_confidence 100
@@ -226,8 +226,9 @@ for i in 1 2 3 4 5 6; do
 	[[ ! -s k.out ]] || last=$(tail -n 1 k.out | jq .seq)
 	cat k.out >>k.all
 done
-kill $waves
-wait $waves 2>/dev/null || true
+# Killed, it would leave a 'set' behind that begins the next wave after all is quiet.
+touch enough
+wait $waves
 quiet
 seepage -j watch --since $((last + 1)) >k.out 2>>k.err &
 watch=$!
