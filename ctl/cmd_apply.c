@@ -57,19 +57,6 @@ static void warn_of(void *arg, const char *key)
 	note(arg, "warning: %s has no counterpart here, ignored", key);
 }
 
-static int apply(const struct ctx *ctx, const struct conf *c)
-{
-	int status = 0;
-	struct knl k;
-
-	if (query_open(ctx, &k))
-		return 1;
-	if (query_send_config(&k, c) < 0)
-		status = knl_fail(ctx, &k, NEEDS_ADMIN);
-	knl_close(&k);
-	return status;
-}
-
 /* Beside what is in force; the defaults if that may not be asked, or nobody is there. */
 static bool consistent(const struct conf *c, char *err, size_t size)
 {
@@ -100,9 +87,9 @@ static int run(struct ctx *ctx, int argc, char **argv)
 		ok = consistent(&c, err, sizeof(err));
 	if (!ok)
 		return fail(ctx, "%s: %s", argv[0], err);
-	if (check || !memchr(c.set, 1, sizeof(c.set)))
+	if (check || (!c.has_events && !memchr(c.set, 1, sizeof(c.set))))
 		return 0;
-	return apply(ctx, &c);
+	return query_configure(ctx, &c);
 }
 
 const struct command cmd_apply = {

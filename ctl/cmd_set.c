@@ -21,28 +21,11 @@ static int one(struct conf *c, char **word, char *err, size_t size)
 	return ok;
 }
 
-/* That counters are wanted does not mean that there are any. */
-static void tell_counters(const struct ctx *ctx, struct knl *k)
-{
-	struct nlmsghdr *nlh;
-	char state[TEXT_MAX];
-	struct rec rec;
-
-	if (query_one(k, knl_msg(k, SEEPAGE_CMD_GET_STATUS, 0), &nlh) >= 0 &&
-	    !rec_parse(&rec, nlh)) {
-		attr_text(SEEPAGE_A_PMC, rec.a[SEEPAGE_A_PMC], false, state, sizeof(state));
-		if (strcmp(state, "on"))
-			note(ctx, "set; counters %s", state);
-	}
-	free(nlh);
-}
-
 static int run(struct ctx *ctx, int argc, char **argv)
 {
 	char err[CONF_ERR_MAX];
 	struct conf c = { 0 };
-	struct knl k;
-	int i, used, status = 0;
+	int i, used;
 
 	argv[argc] = NULL;
 	for (i = 0; i < argc; i += used) {
@@ -53,15 +36,7 @@ static int run(struct ctx *ctx, int argc, char **argv)
 			return usage(ctx, "%s", err);
 		return fail(ctx, "%s", err);
 	}
-	if (query_open(ctx, &k))
-		return 1;
-	if (query_send_config(&k, &c) < 0)
-		status = knl_fail(ctx, &k, NEEDS_ADMIN);
-	else if (c.set[SEEPAGE_CFG_PMC] && (c.v[SEEPAGE_CFG_PMC] == SEEPAGE_PMC_AUTO ||
-					    c.v[SEEPAGE_CFG_PMC] == SEEPAGE_PMC_ON))
-		tell_counters(ctx, &k);
-	knl_close(&k);
-	return status;
+	return query_configure(ctx, &c);
 }
 
 const struct command cmd_set = {

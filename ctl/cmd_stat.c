@@ -43,11 +43,12 @@ struct stat {
 	struct ctx *ctx;
 	struct knl k;
 	struct pmc_list list;
-	struct {			/* when that was asked for */
+	struct {			/* when that was known */
 		u64 ns, enabled_ns;
 		long cpus;
 	} at;
-	u64 share;			/* percent of the CPUs' time, told last */
+	u64 share;			/* percent of the CPUs' time that was counted */
+	u64 told_share;			/* 100: nothing is told, or that it is all again */
 	FILE *out;			/* --record, or NULL */
 	bool told;			/* something; there is something in it */
 	bool lost;			/* it could not be written, told */
@@ -101,39 +102,44 @@ static void tell(struct stat *s, const struct stat_block *b)
 
 /* ---- reading ---- */
 
-#define WHOLE_SHARE	90
-#define LEAST_NS	50000000	/* missing less of a CPU says nothing */
+#define PART		90	/* percent: less is told */
+#define WHOLE_AGAIN	95
+#define OTHER_PART	5
 
-/* Was all time counted, of which the CPUs had @whole ns? Told where that changes. */
-static void tell_share(struct stat *s, u64 counted, u64 whole)
+static void tell_share(struct stat *s)
 {
-	u64 share = counted < whole ? counted / (whole / 100 + 1) : 100;
+	u64 share = s->share, told = s->told_share;
 
-	if (share >= WHOLE_SHARE || whole - counted < LEAST_NS)
-		share = 100;
-	if (share < 100 && (share > s->share + 5 || share + 5 < s->share))
+	if (told == 100 ? share < PART : share < WHOLE_AGAIN &&
+	    (share + OTHER_PART < told || told + OTHER_PART < share)) {
 		note(s->ctx, "only %llu %% of the CPUs' time was counted: counters were held, "
-		     "or CPUs lack them", share);
-	s->share = share;
+		     "or CPUs were offline or lack them", share);
+		s->told_share = share;
+	} else if (told < 100 && share >= WHOLE_AGAIN) {
+		note(s->ctx, "all of the CPUs' time is counted again");
+		s->told_share = 100;
+	}
 }
 
-/* The list of events, and whether they counted all the time since it was asked for last */
+/* The list of events, and how much of the time since it was known last they counted */
 static int ask(struct stat *s)
 {
-	u64 set = s->list.set, ns = s->at.ns, enabled_ns = s->at.enabled_ns;
+	u64 set = s->list.set, enabled_ns = s->at.enabled_ns, whole, counted;
+	u64 ns = s->at.ns ? clock_ns() - s->at.ns : 0;	/* no more than between the two */
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
 	int err = stat_ask(s->ctx, &s->k, &s->list);
 
 	if (err)
 		return err;
-	if (ns && s->list.set != set)
+	if (s->at.ns && s->list.set != set)
 		return fail(s->ctx, "the list of events has changed meanwhile");
 	s->at.ns = clock_ns();
 	s->at.enabled_ns = s->list.ev[0].count.enabled_ns;
-	if (ns)
-		tell_share(s, s->at.enabled_ns - enabled_ns, (s->at.ns - ns) *
-			   (u64)(cpus < s->at.cpus ? cpus : s->at.cpus));
+	counted = s->at.enabled_ns - enabled_ns;
+	whole = cpus > 0 ? ns * (u64)(cpus < s->at.cpus ? cpus : s->at.cpus) : 0;
+	s->share = counted < whole ? counted / (whole / 100 + 1) : 100;
 	s->at.cpus = cpus;
+	tell_share(s);
 	return 0;
 }
 
@@ -273,6 +279,7 @@ static void tell_interval(struct stat *s, struct stat_block *before, size_t n, u
 		since(&b[i], before, n);
 		b[i].ns = ns;
 		b[i].time_ns = time_ns;
+		b[i].share = s->share;
 	}
 	if (all)
 		tell_all(s, b, s->blocks);
@@ -323,6 +330,7 @@ static int command(struct stat *s, char **argv)
 		if (err)
 			return err;
 		b.time_ns = clock_real_ns();
+		b.share = s->share;
 		tell(s, &b);
 		if (!status)		/* that of the first that failed */
 			status = WIFEXITED(b.status) ? WEXITSTATUS(b.status) :
@@ -382,7 +390,7 @@ static int check_words(struct ctx *ctx, size_t pids, char **argv)
 
 static int run(struct ctx *ctx, int argc, char **argv)
 {
-	struct stat s = { .ctx = ctx, .share = 100 };
+	struct stat s = { .ctx = ctx, .told_share = 100 };
 	int pids = ctx->rest >= 0 ? argc - ctx->rest : argc, i, status;
 
 	argv[argc] = NULL;

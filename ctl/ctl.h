@@ -433,7 +433,7 @@ int query_dump(struct knl *k, struct nl_msg *(*build)(struct knl *k, void *arg),
 u64 query_interval(struct knl *k);
 void query_pmc(struct knl *k, struct pmc_list *l);
 int query_config(struct knl *k, struct conf *c);
-int query_send_config(struct knl *k, const struct conf *c);
+int query_configure(const struct ctx *ctx, const struct conf *c);
 int query_alerts(struct knl *k, u64 since, struct msgs *m);
 int query_evidence(struct knl *k, u32 pid, int cold, const u64 *limit, u64 used);
 int query_process(struct knl *k, u32 pid, struct nlmsghdr **reply);

@@ -187,8 +187,7 @@ int query_config(struct knl *k, struct conf *c)
 	return 0;
 }
 
-/* All keys of @c or, when one is refused, none */
-int query_send_config(struct knl *k, const struct conf *c)
+static int send_config(struct knl *k, const struct conf *c)
 {
 	struct nl_msg *msg = knl_msg(k, SEEPAGE_CMD_SET_CONFIG, 0);
 	struct nlattr *nest = must(nla_nest_start(msg, NLA_F_NESTED | SEEPAGE_A_CONFIG));
@@ -201,4 +200,44 @@ int query_send_config(struct knl *k, const struct conf *c)
 	if (c->has_events)
 		nla_put_string(msg, SEEPAGE_A_PMC_WANTED, c->events);
 	return knl_call(k, msg, NULL, NULL);
+}
+
+static bool asks_for_counters(const struct conf *c)
+{
+	return c->has_events || c->set[SEEPAGE_CFG_PMC_MAX_COUNTERS] ||
+	       (c->set[SEEPAGE_CFG_PMC] && c->v[SEEPAGE_CFG_PMC] != SEEPAGE_PMC_OFF &&
+		c->v[SEEPAGE_CFG_PMC] != SEEPAGE_PMC_HOLD);
+}
+
+/* That they are wanted does not mean that there are any. */
+static void tell_counters(const struct ctx *ctx, struct knl *k)
+{
+	struct nlmsghdr *nlh;
+	char state[TEXT_MAX];
+	struct rec rec;
+
+	if (query_one(k, knl_msg(k, SEEPAGE_CMD_GET_STATUS, 0), &nlh) >= 0 &&
+	    !rec_parse(&rec, nlh)) {
+		attr_text(SEEPAGE_A_PMC, rec.a[SEEPAGE_A_PMC], false, state, sizeof(state));
+		if (strcmp(state, "on") && !strstr(state, "held") &&
+		    strcmp(state, "off: by configuration"))
+			note(ctx, "changed, but counters are %s", state);
+	}
+	free(nlh);
+}
+
+/* All keys of @c or, when one is refused, none. 0, or 1: failed, told. */
+int query_configure(const struct ctx *ctx, const struct conf *c)
+{
+	int status = 0;
+	struct knl k;
+
+	if (query_open(ctx, &k))
+		return 1;
+	if (send_config(&k, c) < 0)
+		status = knl_fail(ctx, &k, NEEDS_ADMIN);
+	else if (asks_for_counters(c))
+		tell_counters(ctx, &k);
+	knl_close(&k);
+	return status;
 }

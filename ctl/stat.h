@@ -19,6 +19,7 @@ struct stat_block {
 	int status;			/* of a command, as of waitpid() */
 	u64 ns;
 	u64 time_ns;			/* its end, since 1970 */
+	u64 share;			/* percent of the CPUs' time that was counted */
 	u64 age_s;
 	struct seepage_pmc_value v[PMC_EVENTS];
 	bool learned;			/* what is usual for it: */

@@ -292,6 +292,7 @@ struct json_object *stat_json(const struct pmc_list *list, const struct stat_blo
 	json_object_object_add(o, "exit_status", b->command && WIFEXITED(b->status) ?
 			       json_object_new_int(WEXITSTATUS(b->status)) : NULL);
 	json_object_object_add(o, "time_ns", json_object_new_uint64(b->time_ns));
+	json_object_object_add(o, "cpu_time_counted_percent", json_object_new_uint64(b->share));
 	json_object_object_add(o, "elapsed_ns", json_object_new_uint64(b->ns));
 	json_object_object_add(o, "pmc", pmc);
 	json_object_object_add(o, "unavailable", why);
@@ -313,7 +314,7 @@ void stat_csv_head(const struct pmc_list *list)
 		out_printf(",%s,%s_counted_percent", list->ev[i].name, list->ev[i].name);
 	for (i = 0; i < STAT_METRICS; i++)
 		out_printf(",%s", stat_metrics[i].key);
-	out_line(",pmc_signals,time_ns");
+	out_line(",pmc_signals,time_ns,cpu_time_counted_percent");
 }
 
 static void csv_number(u64 v, unsigned int decimals)
@@ -353,5 +354,6 @@ void stat_csv(const struct pmc_list *list, const struct stat_block *b)
 	signals(b, ';', text, sizeof(text));
 	out_printf(",%s", text);
 	csv_number(b->time_ns, 0);
+	csv_number(b->share, 0);
 	out_line("");
 }

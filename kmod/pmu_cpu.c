@@ -268,7 +268,7 @@ void seep_pmu_cpus_forget(void)
 	}
 }
 
-/* seep_pmu_price() of the first that counts, which stands for all; 0: none does */
+/* seep_pmu_price() of the first that counts, which stands for all; 0: none does, or not known */
 u64 seep_pmu_cpus_price(void)
 {
 	int cpu;

@@ -15,7 +15,7 @@
 #include "pmu.h"
 
 #define ROTATE_MS	200
-#define RETRY_MS	3000		/* of a CPU that lacks events for want of memory */
+#define RETRY_MS	5000		/* of a CPU that lacks events for want of memory */
 #define PRICE_MAX	16U		/* readings of the clock; 1 to 5 are usual */
 #define JUDGE_NS	NSEC_PER_SEC	/* so long an event must have had its turn */
 
@@ -169,7 +169,7 @@ static void hold(void)
 		return;
 	pmu.state = HELD;
 	seep_pmu_areas_hold(true);
-	seep_pmu_cpus_close();			/* a CPU that goes until then closes itself */
+	seep_pmu_cpus_close();		/* a CPU that goes until then closes itself */
 	seep_pmu_probe_stop();
 	cpuhp_remove_state_nocalls(pmu.hotplug);
 }

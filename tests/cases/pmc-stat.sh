@@ -25,7 +25,7 @@ done
 
 # Nor is it silent where counters are asked for and there are none.
 seepage set pmc on warmup_s 300 2>err
-grep -q '^seepage: set: set; counters off: no hardware counters here' err || die "set pmc on: $(cat err)"
+grep -q '^seepage: set: changed, but counters are off: no hardware counters here' err || die "set pmc on: $(cat err)"
 seepage set pmc hold 2>err
 assert_eq "$(cat err)" "" "set pmc hold"
 
@@ -129,13 +129,36 @@ grep -q 'the list of events has changed meanwhile' err || die "counters that wer
 wait $!
 seepage set pmc_max_counters 4
 # So is time in which nothing counted: what is shown is less than what was done.
-(sleep 0.5; seepage set pmc hold; sleep 2; seepage set pmc auto) &
-seepage stat $busy -i 4 --count 1 >out 2>err
-grep -qE "^seepage: stat: only [3-6][0-9] % of the CPUs' time was counted: counters were held" err ||
+seepage -j stat $busy -i $((6 * SEEPAGE_SLOW)) --count 2 >held.json 2>err &
+stat=$!
+sleep $((2 * SEEPAGE_SLOW))
+seepage set pmc hold
+sleep $((2 * SEEPAGE_SLOW))
+seepage set pmc auto
+wait $stat || die "held in an interval: $(cat err)"
+mapfile -t said <err
+grep -qE "^seepage: stat: only [1-7][0-9] % of the CPUs' time was counted: counters were held" <<<"${said[0]}" ||
 	die "held in an interval: $(cat err)"
-wait $!
-seepage stat $busy -i 2 --count 2 >out 2>err
-assert_eq "$(cat err)" "" "nothing was held"
+assert_eq "${said[*]:1}" "seepage: stat: all of the CPUs' time is counted again" "held no more"
+assert_eq "$(jq -sc 'map(.cpu_time_counted_percent) | .[0] < 80, .[1] >= 95' held.json)" \
+	$'true\ntrue' "cpu_time_counted_percent"
+# A CPU without counters is said once.
+echo 1 >/sys/module/fakepmu/parameters/lacking
+seepage set pmc off
+seepage set pmc auto
+seepage stat -i 1 --count 3 >out 2>err
+[[ $(<err) =~ ^"seepage: stat: only "[45][0-9]" % of the CPUs' time was counted:"[^$'\n']*"lack them"$ ]] ||
+	die "a CPU without counters: $(cat err)"
+echo 0 >/sys/module/fakepmu/parameters/lacking
+# Events that none counts are said by who asks for them.
+echo 0xffffffffffffffff >/sys/module/fakepmu/parameters/refused
+echo '{"pmc_events": "mine=r0"}' >events.json
+seepage apply events.json 2>err
+grep -q '^seepage: apply: changed, but counters are off: ' err || die "apply of events that are refused: $(cat err)"
+assert_eq "$(seepage -j get | field .pmc_events)" mine=r0 "a file that has only events"
+echo 0 >/sys/module/fakepmu/parameters/refused
+seepage set pmc_events "" 2>err
+[[ ! -s err ]] || die "counters are back: $(cat err)"
 status=0
 seepage stat -- sh -c 'kill -9 $$' >killed || status=$?
 assert_eq $status 137 "status of a killed command"

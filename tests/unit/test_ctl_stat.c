@@ -44,6 +44,7 @@ static void begin(void)
 	strcpy(block.comm, "a\"b");
 	block.ns = 2 * SECOND;
 	block.time_ns = 1795384860444013780ULL;
+	block.share = 100;
 }
 
 /* What @show prints */
@@ -134,7 +135,7 @@ static void csv(void **state)
 	out = printed(stat_csv);
 	assert_string_equal(out, "42,\"a\"\"b\",2000000000,4000000000,100.0,2000000000,100.0,"
 				 "20000000,50.0,12000000,50.0,0.500,6.000,60.0000,,,,,"
-				 "768000000,384000000,,1795384860444013780\n");
+				 "768000000,384000000,,1795384860444013780,100\n");
 	free(out);
 }
 
