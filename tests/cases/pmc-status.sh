@@ -49,7 +49,8 @@ assert_eq "$(event_state page_walk_cycles)" \
 seepage -j show $$ >show.json
 assert_eq "$(field '.pmc.cycles.count > 0' show.json)" true "cycles of this shell"
 assert_eq "$(field '.pmc.instructions' show.json)" null "instructions of this shell"
-seepage status | sed -n '/^pmc/,/^counters/p' | head -n -1
+table() { seepage status | sed -n '/^pmc/,/^counters/p' | head -n -1; }
+table
 
 # Who may not look at what the kernel does is told no counts, of his own either.
 setpriv --reuid 65534 --clear-groups sleep 1000 &
@@ -65,6 +66,8 @@ kill $theirs
 perf stat -C 0 -e r1:D,r2:D,r3:D,r4:D -o perf.txt sleep 1000 &
 perf=$!
 wait_for 30 is cycles "${unavailable}its counters are taken by others"
+echo "counters taken:"
+table
 kill $perf
 wait $perf || true
 wait_for 30 is cycles counting
