@@ -137,7 +137,7 @@ fail=${cpu1%online}hotplug/fail
 state=$(awk -F: '/ workqueue:online/ { print $1 + 0 }' /sys/devices/system/cpu/hotplug/states)
 echo "$state" >"$fail"
 ! echo 0 2>/dev/null >$cpu1 || die "CPU 1 went, though state $state was to fail"
-echo -1 >"$fail"
+echo -1 2>/dev/null >"$fail" || true	# it fails once; kernels before 5.13 know no -1
 assert_eq "$(<$cpu1)" 1 "CPU 1 after it could not go"
 wait_for 30 cpu1_counts
 hold_still
