@@ -12,55 +12,6 @@
 #include <net/genetlink.h>
 #include "netlink.h"
 
-/* ---- what each command takes; the core refuses the rest ---- */
-
-/*
- * Functions instead of NLA_POLICY_MIN and MAX: the core's refusal would be
- * -ERANGE, and would not say what is allowed. The type is NLA_BINARY because
- * the core warns of a function with any other.
- */
-int seep_netlink_check_pid(const struct nlattr *attr, struct netlink_ext_ack *extack)
-{
-	if (nla_len(attr) == sizeof(u32) && nla_get_u32(attr))
-		return 0;
-	NL_SET_ERR_MSG_ATTR(extack, attr, "PID: allowed a u32 above 0");
-	return -EINVAL;
-}
-
-static int check_reset_what(const struct nlattr *attr, struct netlink_ext_ack *extack)
-{
-	u32 what = nla_len(attr) == sizeof(u32) ? nla_get_u32(attr) : 0;
-
-	if (what && !(what & ~SEEPAGE_RESET_ALL))
-		return 0;
-	NL_SET_ERR_MSG_ATTR(extack, attr,
-			    "RESET_WHAT: allowed a u32 of history 1, alerts 2, counters 4, config 8");
-	return -EINVAL;
-}
-
-/* the core takes a command without a maximum for one that takes what any takes */
-static const struct nla_policy takes_nothing[2] = { };
-
-static int check_events(const struct nlattr *attr, struct netlink_ext_ack *extack)
-{
-	int len = nla_len(attr);
-
-	if (len && len <= SEEP_PMC_WANTED && strnlen(nla_data(attr), len) == len - 1)
-		return 0;
-	NL_SET_ERR_MSG_ATTR(extack, attr, "pmc_events: allowed up to 255 bytes and a NUL");
-	return -EINVAL;
-}
-
-static const struct nla_policy takes_config[] = {
-	[SEEPAGE_A_CONFIG]	= { .type = NLA_NESTED },
-	[SEEPAGE_A_PMC_WANTED]	= NLA_POLICY_VALIDATE_FN(NLA_BINARY, check_events),
-};
-
-static const struct nla_policy takes_what[] = {
-	[SEEPAGE_A_PID]		= NLA_POLICY_VALIDATE_FN(NLA_BINARY, seep_netlink_check_pid),
-	[SEEPAGE_A_RESET_WHAT]	= NLA_POLICY_VALIDATE_FN(NLA_BINARY, check_reset_what),
-};
-
 /* ---- who may ---- */
 
 bool seep_netlink_may_read(struct sk_buff *skb)
@@ -130,7 +81,8 @@ static int get_config(struct sk_buff *skb, struct genl_info *info)
 
 static int set_config(struct sk_buff *skb, struct genl_info *info)
 {
-	int rc = seep_netlink_check_write(skb, info->extack);
+	int rc = seep_netlink_check_write(skb, info->extack) ?:
+		 seep_netlink_takes(info);
 
 	if (rc)
 		return rc;
@@ -222,24 +174,10 @@ static int put_proc(struct sk_buff *skb, struct genl_info *info, struct seep_rec
 	return rc;
 }
 
-/* Up to 6.1 the do and the dump of a command share their policy. */
-static int check_only_pid(struct nlattr **attrs, struct netlink_ext_ack *extack)
-{
-	int i;
-
-	for (i = 1; i < (int)ARRAY_SIZE(seep_dump_proc_takes); i++) {
-		if (!attrs[i] || i == SEEPAGE_A_PID)
-			continue;
-		NL_SET_ERR_MSG_ATTR(extack, attrs[i], "filters go with a dump");
-		return -EINVAL;
-	}
-	return 0;
-}
-
 static int get_proc(struct sk_buff *skb, struct genl_info *info)
 {
 	struct seep_rec *rec;
-	int rc = check_only_pid(info->attrs, info->extack);
+	int rc = seep_netlink_takes(info);
 
 	if (rc)
 		return rc;
@@ -271,7 +209,8 @@ static int reset_history(struct genl_info *info)
 
 static int reset(struct sk_buff *skb, struct genl_info *info)
 {
-	int rc = seep_netlink_check_write(skb, info->extack);
+	int rc = seep_netlink_check_write(skb, info->extack) ?:
+		 seep_netlink_takes(info);
 	u32 what;
 
 	if (rc)
@@ -378,17 +317,20 @@ void seep_netlink_sample(struct seep_rec *rec)
 /* ---- the family ---- */
 
 #define TAKES(p)	.policy = p, .maxattr = ARRAY_SIZE(p) - 1
+/* the core takes a command without a maximum for one that takes what any takes */
+static const struct nla_policy takes_nothing[2] = { };
+
 static const struct seep_genl_ops ops[] = {
 	{ .cmd = SEEPAGE_CMD_GET_STATUS, TAKES(takes_nothing), .doit = get_status },
 	{ .cmd = SEEPAGE_CMD_GET_PROC, TAKES(seep_dump_proc_takes), .doit = get_proc,
 	  .start = seep_dump_proc_start, .dumpit = seep_dump_proc, .done = seep_dump_done },
 	{ .cmd = SEEPAGE_CMD_GET_CONFIG, TAKES(takes_nothing), .doit = get_config },
-	{ .cmd = SEEPAGE_CMD_SET_CONFIG, TAKES(takes_config), .doit = set_config },
+	{ .cmd = SEEPAGE_CMD_SET_CONFIG, TAKES(seep_request_takes), .doit = set_config },
 	{ .cmd = SEEPAGE_CMD_GET_ALERTS, TAKES(seep_dump_alerts_takes),
 	  .start = seep_dump_alerts_start, .dumpit = seep_dump_alerts,
 	  .done = seep_dump_done },
-	{ .cmd = SEEPAGE_CMD_RESET, TAKES(takes_what), .doit = reset },
-	{ .cmd = SEEPAGE_CMD_SET_EVIDENCE, TAKES(seep_evidence_takes),
+	{ .cmd = SEEPAGE_CMD_RESET, TAKES(seep_request_takes), .doit = reset },
+	{ .cmd = SEEPAGE_CMD_SET_EVIDENCE, TAKES(seep_request_takes),
 	  .doit = seep_evidence_request },
 };
 

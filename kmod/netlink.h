@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * What the netlink files share: netlink.c (the family, requests, multicast),
+ * netlink_takes.c (what a request may hold),
  * netlink_dump.c (dumps), netlink_view.c (processes and alerts), netlink_series.c
  * (series), netlink_evidence.c (evidence), netlink_pmc.c (hardware counters of the
  * machine), netlink_put.c (all else).
@@ -10,6 +11,12 @@
 
 #include <net/genetlink.h>
 #include "seep.h"
+
+/* netlink_takes.c */
+extern const struct nla_policy seep_dump_proc_takes[SEEPAGE_A_FILTER_COMM + 1];
+extern const struct nla_policy seep_dump_alerts_takes[SEEPAGE_A_SINCE_SEQ + 1];
+extern const struct nla_policy seep_request_takes[SEEPAGE_A_PMC_WANTED + 1];
+int seep_netlink_takes(struct genl_info *info);
 
 /* netlink.c */
 enum seep_mcgrp { SEEP_GROUP_ALERT, SEEP_GROUP_SAMPLE, SEEP_GROUP_SERIES };
@@ -22,17 +29,13 @@ int seep_netlink_check_read(struct sk_buff *skb, struct netlink_ext_ack *extack)
 kuid_t seep_netlink_reader(struct sk_buff *skb);
 bool seep_netlink_is_own(const struct seep_rec *rec, kuid_t reader);
 int seep_netlink_check_write(struct sk_buff *skb, struct netlink_ext_ack *extack);
-int seep_netlink_check_pid(const struct nlattr *attr, struct netlink_ext_ack *extack);
 struct seep_rec *seep_netlink_rec(const struct nlattr *attr,
 				  struct netlink_ext_ack *extack);	/* table mutex */
 
 /* netlink_evidence.c */
-extern const struct nla_policy seep_evidence_takes[SEEPAGE_A_CGROUP_USED_BYTES + 1];
 int seep_evidence_request(struct sk_buff *skb, struct genl_info *info);
 
 /* netlink_dump.c */
-extern const struct nla_policy seep_dump_proc_takes[SEEPAGE_A_FILTER_COMM + 1];
-extern const struct nla_policy seep_dump_alerts_takes[SEEPAGE_A_SINCE_SEQ + 1];
 int seep_dump_proc_start(struct netlink_callback *cb);
 int seep_dump_proc(struct sk_buff *skb, struct netlink_callback *cb);
 int seep_dump_alerts_start(struct netlink_callback *cb);

@@ -27,44 +27,6 @@ struct dump {
 	struct seep_view view;		/* too large for the stack */
 };
 
-static int check_states(const struct nlattr *attr, struct netlink_ext_ack *extack)
-{
-	if (nla_len(attr) == sizeof(u32) && nla_get_u32(attr) < BIT(__SEEPAGE_STATE_MAX))
-		return 0;
-	NL_SET_ERR_MSG_ATTR(extack, attr, "FILTER_STATES: allowed a u32 with a bit for each state");
-	return -EINVAL;
-}
-
-static int check_confidence(const struct nlattr *attr, struct netlink_ext_ack *extack)
-{
-	if (nla_len(attr) == sizeof(u8) && nla_get_u8(attr) <= 100)
-		return 0;
-	NL_SET_ERR_MSG_ATTR(extack, attr, "FILTER_MIN_CONFIDENCE: allowed a u8, 0..100");
-	return -EINVAL;
-}
-
-static int check_comm(const struct nlattr *attr, struct netlink_ext_ack *extack)
-{
-	int len = nla_len(attr);
-
-	if (len <= SEEPAGE_COMM_LEN && strnlen(nla_data(attr), len) < len)
-		return 0;
-	NL_SET_ERR_MSG_ATTR(extack, attr, "FILTER_COMM: allowed up to 15 bytes and a NUL");
-	return -EINVAL;
-}
-
-const struct nla_policy seep_dump_proc_takes[] = {
-	[SEEPAGE_A_PID]	= NLA_POLICY_VALIDATE_FN(NLA_BINARY, seep_netlink_check_pid),
-	[SEEPAGE_A_FILTER_STATES] = NLA_POLICY_VALIDATE_FN(NLA_BINARY, check_states),
-	[SEEPAGE_A_FILTER_MIN_CONFIDENCE] = NLA_POLICY_VALIDATE_FN(NLA_BINARY, check_confidence),
-	[SEEPAGE_A_FILTER_UID] = { .type = NLA_U32 },
-	[SEEPAGE_A_FILTER_COMM]	= NLA_POLICY_VALIDATE_FN(NLA_BINARY, check_comm),
-};
-
-const struct nla_policy seep_dump_alerts_takes[] = {
-	[SEEPAGE_A_SINCE_SEQ] = { .type = NLA_U64 },
-};
-
 int seep_dump_done(struct netlink_callback *cb)
 {
 	kfree((void *)cb->args[0]);

@@ -6,24 +6,6 @@
 #include <linux/err.h>
 #include "netlink.h"
 
-#define ALL_COLD	1000
-
-static int check_cold(const struct nlattr *attr, struct netlink_ext_ack *extack)
-{
-	if (nla_len(attr) == sizeof(u32) && nla_get_u32(attr) <= ALL_COLD)
-		return 0;
-	NL_SET_ERR_MSG_ATTR(extack, attr, "COLD_PERMILLE: allowed a u32, 0..1000");
-	return -EINVAL;
-}
-
-const struct nla_policy seep_evidence_takes[] = {
-	[SEEPAGE_A_PID]			= NLA_POLICY_VALIDATE_FN(NLA_BINARY,
-								 seep_netlink_check_pid),
-	[SEEPAGE_A_COLD_PERMILLE]	= NLA_POLICY_VALIDATE_FN(NLA_BINARY, check_cold),
-	[SEEPAGE_A_LIMIT_BYTES]		= { .type = NLA_U64 },
-	[SEEPAGE_A_CGROUP_USED_BYTES]	= { .type = NLA_U64 },
-};
-
 static int check_whole(struct nlattr **attrs, struct netlink_ext_ack *extack)
 {
 	const struct nlattr *limit = attrs[SEEPAGE_A_LIMIT_BYTES];
@@ -63,7 +45,8 @@ static void take(struct seep_rec *rec, struct nlattr **attrs)
 int seep_evidence_request(struct sk_buff *skb, struct genl_info *info)
 {
 	struct seep_rec *rec;
-	int rc = seep_netlink_check_write(skb, info->extack);
+	int rc = seep_netlink_check_write(skb, info->extack) ?:
+		 seep_netlink_takes(info);
 
 	if (!rc)
 		rc = check_whole(info->attrs, info->extack);
