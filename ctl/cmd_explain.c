@@ -91,11 +91,10 @@ static void print_alert(const struct rec *alert)
 static void print_factor(const struct factor *f)
 {
 	const char *name = factor_name(f->id);
-	char text[SENTENCE_MAX], points[32];
+	char text[SENTENCE_MAX], points[FIGURE_MAX];
 
-	snprintf(points, sizeof(points), "%d/%u", f->points, f->max);
 	sentence_factor(f, text, sizeof(text));
-	out_printf("  %-12s%-12s%s\n", points, name ? name : "?", text);
+	out_printf("  %-12s%-12s%s\n", sentence_points(f, points), name ? name : "?", text);
 }
 
 static void print_before(const struct rec *before)

@@ -58,15 +58,14 @@ static void print_factors(const struct rec *rec)
 {
 	struct factor f[REC_LIST_MAX];
 	unsigned int n = rec_factors(rec, f), i;
-	char text[SENTENCE_MAX], points[32];
+	char text[SENTENCE_MAX], points[FIGURE_MAX];
 
 	if (n)
 		out_line("factors (points of at most):");
 	for (i = 0; i < n; i++) {
-		snprintf(points, sizeof(points), "%d/%u", f[i].points, f[i].max);
 		sentence_factor(&f[i], text, sizeof(text));
 		out_printf("  %-15s%-7s%s\n", factor_name(f[i].id) ? factor_name(f[i].id) : "?",
-			   points, text);
+			   sentence_points(&f[i], points), text);
 	}
 }
 

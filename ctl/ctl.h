@@ -299,6 +299,8 @@ bool is_control(u32 c);
 #define FIGURE_MAX	48
 const char *sentence_figure(const char *unit, s64 v, char *buf);
 const char *sentence_series(unsigned int series);
+const char *sentence_grew(s64 grew, bool brief);
+const char *sentence_points(const struct factor *f, char *buf);
 void sentence_group(const struct rec *rec, char *buf, size_t size);
 void __printf(3, 4) sentence_append(char *buf, size_t size, const char *fmt, ...);
 void sentence_headline(const struct rec *rec, char *buf, size_t size);

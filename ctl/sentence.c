@@ -166,6 +166,51 @@ static void factor_threshold(const struct factor *f, const char *what, const cha
 		 f->points ? "above" : "not above", limit);
 }
 
+/* What memory it gained most of; @brief: beside other figures */
+const char *sentence_grew(s64 grew, bool brief)
+{
+	static const char *const nouns[][2] = {
+		[SEEPAGE_GREW_HEAP] = { "its heap (brk)", "heap" },
+		[SEEPAGE_GREW_MAPPED] = { "memory it mapped (mmap, stacks of threads)", "mmap" },
+		[SEEPAGE_GREW_SHMEM] = { "shared memory", "shared memory" },
+		[SEEPAGE_GREW_PGTABLES] = { "page tables", "page tables" },
+	};
+
+	static_assert(ARRAY_SIZE(nouns) == __SEEPAGE_GREW_MAX, "every kind has a noun");
+	return grew >= 0 && grew <= SEEPAGE_GREW_MAX ? nouns[grew][brief] :
+	       "memory of another kind";
+}
+
+/* How many points of at most; one that has none to give tells, and does not judge. */
+const char *sentence_points(const struct factor *f, char *buf)
+{
+	if (f->max)
+		snprintf(buf, FIGURE_MAX, "%d/%u", f->points, f->max);
+	else
+		snprintf(buf, FIGURE_MAX, "-");
+	return buf;
+}
+
+static void factor_work(const struct factor *f, const char *value, char *buf, size_t size)
+{
+	char cpu[FIGURE_MAX];
+
+	fmt_ms(cpu, sizeof(cpu), magnitude(f->baseline));
+	snprintf(buf, size, "it gained %s for each second of CPU time; it used %s of it", value,
+		 cpu);
+}
+
+static void factor_pop(const struct factor *f, char *buf, size_t size)
+{
+	if (!f->value)
+		snprintf(buf, size, "of %lld other%s of its name and cgroup none %s", f->baseline,
+			 f->baseline == 1 ? "" : "s", f->past ? "grew" : "grows");
+	else
+		snprintf(buf, size, "of %lld other%s of its name and cgroup %lld %s as well",
+			 f->baseline, f->baseline == 1 ? "" : "s", f->value,
+			 f->past ? "grew" : f->value == 1 ? "grows" : "grow");
+}
+
 void sentence_factor(const struct factor *f, char *buf, size_t size)
 {
 	const char *unit = factor_unit(f->id), *name = factor_name(f->id);
@@ -220,6 +265,16 @@ void sentence_factor(const struct factor *f, char *buf, size_t size)
 		snprintf(buf, size, "cache and TLB misses, at %s of what was usual, %s %s a leak",
 			 value, f->past ? "spoke" : "speak", f->points > 0 ? "for" :
 			 f->points < 0 ? "against" : "neither for nor against");
+		break;
+	case SEEPAGE_FACTOR_KIND:
+		snprintf(buf, size, "%s of what it gained %s %s", value, is(f->past),
+			 sentence_grew(f->baseline, false));
+		break;
+	case SEEPAGE_FACTOR_WORK:
+		factor_work(f, value, buf, size);
+		break;
+	case SEEPAGE_FACTOR_POP:
+		factor_pop(f, buf, size);
 		break;
 	default:
 		snprintf(buf, size, "a factor this controller does not know: %s against %s", value,

@@ -88,12 +88,15 @@ static void brief(const struct factor *f, char *buf, size_t size)
 	case SEEPAGE_FACTOR_PMC:
 		snprintf(buf, size, "misses at %s of usual", value);
 		break;
+	case SEEPAGE_FACTOR_KIND:
+		snprintf(buf, size, "%s of it %s", value, sentence_grew(f->baseline, true));
+		break;
 	default:
 		sentence_factor(f, buf, size);
 	}
 }
 
-/* Factors with points, in the order they were sent; of what is over, what it was */
+/* Factors with points, and what grew, in the order they were sent; of what is over, what it was */
 void sentence_evidence(const struct rec *rec, char *buf, size_t size)
 {
 	struct factor f[REC_LIST_MAX];
@@ -103,7 +106,7 @@ void sentence_evidence(const struct rec *rec, char *buf, size_t size)
 
 	buf[0] = '\0';
 	for (i = 0; i < n; i++) {
-		if (!f[i].points)
+		if (!f[i].points && (f[i].id != SEEPAGE_FACTOR_KIND || !*buf))
 			continue;
 		brief(&f[i], text, sizeof(text));
 		sentence_append(buf, size, "%s%s", *buf ? ", " : "", text);

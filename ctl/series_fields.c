@@ -26,4 +26,5 @@ const struct series_field series_fields[FIELDS] = {
 	[FIELD_PEERS]		= { 'p', false, false, UINT16_MAX },
 	[FIELD_PEERS_GROWING]	= { 'q', false, false, UINT16_MAX },
 	[FIELD_PMC]		= { 'r', false, false, UINT16_MAX },
+	[FIELD_HEAP]		= { 'd', false, true, COUNT_MAX },
 };

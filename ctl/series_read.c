@@ -33,6 +33,9 @@ static void fill_sample(const struct series_reader *r, struct series *s)
 	s->sample.peers = (u16)s->v[FIELD_PEERS];
 	s->sample.peers_growing = (u16)s->v[FIELD_PEERS_GROWING];
 	s->sample.pmc = (u16)s->v[FIELD_PMC];
+	s->sample.cpu_ms = (u32)(s->v[FIELD_CPU] / 1000000);
+	s->sample.heap = seep_granules(s->v[FIELD_HEAP]);
+	s->sample.group = s->group;
 	s->sample.page_shift = s->page_shift;
 	s->sample.pool = r->pool;
 	s->sample.full = r->full;

@@ -222,6 +222,26 @@ void seep_group_add(const struct seep_rec *rec)
 	g->sum.cold_ns = max(g->sum.cold_ns, rec->last.cold_ns);
 }
 
+/**
+ * seep_group_peers() - the others of a process's group
+ * @rec: not ok
+ * @s: peers out, and how many of them grew in the last full pass
+ */
+void seep_group_peers(const struct seep_rec *rec, struct seep_sample *s)
+{
+	const struct seep_group *g = rec->group;
+	u32 others, grew;
+
+	if (!g)
+		return;
+	others = g->n - 1;
+	grew = g->grew;
+	if (grew && seep_watched(rec->det.state))	/* itself */
+		grew--;
+	s->peers = min_t(u32, others, U16_MAX);
+	s->peers_growing = min_t(u32, grew, s->peers);
+}
+
 /* The sum of what its members held when they were last sampled, as a sample. */
 static void sum_up(const struct seep_group *g, struct seep_sample *s, u64 now_ns, u64 room)
 {
@@ -244,6 +264,7 @@ static void sum_up(const struct seep_group *g, struct seep_sample *s, u64 now_ns
 		s->cold_ns = g->sum.cold_ns;
 	}
 	s->full = true;
+	s->group = true;
 }
 
 /* A group that is one process now, and at rest, was one for a fork only. */
@@ -366,6 +387,7 @@ void seep_group_pass(u64 now_ns, u64 room, const struct seep_conf *c)
 			sum_up(g, &g->history->last, now_ns, room);
 			judge(g, c);
 		}
+		g->grew = g->sum.growing;
 		memset(&g->sum, 0, sizeof(g->sum));
 		if (!(++n % SEEP_RESCHED_EVERY))
 			cond_resched();

@@ -136,6 +136,8 @@ static void put_sample(const struct seepage_raw_sample *who, const struct seep_d
 	raw->swap = s->swap;
 	raw->vsz = s->vsz;
 	raw->pgtables = s->pgtables;
+	raw->cpu_ns = s->cpu_ms * (u64)NSEC_PER_MSEC;
+	raw->heap = seep_bytes(s->heap);
 	raw->faults = s->faults;
 	raw->faults_anon = s->faults_anon;
 	raw->headroom = s->headroom;

@@ -9,6 +9,7 @@
 #include "read.h"
 #include "seep.h"
 
+#define MOST_THREADS		1024	/* whose CPU time is added up */
 #define FAULT_AROUND_BYTES	65536	/* the kernel's default; not readable for modules */
 
 struct seep_room seep_room;
@@ -65,10 +66,41 @@ static void confine(struct seep_sample *s, u64 limit, u64 used, u8 which)
 	}
 }
 
+/* CPU time of all threads that are and were. One that ends just now may be missing. */
+static noinline u32 cpu_ms(const struct seep_rec *rec)
+{
+	struct task_struct *p, *t;
+	unsigned int n = 0;
+	u64 ns = 0;
+
+	rcu_read_lock();
+	p = pid_task(rec->pid, PIDTYPE_TGID);
+	if (p) {
+		ns = READ_ONCE(p->signal->sum_sched_runtime);
+		for_each_thread(p, t) {
+			if (++n > MOST_THREADS) {
+				ns = 0;
+				break;
+			}
+			ns += READ_ONCE(t->se.sum_exec_runtime);
+		}
+	}
+	rcu_read_unlock();
+	return (u32)div_u64(ns, NSEC_PER_MSEC);
+}
+
+/* Of one that is not ok, what it is seen beside, for who reads the verdict. */
+static void read_beside(const struct seep_rec *rec, struct seep_sample *s)
+{
+	s->pmc = seep_pmu_rise(rec);
+	s->heap = seep_granules(seep_heap_bytes(rec->mm));
+	seep_group_peers(rec, s);
+}
+
 /*
  * What matters only while a process grows or is not ok. What it can still take:
  * what the machine has left, or what a limit of its own leaves, whichever is
- * less. And of one that is not ok, what its hardware counters say.
+ * less. And of one that is not ok, what its hardware counters say, and more.
  */
 static noinline void read_surroundings(const struct seep_rec *rec, struct seep_sample *s)
 {
@@ -76,7 +108,7 @@ static noinline void read_surroundings(const struct seep_rec *rec, struct seep_s
 	u64 limit;
 
 	if (rec->det.state)
-		s->pmc = seep_pmu_rise(rec);
+		read_beside(rec, s);
 	if (seep_evidence_room(rec, s, &limit))
 		confine(s, limit, 0, SEEPAGE_LIMIT_CGROUP);
 	rcu_read_lock();
@@ -139,9 +171,12 @@ noinline void seep_sample_read(const struct seep_rec *rec, struct seep_sample *s
 	s->cold_ns = rec->last.cold_ns;	/* evidence.c's */
 	s->cold = rec->last.cold;
 	s->pmc = 0;			/* but where read_surroundings() says otherwise */
-	s->peers = 0;			/* of a group only */
+	s->heap = 0;
+	s->peers = 0;
 	s->peers_growing = 0;
+	s->cpu_ms = rec->det.state ? cpu_ms(rec) : 0;
 	s->page_shift = PAGE_SHIFT;
 	s->full = false;
+	s->group = false;
 	seep_account_fold_and(rec, read_on_the_spot, &r);
 }

@@ -24,6 +24,14 @@ static inline u64 seep_vsz_bytes(const struct mm_struct *mm)
 	return (u64)READ_ONCE(mm->total_vm) << PAGE_SHIFT;
 }
 
+/* The brk heap. Readings without a lock: exec or prctl may come between them. */
+static inline u64 seep_heap_bytes(const struct mm_struct *mm)
+{
+	unsigned long start = READ_ONCE(mm->start_brk), end = READ_ONCE(mm->brk);
+
+	return start && end > start ? end - start : 0;
+}
+
 /* What may be another for a process that does nothing; s->time_ns is given. */
 static __always_inline void seep_read_around(const struct seep_rec *rec, struct seep_sample *s)
 {

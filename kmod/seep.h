@@ -93,6 +93,7 @@ struct seep_group {
 	u64 born_ns;			/* monotonic, of its first process */
 	struct list_head members;	/* by joining: the oldest first */
 	u32 n;				/* of them */
+	u32 grew;			/* in the last full pass */
 	bool silent;			/* a member was accused, and told of, by itself */
 	bool shared;			/* two were in it at once, be it between two passes */
 	u32 known_rise, known_span;	/* of those who ended in peace: granules, ds */
@@ -403,6 +404,7 @@ void seep_group_learn(const struct seep_rec *rec);
 void seep_group_leave(struct seep_rec *rec);
 void seep_group_count(struct seep_rec *rec);
 void seep_group_add(const struct seep_rec *rec);
+void seep_group_peers(const struct seep_rec *rec, struct seep_sample *s);
 void seep_group_pass(u64 now_ns, u64 room, const struct seep_conf *c);
 void seep_group_forget(void);
 u64 seep_group_bytes(void);			/* any context */

@@ -10,6 +10,7 @@
 #include <linux/pid.h>
 #include <linux/sched/mm.h>
 #include <linux/sched/signal.h>
+#include "read.h"
 #include "seep.h"
 
 /**
@@ -97,7 +98,6 @@ void seep_view_fill(struct seep_view *v, struct seep_rec *rec)
 	struct seep_sample now;
 	struct seep_conf c;
 	const struct seep_sample *s = &now;
-	unsigned long start, end;
 	u64 rw[2];
 
 	blank(v);
@@ -118,10 +118,7 @@ void seep_view_fill(struct seep_view *v, struct seep_rec *rec)
 	/* of one that is gone no pages are known, but all faults */
 	v->faults_anon = now.faults_anon;
 	v->age_s = div_u64(s->age_ns, NSEC_PER_SEC);
-	/* readings without a lock: exec or prctl may come between them */
-	start = READ_ONCE(rec->mm->start_brk);
-	end = READ_ONCE(rec->mm->brk);
-	v->brk = start && end > start ? min_t(u64, end - start, v->vsz) : 0;
+	v->brk = min(seep_heap_bytes(rec->mm), v->vsz);
 	v->faults_user = seep_rec_faults(rec, 0);
 	v->faults_kernel = seep_rec_faults(rec, SEEP_F_KERNEL);
 	if (!rec->last.time_ns) {	/* no sample yet */

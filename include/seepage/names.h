@@ -60,7 +60,7 @@
 	X(CONFIRMED, confirmed) X(RUNAWAY, runaway)				\
 	X(RECOVERED, recovered) X(EXITED, exited)
 
-/* X(ID, name, unit of value and baseline) */
+/* X(ID, name, unit of value and, but for kind and work, of baseline) */
 #define SEEPAGE_FACTORS(X)							\
 	X(FAULT_RATE, fault_rate, "faults/s")					\
 	X(RSS_GROWTH, rss_growth, "percent")					\
@@ -71,7 +71,10 @@
 	X(RELEASE, release, "permille")						\
 	X(RETAIN, retain, "permille")						\
 	X(COLD, cold, "permille")						\
-	X(PMC, pmc, "permille")
+	X(PMC, pmc, "permille")						\
+	X(KIND, kind, "permille")						\
+	X(WORK, work, "bytes")							\
+	X(POP, pop, "processes")
 
 /* X(ID, name, unit of value and limit) */
 #define SEEPAGE_GATES(X)							\

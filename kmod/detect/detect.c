@@ -176,6 +176,16 @@ static void push_slow(struct seep_det *d, const struct seep_sample *s, u32 now)
 		push_vsz(d);
 }
 
+/* What it has when it is first seen under watch: what it gains is counted from there. */
+static void note_then(struct seep_det *d, const struct seep_sample *s, u32 held)
+{
+	d->then.cpu_ms = s->cpu_ms;
+	d->then.held = held;
+	d->then.heap = s->heap;
+	d->then.shmem = seep_floor_pack(seep_granules(s->shmem));
+	d->then.pgtables = seep_floor_pack(seep_granules(s->pgtables));
+}
+
 /*
  * Whose growth is. Of who is not under watch that of the last growth is kept: a watch
  * goes on from there, or it would know nothing until the next, which may be long in
@@ -246,6 +256,8 @@ static void note_ladder(struct seep_det *d, const struct seep_sample *s, u32 now
 	unheld = seep_det_unheld(d);
 	if (unheld < d->vsz_min)
 		d->vsz_min = unheld;
+	if (watched && !d->then.cpu_ms)
+		note_then(d, s, held);
 	if (watched)
 		push_fast(d, s, held, now);
 	if (s->full)

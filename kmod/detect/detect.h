@@ -66,13 +66,16 @@ struct seep_sample {
 	u64 cold_ns;		/* when cold was measured; 0: never */
 	u64 pool;		/* bytes of shared memory of the whole system; 0: not read */
 	u32 error;		/* bytes the memory counters may be off */
+	u32 cpu_ms;		/* CPU time of all threads, wrapping; 0: not known */
+	u32 heap;		/* granules of the brk heap, where cpu_ms is known */
 	u16 cold;		/* permille of what grew that was not used again */
-	u16 peers;		/* live processes of its executable and cgroup */
+	u16 peers;		/* of a group its live processes; of a process the others */
 	u16 peers_growing;	/* those of them that are under watch or worse */
 	u16 pmc;		/* permille of the usual misses (pmc.h); 0: not known */
 	u8 limit;		/* enum seepage_limit: what headroom is measured to */
 	u8 page_shift;
 	bool full;		/* taken at the sample interval (not a suspect's) */
+	bool group;		/* the sum of a group */
 };
 
 /* When the epochs of one length closed; the same for all series. */
@@ -115,6 +118,13 @@ struct seep_classic {
 	u32 pressure_since;
 };
 
+/* What a process had in its first sample under watch; cpu_ms 0: there was none yet. */
+struct seep_then {
+	u32 cpu_ms;
+	u32 held, heap;		/* granules */
+	u16 shmem, pgtables;	/* seep_floor_pack()ed granules */
+};
+
 struct seep_det {
 	u8 state;		/* enum seepage_state */
 	u8 confidence;
@@ -144,6 +154,7 @@ struct seep_det {
 	u32 faults_seen;	/* at the last sample, wrapping */
 	u32 t_watch;		/* its begin */
 	u32 onset_t, onset_v;	/* the sample before the step that began it */
+	struct seep_then then;
 
 	/* what an alert is about */
 	u32 accused_v0;		/* floor before the growth */
@@ -190,7 +201,7 @@ struct seep_factor {
 };
 
 #define SEEP_MAX_GATES		10
-#define SEEP_MAX_FACTORS	6
+#define SEEP_MAX_FACTORS	9
 
 struct seep_verdict {
 	u8 state;		/* enum seepage_state */

@@ -33,4 +33,10 @@ void seep_growth_find(const struct seep_det *d, const struct seep_sample *s,
 void seep_growth_find_vsz(const struct seep_det *d, const struct seep_sample *s,
 			  struct seep_growth *g);
 
+/* points.c */
+bool seep_cold_known(const struct seep_sample *s, const struct seep_growth *g);
+void seep_points_none(struct seep_verdict *v);
+void seep_points_add(struct seep_verdict *v, const struct seep_det *d,
+		     const struct seep_sample *s, const struct seep_growth *g);
+
 #endif /* SEEP_GROWTH_H */

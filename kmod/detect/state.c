@@ -45,6 +45,7 @@ void seep_watch_begin(struct seep_det *d, const struct seep_sample *s, u32 now)
 	d->faults_anon0 = s->faults_anon;
 	d->watch_v0 = d->last_v;
 	seep_origin_begin(d, s);
+	d->then.cpu_ms = 0;
 	d->t_watch = now;
 	d->onset_t = now;
 	d->onset_v = d->last_v;

@@ -8,7 +8,6 @@
  * points can stand in for a gate that is closed.
  */
 #include "growth.h"
-#include "pmc.h"
 
 #define DS_PER_S		10U
 #define HOUR_DS			(3600 * DS_PER_S)
@@ -22,8 +21,6 @@
 #define SPREAD_PERMILLE		500
 #define HOT_PERMILLE		500	/* less cold than that: a working set, perhaps */
 #define HOT_MAX_DS		(14 * HOUR_DS)
-#define COLD_PERMILLE		900
-#define COLD_FRESH_DS		(14 * HOUR_DS)
 #define EARLY_TTE_S		7200
 #define EARLY_STEPS		64	/* samples to exhaustion at this step */
 #define EARLY_MIN_RISE		(4U << (20 - SEEP_GRANULE_SHIFT))
@@ -133,25 +130,6 @@ static bool novel(const struct seep_det *d, const struct seep_sample *s,
 }
 
 /*
- * Whether the growth is used was looked at since it began, and not too long ago:
- * looks are the further apart the longer the growth has been looked at.
- */
-static bool cold_known(const struct seep_sample *s, const struct seep_growth *g)
-{
-	u32 at = seep_ds(s->cold_ns), now = seep_ds(s->time_ns), fresh = HOUR_DS;
-
-	if (!s->cold_ns || at < g->t0)
-		return false;
-	if (at > now)		/* it came after the sample that is shown once more */
-		return true;
-	if (g->patience > fresh)
-		fresh = g->patience;
-	if (at - g->t0 > fresh)
-		fresh = at - g->t0 < COLD_FRESH_DS ? at - g->t0 : COLD_FRESH_DS;
-	return now - at <= 2 * fresh;
-}
-
-/*
  * A working set, or a leak of small objects that share their pages with live ones:
  * which of them nobody can tell from pages. It is told when three quarters of the
  * runway are gone, or it has gone on for longer than any load of a day.
@@ -182,104 +160,6 @@ static u32 own_permille(const struct seep_det *d, const struct seep_sample *s,
 	return (u32)seep_div(1000ULL * (gained - others), gained);
 }
 
-/*
- * Points for floors in order. A longer level that begins to confirm the rise
- * may have equal steps where a shorter one has none: that is no less.
- */
-static void factor_floor(struct seep_verdict *v, const struct seep_growth *g)
-{
-	seep_add_factor(v, SEEPAGE_FACTOR_FLOOR, g->strict >= SEEP_MINIMA - 1 ? 30 : 24, 30,
-			(s64)seep_bytes(seep_rise(g)), (s64)seep_bytes(g->v0));
-}
-
-/* And for how long, beyond what was asked for. */
-static void factor_persist(struct seep_verdict *v, const struct seep_growth *g)
-{
-	u32 span = g->t1 - g->t0;
-	u64 ratio = seep_div(1000ULL * span, g->patience), points;
-
-	if (ratio <= 1000)
-		points = 38 * (u32)ratio / 1000;
-	else
-		points = 38 + (ratio >= 1500 ? 10 : 10 * ((u32)ratio - 1000) / 500);
-	seep_add_factor(v, SEEPAGE_FACTOR_PERSIST, (s8)points, 48, span / DS_PER_S,
-			g->patience / DS_PER_S);
-}
-
-static void factor_release(struct seep_verdict *v, const struct seep_det *d)
-{
-	u64 up = d->up >> SEEP_GRANULE_SHIFT, down = d->down >> SEEP_GRANULE_SHIFT;
-	u64 share = up ? seep_div(down < up ? down * 1000 : up * 1000, up) : 0;
-
-	seep_add_factor(v, SEEPAGE_FACTOR_RELEASE,
-			share >= 500 ? 0 : (s8)(10 - (u32)share / 50), 10, (s64)share, 0);
-}
-
-/* Pages kept of each page that was faulted in: churn keeps none, a leak all. */
-static void factor_retain(struct seep_verdict *v, const struct seep_det *d,
-			  const struct seep_sample *s)
-{
-	u64 faults = s->faults_anon - d->faults_anon0, pages = 0, share = 1000;
-
-	if (d->last_v > d->watch_v0)
-		pages = seep_bytes(d->last_v - d->watch_v0) >> s->page_shift;
-	if (faults)
-		share = seep_div(pages < 1ULL << 50 ? pages * 1000 : 0, faults);
-	else if (!pages)
-		share = 0;
-	if (share > 1000000)
-		share = 1000000;
-	seep_add_factor(v, SEEPAGE_FACTOR_RETAIN,
-			share >= 800 ? 12 : (s8)(12 * (u32)share / 800), 12, (s64)share, 1000);
-}
-
-/* Growth that nobody uses again; not known is no points and no veto. */
-static void factor_cold(struct seep_verdict *v, const struct seep_sample *s,
-			const struct seep_growth *g)
-{
-	if (cold_known(s, g))
-		seep_add_factor(v, SEEPAGE_FACTOR_COLD, s->cold >= COLD_PERMILLE ? 12 : 0, 12,
-				s->cold, COLD_PERMILLE);
-}
-
-/* Growth that brings no misses is not used; not known is no points. */
-static void factor_pmc(struct seep_verdict *v, const struct seep_sample *s)
-{
-	if (s->pmc)
-		seep_add_factor(v, SEEPAGE_FACTOR_PMC, seep_pmc_points(s->pmc), SEEP_PMC_POINTS,
-				s->pmc, SEEP_PMC_FLAT);
-}
-
-static void no_growth(struct seep_verdict *v)
-{
-	struct seep_gate *g = seep_add_gate(v, SEEPAGE_GATE_RISING, false, 0, 0);
-
-	g->reached = false;
-	seep_add_factor(v, SEEPAGE_FACTOR_FLOOR, 0, 30, 0, 0);
-	seep_add_factor(v, SEEPAGE_FACTOR_PERSIST, 0, 48, 0, 0);
-	seep_add_factor(v, SEEPAGE_FACTOR_RELEASE, 0, 10, 0, 0);
-	seep_add_factor(v, SEEPAGE_FACTOR_RETAIN, 0, 12, 0, 1000);
-}
-
-static void add_points(struct seep_verdict *v, const struct seep_det *d,
-		       const struct seep_sample *s, const struct seep_growth *g)
-{
-	int sum = 0;
-	u32 i;
-
-	factor_floor(v, g);
-	factor_persist(v, g);
-	if (g->series == SEEPAGE_SERIES_MEMORY) {
-		factor_release(v, d);
-		factor_retain(v, d, s);
-		factor_cold(v, s, g);
-		factor_pmc(v, s);
-	}
-	for (i = 0; i < v->nfactors; i++)
-		sum += v->factor[i].points;
-	v->confidence = sum < 0 ? 0 : sum < 100 ? (u8)sum : 100;
-}
-
 /* What only memory has: it can be shared, and looked at for use. */
 static bool memory_gates(struct seep_verdict *v, const struct seep_det *d,
 			 const struct seep_sample *s, const struct seep_growth *g)
@@ -292,11 +172,11 @@ static bool memory_gates(struct seep_verdict *v, const struct seep_det *d,
 	value = own_permille(d, s, g);
 	own = value >= OWN_PERMILLE;
 	seep_add_gate(v, SEEPAGE_GATE_OWN, own, value, OWN_PERMILLE);
-	if (cold_known(s, g)) {
+	if (seep_cold_known(s, g)) {
 		cold = s->cold >= HOT_PERMILLE || used_up(g);
 		seep_add_gate(v, SEEPAGE_GATE_COLD, cold, s->cold, HOT_PERMILLE);
 	}
-	if (s->peers) {		/* a group: where most grow, each is judged by itself */
+	if (s->group) {		/* where most grow, each is judged by itself */
 		value = s->peers_growing < s->peers ?
 			(s64)(1000U * (s->peers - s->peers_growing) / s->peers) : 0;
 		spread = value >= SPREAD_PERMILLE;
@@ -360,7 +240,7 @@ static void judge(struct seep_verdict *v, const struct seep_det *d,
 	v->patience = g->patience;
 	if (g->tte_ds != SEEP_UNKNOWN)
 		v->tte_s = seep_div(g->tte_ds, DS_PER_S);
-	add_points(v, d, s, g);
+	seep_points_add(v, d, s, g);
 	if (!big) {
 		v->confidence = 0;
 		return;
@@ -424,7 +304,8 @@ void seep_ladder_verdict(const struct seep_det *d, const struct seep_sample *s,
 	if (v->state < SEEPAGE_STATE_SUSPECTED && d->vsz.runs)
 		vsz_verdict(d, s, c, v, size);
 	if (!g.seen && v->series == SEEPAGE_SERIES_MEMORY) {
-		no_growth(v);
+		seep_add_gate(v, SEEPAGE_GATE_RISING, false, 0, 0)->reached = false;
+		seep_points_none(v);
 		if (big && seep_ladder_early(d, s, c))
 			v->state = SEEPAGE_STATE_WATCH;
 	}

@@ -51,7 +51,7 @@ class Proc:
         self.sparse = 0		# page tables beyond those of what is resident
         self.maps = 40
         self.faults = self.faults_anon = self.cpu = 0
-        self.peers = 1
+        self.peers = 1 if group else 0	# of a process the others
         self.born = world.now
         self.noise = 0
         self.said = {}
@@ -183,7 +183,7 @@ class World:
             setattr(self.sum, key, max(total, getattr(self.sum, key)))
         self.sum.peers = len(members)
         for p in members:
-            p.peers = len(members)
+            p.peers = len(members) - 1
 
     def write_pass(self, short):
         if self.sum:

@@ -83,6 +83,10 @@ static void check_factors(const struct seep_verdict *v)
 		promise(!(seen >> f->id & 1));
 		promise(f->points <= f->max && -f->points <= f->max);
 		seen |= 1U << f->id;
+		if (f->id == SEEPAGE_FACTOR_KIND)
+			promise(f->value <= 1000 && f->baseline <= SEEPAGE_GREW_MAX);
+		if (f->id == SEEPAGE_FACTOR_KIND || f->id == SEEPAGE_FACTOR_WORK)
+			promise(f->value > 0 && f->baseline >= 0);
 		/* these two come on top, where they are known */
 		if (f->id != SEEPAGE_FACTOR_COLD && f->id != SEEPAGE_FACTOR_PMC)
 			sum += f->max;
@@ -202,6 +206,7 @@ static void step(struct seep_sample *s, struct seep_conf *c, u8 op)
 	case 4:
 		s->faults += take(2);
 		s->faults_anon += take(2);
+		s->cpu_ms += (u32)(s->faults_anon << (op >> 3 & 7));
 		break;
 	case 5:
 		v = take(1);
@@ -211,6 +216,10 @@ static void step(struct seep_sample *s, struct seep_conf *c, u8 op)
 		s->error = (u32)take(3);
 		s->page_shift = (u8)(12 + take(1) % 5);
 		s->pmc = (u16)(take(1) << take(1) % 16);
+		s->heap = (u32)take(1) << (s->pmc & 31);
+		s->peers = (u16)(take(1) & 0x83);
+		s->peers_growing = s->peers & 3;
+		s->group = s->peers & 0x80;
 		break;
 	case 7:				/* much */
 		*of += take(1) << take(1) % 48;

@@ -61,6 +61,18 @@ static void factors(void **state)
 			    "cache and TLB misses, at 99.0 % of what was usual, speak for a leak");
 	assert_string_equal(factor(SEEPAGE_FACTOR_PMC, -6, 2100, 1100),
 			    "cache and TLB misses, at 210.0 % of what was usual, speak against a leak");
+	assert_string_equal(factor(SEEPAGE_FACTOR_KIND, 0, 973, SEEPAGE_GREW_HEAP),
+			    "97.3 % of what it gained is its heap (brk)");
+	assert_string_equal(factor(SEEPAGE_FACTOR_KIND, 0, 1000, SEEPAGE_GREW_PGTABLES),
+			    "100.0 % of what it gained is page tables");
+	assert_string_equal(factor(SEEPAGE_FACTOR_WORK, 0, 3 << 20, 12300),
+			    "it gained 3.0 MiB for each second of CPU time; it used 12.3 s of it");
+	assert_string_equal(factor(SEEPAGE_FACTOR_POP, 0, 0, 4),
+			    "of 4 others of its name and cgroup none grows");
+	assert_string_equal(factor(SEEPAGE_FACTOR_POP, 0, 1, 1),
+			    "of 1 other of its name and cgroup 1 grows as well");
+	assert_string_equal(factor(SEEPAGE_FACTOR_POP, 0, 3, 4),
+			    "of 4 others of its name and cgroup 3 grow as well");
 	assert_string_equal(factor(SEEPAGE_FACTOR_FAULT_RATE, 30, 1500, 1000),
 			    "the fault rate is 1500 faults/s, above 1000 faults/s");
 	assert_string_equal(factor(SEEPAGE_FACTOR_FAULT_RATE, 0, 5, 500),
@@ -430,6 +442,8 @@ static void evidence(void **state)
 	put_factor(m, SEEPAGE_FACTOR_RETAIN, 15, 15, 950, 1000);
 	put_factor(m, SEEPAGE_FACTOR_RETAIN, 15, 15, 512000, 1000);
 	put_factor(m, SEEPAGE_FACTOR_RETAIN, 0, 15, 950, 1000);
+	put_factor(m, SEEPAGE_FACTOR_KIND, 0, 0, 973, SEEPAGE_GREW_HEAP);
+	put_factor(m, SEEPAGE_FACTOR_WORK, 0, 0, 3 << 20, 12300);
 	nla_nest_end(m, nest);
 	assert_int_equal(rec_parse(&rec, nlmsg_hdr(m)), 0);
 	sentence_evidence(&rec, buf, sizeof(buf));
@@ -439,7 +453,8 @@ static void evidence(void **state)
 			    "address space 250 % of RSS (over 200 %), "
 			    "floor of its memory rose 100.0 MiB from 10.0 MiB, "
 			    "rising for 5m00s, nothing given back, 2.5 % given back, "
-			    "0.95 pages kept per fault, 1.00 pages kept per fault");
+			    "0.95 pages kept per fault, 1.00 pages kept per fault, "
+			    "97.3 % of it heap");
 	nlmsg_free(m);
 }
 

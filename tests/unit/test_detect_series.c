@@ -77,16 +77,133 @@ static void test_a_group_is_for_what_is_spread(void **state)
 
 	(void)state;
 	sim_init(&m, 4 * GB);
+	m.s.group = true;
 	m.s.peers = 10;
 	m.s.peers_growing = 8;
 	run(&m, leak_20mb_min, 3600);
 	assert_int_equal(m.worst, SEEPAGE_STATE_WATCH);
 	assert_false(gate(&m.v, SEEPAGE_GATE_SPREAD)->passed);
 	sim_init(&m, 4 * GB);
+	m.s.group = true;
 	m.s.peers = 10;
 	m.s.peers_growing = 2;
 	run(&m, leak_20mb_min, 3600);
 	assert_true(m.worst >= SEEPAGE_STATE_CONFIRMED);
+}
+
+static const struct seep_factor *told(const struct seep_verdict *v, u8 id)
+{
+	for (int i = 0; i < v->nfactors; i++)
+		if (v->factor[i].id == id)
+			return &v->factor[i];
+	return NULL;
+}
+
+/*
+ * 20 MB a minute, a share of which is of each kind, while it works for a second of ten:
+ * what it had before it came under watch, 60 MB of each, is none of its growth.
+ */
+static void run_kinds(struct sim *m, double heap, double shmem, double pgtables)
+{
+	double mb = MB, rate = 20 * mb / 60, t;
+
+	sim_init(m, 4 * GB);
+	m->s.error = 0;
+	for (t = 0; t < 900; t++) {
+		double grown = rate * t;
+		u64 anon = (u64)(60 * mb + grown * (1 - shmem - pgtables));
+
+		m->s.shmem = (u64)(60 * mb + grown * shmem);
+		m->s.pool = m->s.shmem;
+		m->s.pgtables = (u64)(60 * mb + grown * pgtables);
+		m->s.heap = seep_granules((u64)(60 * mb + grown * heap));
+		m->s.cpu_ms = m->v.state == SEEPAGE_STATE_OK ? 0 : (u32)(500 + t * 100);
+		if (m->v.state != SEEPAGE_STATE_OK || (u32)t % 10 == 0)
+			feed(m, t, anon, (u32)t % 10 == 0);
+	}
+}
+
+static void test_what_grew_is_told(void **state)
+{
+	static const struct {
+		double heap, shmem, pgtables;
+		s64 grew, permille;
+	} kinds[] = {
+		{ 1, 0, 0, SEEPAGE_GREW_HEAP, 1000 },
+		{ 5, 0, 0, SEEPAGE_GREW_HEAP, 1000 },	/* not all of it touched */
+		{ .2, 0, 0, SEEPAGE_GREW_MAPPED, 800 },
+		{ .1, .6, 0, SEEPAGE_GREW_SHMEM, 600 },
+		{ 0, .1, .7, SEEPAGE_GREW_PGTABLES, 700 },
+	};
+	const struct seep_factor *f;
+	struct sim m;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		run_kinds(&m, kinds[i].heap, kinds[i].shmem, kinds[i].pgtables);
+		assert_true(m.worst >= SEEPAGE_STATE_WATCH);
+		f = told(&m.v, SEEPAGE_FACTOR_KIND);
+		assert_non_null(f);
+		assert_int_equal(f->baseline, kinds[i].grew);
+		assert_in_range(f->value, kinds[i].permille - 4, kinds[i].permille + 4);
+		assert_int_equal(f->points, 0);
+		f = told(&m.v, SEEPAGE_FACTOR_WORK);
+		assert_non_null(f);
+		assert_in_range(f->value, 10 * 20 * MB / 60 - MB / 20, 10 * 20 * MB / 60 + MB / 20);
+		assert_in_range(f->baseline, 89000, 90000);
+	}
+	/* nobody said what it worked: as in recordings from before */
+	m.s.cpu_ms = 0;
+	feed(&m, 901, m.s.anon, false);
+	assert_null(told(&m.v, SEEPAGE_FACTOR_KIND));
+	assert_null(told(&m.v, SEEPAGE_FACTOR_WORK));
+	assert_null(told(&m.v, SEEPAGE_FACTOR_POP));
+}
+
+/* A second watch counts from its own begin. */
+static void test_what_grew_is_of_this_watch(void **state)
+{
+	const struct seep_factor *f;
+	struct sim m;
+	double t;
+
+	(void)state;
+	run_kinds(&m, 1, 0, 0);
+	for (t = 900; m.v.state != SEEPAGE_STATE_OK && t < 9000; t++) {
+		m.s.cpu_ms += 100;
+		feed(&m, t, 60 * MB, (u32)t % 10 == 0);
+	}
+	assert_int_equal(m.v.state, SEEPAGE_STATE_OK);
+	m.s.heap = seep_granules(60 * MB);
+	for (double t0 = t; t < t0 + 900; t++) {
+		m.s.cpu_ms = m.v.state == SEEPAGE_STATE_OK ? 0 : (u32)(1000000 + t * 10);
+		if (m.v.state != SEEPAGE_STATE_OK || (u32)t % 10 == 0)
+			feed(&m, t, (u64)(60 * MB + 20.0 * MB / 60 * (t - t0)), (u32)t % 10 == 0);
+	}
+	f = told(&m.v, SEEPAGE_FACTOR_KIND);
+	assert_non_null(f);
+	assert_int_equal(f->baseline, SEEPAGE_GREW_MAPPED);
+	f = told(&m.v, SEEPAGE_FACTOR_WORK);
+	assert_non_null(f);
+	assert_in_range(f->baseline, 7500, 9000);
+}
+
+static void test_peers_of_a_process_veto_nothing(void **state)
+{
+	const struct seep_factor *f;
+	struct sim m;
+
+	(void)state;
+	sim_init(&m, 4 * GB);
+	m.s.peers = 10;
+	m.s.peers_growing = 9;
+	run(&m, leak_20mb_min, 3600);
+	assert_true(m.worst >= SEEPAGE_STATE_CONFIRMED);
+	f = told(&m.v, SEEPAGE_FACTOR_POP);
+	assert_non_null(f);
+	assert_int_equal(f->value, 9);
+	assert_int_equal(f->baseline, 10);
+	assert_int_equal(f->max, 0);
 }
 
 static void test_page_tables_count(void **state)
@@ -218,6 +335,9 @@ int main(void)
 		cmocka_unit_test(test_shared_memory_of_others_is_no_growth),
 		cmocka_unit_test(test_others_who_let_go_hide_no_leak),
 		cmocka_unit_test(test_a_group_is_for_what_is_spread),
+		cmocka_unit_test(test_what_grew_is_told),
+		cmocka_unit_test(test_what_grew_is_of_this_watch),
+		cmocka_unit_test(test_peers_of_a_process_veto_nothing),
 		cmocka_unit_test(test_page_tables_count),
 		cmocka_unit_test(test_address_space_leaks_are_named),
 		cmocka_unit_test(test_memory_takes_an_alert_over),

@@ -292,9 +292,26 @@ enum seepage_factor {
 	SEEPAGE_FACTOR_RETAIN,		/* permille of a page kept per anon fault; 1000 */
 	SEEPAGE_FACTOR_COLD,		/* permille of the growth not used again; 900 */
 	SEEPAGE_FACTOR_PMC,		/* permille of the usual cache and TLB misses; 1100 */
+	SEEPAGE_FACTOR_KIND,		/* permille of what it gained; which: enum seepage_grew */
+	SEEPAGE_FACTOR_WORK,		/* bytes gained in a second of CPU time; CPU time, ms */
+	SEEPAGE_FACTOR_POP,		/* others of its name and cgroup that grow; others */
 
 	__SEEPAGE_FACTOR_MAX,
 	SEEPAGE_FACTOR_MAX = __SEEPAGE_FACTOR_MAX - 1
+};
+
+/*
+ * The memory that a process under watch gained most of, counted from its first sample
+ * there. KIND, WORK and POP have no points: they tell, and do not judge.
+ */
+enum seepage_grew {
+	SEEPAGE_GREW_HEAP,		/* anonymous, as far as the brk heap grew */
+	SEEPAGE_GREW_MAPPED,		/* anonymous, the rest: mmap, stacks; swap with both */
+	SEEPAGE_GREW_SHMEM,		/* shared memory */
+	SEEPAGE_GREW_PGTABLES,		/* page tables */
+
+	__SEEPAGE_GREW_MAX,
+	SEEPAGE_GREW_MAX = __SEEPAGE_GREW_MAX - 1
 };
 
 enum seepage_factor_attr {
@@ -454,7 +471,7 @@ struct seepage_raw_sample {
 	__u64	faults, faults_anon;	/* since it was first seen */
 	__u64	headroom;		/* bytes it can still take */
 	__u64	pgtables;		/* bytes of page tables */
-	__u64	cpu_ns;			/* CPU time of all threads; nobody reads it yet: 0 */
+	__u64	cpu_ns;			/* CPU time of all threads, to a ms; of one that is ok: 0 */
 	__u64	cold_ns;		/* when cold was measured */
 	__u64	begun_ns;		/* with first: history since then, to 100 ms */
 	__u64	tte_s;			/* verdict: seconds to exhaustion, ~0: not known */
@@ -463,7 +480,7 @@ struct seepage_raw_sample {
 	__u32	error;			/* bytes the memory counters may be off */
 	__u32	maps;			/* mappings; told, the detector is not fed it */
 	__u16	cold;			/* permille of growth that was not used again */
-	__u16	peers, peers_growing;	/* of its executable and cgroup */
+	__u16	peers, peers_growing;	/* of its name and cgroup; of a process: others */
 	__u16	pmc;			/* permille of the usual misses, from hardware counters */
 	__u8	limit;			/* enum seepage_limit, of headroom */
 	__u8	page_shift;
@@ -476,6 +493,7 @@ struct seepage_raw_sample {
 	/* with first: climbs of others of its name, which ended in peace */
 	__u64	known_rise;		/* bytes, the highest; 0: none */
 	__u64	known_span_ns;		/* the longest, to 100 ms */
+	__u64	heap;			/* bytes of the brk heap, to 16 KiB; of one that is ok: 0 */
 };
 
 /* Names, units, defaults and bounds: include/seepage/names.h */
