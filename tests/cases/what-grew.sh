@@ -22,7 +22,7 @@ factor() { seepage -j explain "$1" | jq -c "[.factors[] | select(.factor == \"$2
 grown() { (($(factor "$1" work | field ".baseline // 0") >= $2)); }
 text() { factor "$1" "$2" | field .text; }
 
-load
+load policy=ladder
 seepage record --reset -o all.series 2>record.err &
 recorder=$!
 wait_for 30 grep -qs '^pass ' all.series

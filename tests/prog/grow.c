@@ -88,7 +88,8 @@ static void take(const char *kind, size_t bytes)
 		for (size_t i = 0; i < far; i += PAGE / 8 * PAGE)
 			(void)far_p[i];
 	} else if (strcmp(kind, "idle")) {
-		fprintf(stderr, "grow: '%s': allowed heap, mmap, stacks, shmem, pgtables, idle\n", kind);
+		fprintf(stderr, "grow: '%s': allowed heap, mmap, stacks, shmem, pgtables, idle\n",
+			kind);
 		exit(2);
 	}
 }
@@ -113,7 +114,8 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: grow KIND KB MS\n");
 		return 2;
 	}
-	touch(map(16 << 20, MAP_PRIVATE), 16 << 20, PAGE);	/* too small a process is not judged */
+	/* too small a process is not judged */
+	touch(map(16 << 20, MAP_PRIVATE), 16 << 20, PAGE);
 	for (;;) {
 		take(argv[1], strtoul(argv[2], NULL, 10) << 10);
 		work(atol(argv[3]));

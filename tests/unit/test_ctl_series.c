@@ -186,7 +186,8 @@ static int on_fed(struct series_reader *r, struct series *s)
 	assert_true(g->cold_ns == w->cold_ns && g->cold == w->cold && g->error == w->error);
 	assert_true(s->v[FIELD_CPU] == w->cpu_ns && s->v[FIELD_MAPS] == w->maps);
 	assert_true(g->cpu_ms == (u32)(w->cpu_ns / 1000000));
-	assert_true(g->heap == seep_granules(w->heap) && g->group == (w->kind == SEEPAGE_KIND_GROUP));
+	assert_int_equal(g->heap, seep_granules(w->heap));
+	assert_true(g->group == (w->kind == SEEPAGE_KIND_GROUP));
 	assert_true(g->peers == w->peers && g->peers_growing == w->peers_growing);
 	assert_int_equal(g->pmc, w->pmc);
 	assert_true(g->page_shift == w->page_shift && g->full == l->full[l->read]);
