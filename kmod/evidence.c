@@ -76,6 +76,6 @@ void seep_evidence_forget(struct seep_rec *rec)
 {
 	rec->last.cold = 0;
 	rec->last.cold_ns = 0;
-	rec->last.pmc = 0;
+	seep_read_at_rest(&rec->last);
 	rec->cgroup_ns = 0;
 }

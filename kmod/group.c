@@ -187,6 +187,8 @@ void seep_group_leave(struct seep_rec *rec)
 	list_del_init(&rec->kin);
 	g->held -= rec->counted;
 	rec->counted = 0;
+	if (g->grew && seep_watched(rec->det.state))
+		g->grew--;
 	if (--g->n)
 		return;
 	seep_alert_group_exited(g, rec);

@@ -49,6 +49,15 @@ bool seep_netlink_is_own(const struct seep_rec *rec, kuid_t reader)
 	return rec->who.known && rec->who.own && uid_eq(rec->who.uid, reader);
 }
 
+/* What others of its name do is not for who may see no processes but his own. */
+void seep_netlink_own_only(struct seep_view *v)
+{
+	struct seep_verdict *k = &v->verdict;
+
+	if (k->nfactors && k->factor[k->nfactors - 1].id == SEEPAGE_FACTOR_POP)
+		k->nfactors--;	/* points.c has it last */
+}
+
 /* ---- simple replies ---- */
 
 static int reply(struct genl_info *info, int (*put)(struct sk_buff *skb))
@@ -149,6 +158,8 @@ static int put_proc(struct sk_buff *skb, struct genl_info *info, struct seep_rec
 	if (!v)
 		return -ENOMEM;
 	seep_view_fill(v, rec);
+	if (!all)
+		seep_netlink_own_only(v);
 	skb = nlmsg_new(NLMSG_GOODSIZE, GFP_KERNEL);
 	rc = -ENOMEM;
 	if (skb) {

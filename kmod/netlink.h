@@ -28,6 +28,7 @@ bool seep_netlink_may_read(struct sk_buff *skb);
 int seep_netlink_check_read(struct sk_buff *skb, struct netlink_ext_ack *extack);
 kuid_t seep_netlink_reader(struct sk_buff *skb);
 bool seep_netlink_is_own(const struct seep_rec *rec, kuid_t reader);
+void seep_netlink_own_only(struct seep_view *v);
 int seep_netlink_check_write(struct sk_buff *skb, struct netlink_ext_ack *extack);
 struct seep_rec *seep_netlink_rec(const struct nlattr *attr,
 				  struct netlink_ext_ack *extack);	/* table mutex */

@@ -136,6 +136,8 @@ int seep_dump_proc(struct sk_buff *skb, struct netlink_callback *cb)
 			break;
 		if (may_pass(d, rec)) {
 			seep_view_fill(&d->view, rec);
+			if (!d->all)
+				seep_netlink_own_only(&d->view);
 			if (passes(d, &d->view) &&
 			    put_message(skb, cb, SEEPAGE_CMD_GET_PROC, d, NULL, rec, pid))
 				break;	/* full: this one comes first next time */

@@ -66,27 +66,62 @@ static void confine(struct seep_sample *s, u64 limit, u64 used, u8 which)
 	}
 }
 
-/* CPU time of all threads that are and were. One that ends just now may be missing. */
-static noinline u32 cpu_ms(const struct seep_rec *rec)
+/* The sum of what those took who are, after what those took who are gone; 0: too many. */
+static u64 cpu_ns(struct task_struct *p)
 {
-	struct task_struct *p, *t;
-	unsigned int n = 0;
-	u64 ns = 0;
+	struct task_struct *t;
+	unsigned int tries = 3;
+	u64 gone, ns;
+
+	if (READ_ONCE(p->signal->nr_threads) > MOST_THREADS)
+		return 0;
+	do {	/* who leaves meanwhile might be in neither */
+		gone = READ_ONCE(p->signal->sum_sched_runtime);
+		ns = gone;
+		for_each_thread(p, t)
+			ns += READ_ONCE(t->se.sum_exec_runtime);
+	} while (READ_ONCE(p->signal->sum_sched_runtime) != gone && --tries);
+	return max_t(u64, ns, NSEC_PER_MSEC);
+}
+
+/**
+ * seep_read_cpu() - CPU time of all threads that are and were
+ * @rec: live
+ *
+ * Of one that runs it is as of the last tick. Not part of seep_sample_read(): that
+ * reads with interrupts off.
+ *
+ * Context: process, seep_table_mutex.
+ * Return: milliseconds, wrapping; 0 if the process is gone, SEEP_CPU_UNKNOWN where there
+ * are too many threads to ask.
+ */
+u32 seep_read_cpu(const struct seep_rec *rec)
+{
+	struct task_struct *p;
+	u32 ms = 0;
+	u64 ns;
 
 	rcu_read_lock();
 	p = pid_task(rec->pid, PIDTYPE_TGID);
 	if (p) {
-		ns = READ_ONCE(p->signal->sum_sched_runtime);
-		for_each_thread(p, t) {
-			if (++n > MOST_THREADS) {
-				ns = 0;
-				break;
-			}
-			ns += READ_ONCE(t->se.sum_exec_runtime);
-		}
+		ns = cpu_ns(p);
+		ms = ns ? (u32)div_u64(ns, NSEC_PER_MSEC) : SEEP_CPU_UNKNOWN;
 	}
 	rcu_read_unlock();
-	return (u32)div_u64(ns, NSEC_PER_MSEC);
+	return ms;
+}
+
+/**
+ * seep_read_at_rest() - forget what is read of a process that is not ok only
+ * @s: its last sample; it is ok now, or nothing is known of it any more
+ */
+void seep_read_at_rest(struct seep_sample *s)
+{
+	s->pmc = 0;
+	s->cpu_ms = 0;
+	s->heap = 0;
+	s->peers = 0;
+	s->peers_growing = 0;
 }
 
 /* Of one that is not ok, what it is seen beside, for who reads the verdict. */
@@ -170,11 +205,7 @@ noinline void seep_sample_read(const struct seep_rec *rec, struct seep_sample *s
 
 	s->cold_ns = rec->last.cold_ns;	/* evidence.c's */
 	s->cold = rec->last.cold;
-	s->pmc = 0;			/* but where read_surroundings() says otherwise */
-	s->heap = 0;
-	s->peers = 0;
-	s->peers_growing = 0;
-	s->cpu_ms = rec->det.state ? cpu_ms(rec) : 0;
+	seep_read_at_rest(s);		/* but where read_surroundings() says otherwise */
 	s->page_shift = PAGE_SHIFT;
 	s->full = false;
 	s->group = false;

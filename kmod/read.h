@@ -13,6 +13,7 @@ extern struct seep_room {
 } seep_room;
 
 void seep_room_read(void);
+u32 seep_read_cpu(const struct seep_rec *rec);
 
 static inline u64 seep_counter_bytes(struct mm_struct *mm, int member)
 {

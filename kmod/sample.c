@@ -139,7 +139,7 @@ static noinline void follow_up(struct seep_rec *rec, u8 prev, const struct seep_
 	if (full && rec->group)
 		seep_group_add(rec);
 	if (!v->state)
-		rec->last.pmc = 0;	/* as of one that is ok */
+		seep_read_at_rest(&rec->last);	/* as of one that is ok */
 }
 
 /*
@@ -159,6 +159,8 @@ static void sample_one(struct seep_rec *rec, const struct seep_conf *c, bool ful
 			first_look(rec);
 		s->time_ns = max(pass.now_ns, rec->seen_ns);	/* born during this pass */
 		seep_sample_read(rec, s, pass.rw);
+		if (prev)
+			s->cpu_ms = seep_read_cpu(rec);
 	}
 	smp_rmb();	/* the figures before mm_users: they are not those of its end */
 	if (seep_rec_gone(rec))

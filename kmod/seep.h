@@ -387,6 +387,7 @@ struct seep_rec *seep_owner_next(struct pid_namespace *ns, int *nr); /* may slee
 /* evidence.c: table mutex; what user space found out of a process */
 void seep_evidence_cold(struct seep_rec *rec, u16 permille);
 void seep_evidence_cgroup(struct seep_rec *rec, u64 limit, u64 used);
+void seep_read_at_rest(struct seep_sample *s);
 void seep_evidence_forget(struct seep_rec *rec);
 bool seep_evidence_room(const struct seep_rec *rec, const struct seep_sample *s, u64 *room);
 

@@ -176,14 +176,25 @@ static void push_slow(struct seep_det *d, const struct seep_sample *s, u32 now)
 		push_vsz(d);
 }
 
-/* What it has when it is first seen under watch: what it gains is counted from there. */
+/*
+ * What it has when it is first seen under watch: what it gains is counted from there.
+ * Once more when the CPU time since then no longer fits, or seems to run backwards.
+ */
+static bool then_is_over(const struct seep_det *d, const struct seep_sample *s)
+{
+	if (!d->then.cpu_ms)
+		return true;
+	return s->cpu_ms && s->cpu_ms != SEEP_CPU_UNKNOWN && d->then.cpu_ms != SEEP_CPU_UNKNOWN &&
+	       s->cpu_ms - d->then.cpu_ms > 1U << 31;
+}
+
 static void note_then(struct seep_det *d, const struct seep_sample *s, u32 held)
 {
 	d->then.cpu_ms = s->cpu_ms;
 	d->then.held = held;
 	d->then.heap = s->heap;
-	d->then.shmem = seep_floor_pack(seep_granules(s->shmem));
-	d->then.pgtables = seep_floor_pack(seep_granules(s->pgtables));
+	d->then.shmem = seep_granules(s->shmem);
+	d->then.pgtables = seep_granules(s->pgtables);
 }
 
 /*
@@ -256,7 +267,7 @@ static void note_ladder(struct seep_det *d, const struct seep_sample *s, u32 now
 	unheld = seep_det_unheld(d);
 	if (unheld < d->vsz_min)
 		d->vsz_min = unheld;
-	if (watched && !d->then.cpu_ms)
+	if (watched && then_is_over(d, s))
 		note_then(d, s, held);
 	if (watched)
 		push_fast(d, s, held, now);

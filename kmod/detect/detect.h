@@ -50,6 +50,8 @@ struct seep_conf {
 	u32 v[__SEEPAGE_CFG_MAX];
 };
 
+#define SEEP_CPU_UNKNOWN	(~0U)	/* cpu_ms: read, but there are too many threads */
+
 /* One reading of one process: all that a verdict may depend on. */
 struct seep_sample {
 	u64 time_ns;		/* monotonic, never going back */
@@ -66,8 +68,8 @@ struct seep_sample {
 	u64 cold_ns;		/* when cold was measured; 0: never */
 	u64 pool;		/* bytes of shared memory of the whole system; 0: not read */
 	u32 error;		/* bytes the memory counters may be off */
-	u32 cpu_ms;		/* CPU time of all threads, wrapping; 0: not known */
-	u32 heap;		/* granules of the brk heap, where cpu_ms is known */
+	u32 cpu_ms;		/* CPU time of all threads, wrapping; 0: not read */
+	u32 heap;		/* granules of the brk heap, where cpu_ms is read */
 	u16 cold;		/* permille of what grew that was not used again */
 	u16 peers;		/* of a group its live processes; of a process the others */
 	u16 peers_growing;	/* those of them that are under watch or worse */
@@ -121,8 +123,7 @@ struct seep_classic {
 /* What a process had in its first sample under watch; cpu_ms 0: there was none yet. */
 struct seep_then {
 	u32 cpu_ms;
-	u32 held, heap;		/* granules */
-	u16 shmem, pgtables;	/* seep_floor_pack()ed granules */
+	u32 held, heap, shmem, pgtables;	/* granules */
 };
 
 struct seep_det {

@@ -117,10 +117,8 @@ static void factor_kind(struct seep_verdict *v, const struct seep_det *d,
 
 	if (!then->cpu_ms || !s->cpu_ms || all < LEAST_GAINED)
 		return;
-	part[SEEPAGE_GREW_SHMEM] = gained(seep_granules(s->shmem),
-					  seep_floor_unpack(then->shmem));
-	part[SEEPAGE_GREW_PGTABLES] = gained(seep_granules(s->pgtables),
-					     seep_floor_unpack(then->pgtables));
+	part[SEEPAGE_GREW_SHMEM] = gained(seep_granules(s->shmem), then->shmem);
+	part[SEEPAGE_GREW_PGTABLES] = gained(seep_granules(s->pgtables), then->pgtables);
 	rest = gained(gained(all, part[SEEPAGE_GREW_SHMEM]), part[SEEPAGE_GREW_PGTABLES]);
 	part[SEEPAGE_GREW_HEAP] = gained(s->heap, then->heap);
 	if (part[SEEPAGE_GREW_HEAP] > rest)
@@ -134,15 +132,17 @@ static void factor_kind(struct seep_verdict *v, const struct seep_det *d,
 }
 
 /*
- * How much it gains for the work it does. Threads that end while their times are added
- * up may make them less than before. What that is worth no recording tells yet: no points.
+ * How much it gains for the work it does. What that is worth no recording tells yet: no
+ * points.
  */
 static void factor_work(struct seep_verdict *v, const struct seep_det *d,
 			const struct seep_sample *s)
 {
 	u32 all = gained(d->last_v, d->then.held), ms = s->cpu_ms - d->then.cpu_ms;
 
-	if (!d->then.cpu_ms || !s->cpu_ms || all < LEAST_GAINED || !ms || ms > 1U << 31)
+	if (!d->then.cpu_ms || !s->cpu_ms || all < LEAST_GAINED || !ms)
+		return;
+	if (d->then.cpu_ms == SEEP_CPU_UNKNOWN || s->cpu_ms == SEEP_CPU_UNKNOWN)
 		return;
 	seep_add_factor(v, SEEPAGE_FACTOR_WORK, 0, 0,
 			(s64)seep_div(1000 * seep_bytes(all), ms), ms);

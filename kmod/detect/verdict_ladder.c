@@ -176,7 +176,7 @@ static bool memory_gates(struct seep_verdict *v, const struct seep_det *d,
 		cold = s->cold >= HOT_PERMILLE || used_up(g);
 		seep_add_gate(v, SEEPAGE_GATE_COLD, cold, s->cold, HOT_PERMILLE);
 	}
-	if (s->group) {		/* where most grow, each is judged by itself */
+	if (s->group && s->peers) {	/* where most grow, each is judged by itself */
 		value = s->peers_growing < s->peers ?
 			(s64)(1000U * (s->peers - s->peers_growing) / s->peers) : 0;
 		spread = value >= SPREAD_PERMILLE;

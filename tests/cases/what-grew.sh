@@ -64,6 +64,20 @@ all=$(((stat[13] + stat[14]) * 10))
 text "${pid[many-mmap]}" pop
 assert_eq "$(factor "${pid[many-mmap]}" pop | field '"\(.value) \(.baseline)"')" "1 2" "others that grow"
 assert_eq "$(factor "${pid[by-brk]}" pop)" null "others of one that is alone"
+# A user is told of his process, and nothing of others.
+chmod 755 "$scratch"
+for one in 1 2; do
+	setpriv --reuid 65534 --regid 65534 --clear-groups "$scratch/many" mmap 1000 2 &
+	pid[own-$one]=$!
+done
+as_user() {
+	setpriv --reuid 65534 --regid 65534 --clear-groups --inh-caps=-all --bounding-set=-all \
+		seepage -j explain "${pid[own-1]}" | jq -c "[.factors[] | select(.factor == \"$1\")][0]"
+}
+user_told() { [[ $(as_user kind) != null ]]; }
+wait_long 300 user_told
+assert_eq "$(as_user pop)" null "what a user is told of others"
+[[ $(factor "${pid[own-1]}" pop) != null ]] || die "root is not told of others of $(seepage -j explain "${pid[own-1]}")"
 seepage explain "${pid[by-brk]}" >explained
 grep -E '^  - +kind .* is its heap \(brk\)$' explained || die "explain: $(cat explained)"
 

@@ -24,7 +24,8 @@ static const struct command {
 	  { SEEPAGE_A_PID, SEEPAGE_A_FILTER_STATES, SEEPAGE_A_FILTER_MIN_CONFIDENCE,
 	    SEEPAGE_A_FILTER_UID, SEEPAGE_A_FILTER_COMM } },
 	{ "GET_CONFIG", SEEPAGE_CMD_GET_CONFIG, 0, { 0 } },
-	{ "SET_CONFIG", SEEPAGE_CMD_SET_CONFIG, 0, { SEEPAGE_A_CONFIG } },
+	{ "SET_CONFIG", SEEPAGE_CMD_SET_CONFIG, 0,
+	  { SEEPAGE_A_CONFIG, SEEPAGE_A_PMC_WANTED } },
 	{ "GET_ALERTS", SEEPAGE_CMD_GET_ALERTS, NLM_F_DUMP, { SEEPAGE_A_SINCE_SEQ } },
 	{ "RESET", SEEPAGE_CMD_RESET, 0, { SEEPAGE_A_RESET_WHAT, SEEPAGE_A_PID } },
 	{ "SET_EVIDENCE", SEEPAGE_CMD_SET_EVIDENCE, 0,
@@ -69,10 +70,15 @@ static void put_good(struct nlmsghdr *nlh, int attr)
 	case SEEPAGE_A_FILTER_MIN_CONFIDENCE:
 		mnl_attr_put_u8(nlh, attr, 100);
 		break;
+	case SEEPAGE_A_PMC_WANTED:
+		mnl_attr_put_strz(nlh, attr, "");
+		break;
 	case SEEPAGE_A_FILTER_COMM:
 		mnl_attr_put_strz(nlh, attr, "nobody");
 		break;
 	case SEEPAGE_A_SINCE_SEQ:
+	case SEEPAGE_A_LIMIT_BYTES:
+	case SEEPAGE_A_CGROUP_USED_BYTES:
 		mnl_attr_put_u64(nlh, attr, 1ULL << 60);
 		break;
 	default:		/* an attribute of replies */

@@ -152,12 +152,69 @@ static void test_what_grew_is_told(void **state)
 		assert_in_range(f->value, 10 * 20 * MB / 60 - MB / 20, 10 * 20 * MB / 60 + MB / 20);
 		assert_in_range(f->baseline, 89000, 90000);
 	}
+	/* so many threads that nobody asked them: what grew is known all the same */
+	m.s.cpu_ms = SEEP_CPU_UNKNOWN;
+	feed(&m, 900, m.s.anon, false);
+	assert_non_null(told(&m.v, SEEPAGE_FACTOR_KIND));
+	assert_null(told(&m.v, SEEPAGE_FACTOR_WORK));
 	/* nobody said what it worked: as in recordings from before */
 	m.s.cpu_ms = 0;
 	feed(&m, 901, m.s.anon, false);
 	assert_null(told(&m.v, SEEPAGE_FACTOR_KIND));
 	assert_null(told(&m.v, SEEPAGE_FACTOR_WORK));
 	assert_null(told(&m.v, SEEPAGE_FACTOR_POP));
+}
+
+/* Much that was there before, and little that comes: nothing is rounded. */
+static void test_little_of_much_is_told(void **state)
+{
+	const struct seep_factor *f;
+	struct sim m;
+
+	(void)state;
+	sim_init(&m, 64 * GB);
+	m.s.error = 0;
+	m.s.shmem = 8 * GB - (16 << 10);
+	m.s.pool = m.s.shmem;
+	for (int t = 0; t < 400; t += 10) {
+		m.s.cpu_ms = m.v.state == SEEPAGE_STATE_OK ? 0 : (u32)(500 + t);
+		m.s.heap = seep_granules(60 * MB + (u64)t * MB);
+		feed(&m, t, 60 * MB + (u64)t * MB, true);
+		f = told(&m.v, SEEPAGE_FACTOR_KIND);
+		if (f) {
+			assert_int_equal(f->baseline, SEEPAGE_GREW_HEAP);
+			assert_int_equal(f->value, 1000);
+		}
+	}
+	assert_non_null(told(&m.v, SEEPAGE_FACTOR_KIND));
+}
+
+/* CPU time of many cores wraps in a day: what it came to is counted anew then. */
+static void test_cpu_time_wraps(void **state)
+{
+	const struct seep_factor *f;
+	struct sim m;
+	u32 most = 0;
+
+	(void)state;
+	sim_init(&m, 64 * GB);
+	m.s.error = 0;
+	for (int t = 0; t < 20 * 3600; t += 10) {
+		/* 128 cores */
+		m.s.cpu_ms = m.v.state == SEEPAGE_STATE_OK ? 0 : (u32)((u64)t * 128000);
+		feed(&m, t, (u64)(60 * MB + 10.0 * MB / 60 * t), true);
+		f = told(&m.v, SEEPAGE_FACTOR_WORK);
+		if (!f)
+			continue;
+		/* 10 MB in 60 * 128 seconds */
+		assert_in_range(f->value, 10 * MB / 7680 * 9 / 10, 10 * MB / 7680 * 11 / 10);
+		assert_in_range(f->baseline, 1, 1U << 31);
+		if (f->baseline > most)
+			most = (u32)f->baseline;
+	}
+	assert_true(most > 1U << 30);
+	f = told(&m.v, SEEPAGE_FACTOR_WORK);
+	assert_non_null(f);
 }
 
 /* A second watch counts from its own begin. */
@@ -336,6 +393,8 @@ int main(void)
 		cmocka_unit_test(test_others_who_let_go_hide_no_leak),
 		cmocka_unit_test(test_a_group_is_for_what_is_spread),
 		cmocka_unit_test(test_what_grew_is_told),
+		cmocka_unit_test(test_little_of_much_is_told),
+		cmocka_unit_test(test_cpu_time_wraps),
 		cmocka_unit_test(test_what_grew_is_of_this_watch),
 		cmocka_unit_test(test_peers_of_a_process_veto_nothing),
 		cmocka_unit_test(test_page_tables_count),
