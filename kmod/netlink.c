@@ -55,7 +55,7 @@ void seep_netlink_own_only(struct seep_view *v)
 	struct seep_verdict *k = &v->verdict;
 
 	if (k->nfactors && k->factor[k->nfactors - 1].id == SEEPAGE_FACTOR_POP)
-		k->nfactors--;	/* points.c has it last */
+		k->nfactors--;	/* seep_points_tell() has it last */
 }
 
 /* ---- simple replies ---- */

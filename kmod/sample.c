@@ -142,6 +142,15 @@ static noinline void follow_up(struct seep_rec *rec, u8 prev, const struct seep_
 		seep_read_at_rest(&rec->last);	/* as of one that is ok */
 }
 
+/* The short passes between two full ones, which have less to do, read it anew. */
+static __always_inline u32 cpu_time(const struct seep_rec *rec, const struct seep_conf *c, bool full)
+{
+	if (full && rec->last.cpu_ms &&
+	    c->v[SEEPAGE_CFG_SUSPECT_INTERVAL_MS] < c->v[SEEPAGE_CFG_SAMPLE_INTERVAL_MS])
+		return rec->last.cpu_ms;
+	return seep_read_cpu(rec);
+}
+
 /*
  * A pass over many takes time: who faults meanwhile has gained pages since its
  * fold that no fault explains. Who has not changed at all needs no second fold.
@@ -160,7 +169,7 @@ static void sample_one(struct seep_rec *rec, const struct seep_conf *c, bool ful
 		s->time_ns = max(pass.now_ns, rec->seen_ns);	/* born during this pass */
 		seep_sample_read(rec, s, pass.rw);
 		if (prev)
-			s->cpu_ms = seep_read_cpu(rec);
+			s->cpu_ms = cpu_time(rec, c, full);
 	}
 	smp_rmb();	/* the figures before mm_users: they are not those of its end */
 	if (seep_rec_gone(rec))

@@ -328,7 +328,8 @@ static void new_interval(struct seep_det *d, u32 ms, u32 now)
  * @s: the sample; time must not go back
  * @c: configuration in force
  * @v: verdict out, its state the one the process is in from now on; for a
- *	process at rest without gates and factors, which seep_det_explain() has
+ *	process at rest without gates and factors, and without those that only tell
+ *	unless the state is another; seep_det_explain() has them
  */
 void seep_det_feed(struct seep_det *d, const struct seep_sample *s,
 		   const struct seep_conf *c, struct seep_verdict *v)
@@ -370,6 +371,7 @@ void seep_det_feed(struct seep_det *d, const struct seep_sample *s,
 		state = seep_next_state(d, v, now);
 	d->policy = (u8)c->v[SEEPAGE_CFG_POLICY];
 	if (state != d->state) {
+		seep_points_tell(v, d, s);
 		if (state == SEEPAGE_STATE_RECOVERED)
 			seep_start_over(d, now);
 		if (d->state == SEEPAGE_STATE_OK || d->state == SEEPAGE_STATE_RECOVERED)
@@ -395,6 +397,7 @@ void seep_det_explain(const struct seep_det *d, const struct seep_sample *s,
 		      const struct seep_conf *c, struct seep_verdict *v)
 {
 	judge(d, s, c, v);
+	seep_points_tell(v, d, s);
 	v->state = d->state;
 	if (d->policy == v->policy || !d->samples)	/* not the points of another policy */
 		v->confidence = d->confidence;

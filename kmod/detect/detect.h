@@ -352,7 +352,7 @@ static inline bool seep_alert_is(u8 state)
 	return state >= SEEPAGE_STATE_SUSPECTED && state <= SEEPAGE_STATE_RUNAWAY;
 }
 
-/* verdict_ladder.c, verdict_classic.c: the two policies */
+/* verdict_ladder.c, verdict_classic.c: the two policies; points.c */
 void seep_ladder_verdict(const struct seep_det *d, const struct seep_sample *s,
 			 const struct seep_conf *c, struct seep_verdict *v);
 void seep_classic_forget(struct seep_det *d);
@@ -360,6 +360,8 @@ void seep_classic_feed(struct seep_det *d, const struct seep_sample *s,
 		       const struct seep_conf *c, bool new_slot);
 void seep_classic_verdict(const struct seep_det *d, const struct seep_sample *s,
 			  const struct seep_conf *c, struct seep_verdict *v);
+void seep_points_tell(struct seep_verdict *v, const struct seep_det *d,
+		      const struct seep_sample *s);
 bool seep_ladder_early(const struct seep_det *d, const struct seep_sample *s,
 		       const struct seep_conf *c);
 

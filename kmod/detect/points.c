@@ -187,11 +187,26 @@ void seep_points_add(struct seep_verdict *v, const struct seep_det *d,
 		factor_retain(v, d, s);
 		factor_cold(v, s, g);
 		factor_pmc(v, s);
-		factor_kind(v, d, s);
-		factor_work(v, d, s);
-		factor_pop(v, s);
 	}
 	for (i = 0; i < v->nfactors; i++)
 		sum += v->factor[i].points;
 	v->confidence = sum < 0 ? 0 : sum < 100 ? (u8)sum : 100;
+}
+
+/**
+ * seep_points_tell() - what has no points, for who reads the verdict
+ * @v: factors are added
+ * @d: history, not changed
+ * @s: the sample
+ *
+ * Most verdicts are read by nobody: this is not part of seep_points_add().
+ */
+void seep_points_tell(struct seep_verdict *v, const struct seep_det *d,
+		      const struct seep_sample *s)
+{
+	if (v->policy != SEEPAGE_POLICY_LADDER || v->series != SEEPAGE_SERIES_MEMORY || !v->t1)
+		return;
+	factor_kind(v, d, s);
+	factor_work(v, d, s);
+	factor_pop(v, s);
 }

@@ -168,6 +168,7 @@ static void wrong_length(void)
 	for (k = commands; k < commands + ARRAY_SIZE(commands); k++) {
 		for (i = 0; i < ARRAY_SIZE(k->takes) && k->takes[i]; i++) {
 			if (k->takes[i] == SEEPAGE_A_CONFIG ||
+			    k->takes[i] == SEEPAGE_A_PMC_WANTED ||
 			    k->takes[i] == SEEPAGE_A_FILTER_COMM)
 				continue;
 			right = k->takes[i] == SEEPAGE_A_FILTER_MIN_CONFIDENCE ? 1 :

@@ -91,11 +91,15 @@ static void test_a_group_is_for_what_is_spread(void **state)
 	assert_true(m.worst >= SEEPAGE_STATE_CONFIRMED);
 }
 
-static const struct seep_factor *told(const struct seep_verdict *v, u8 id)
+/* Who asks is told; with a change of state everybody is. */
+static const struct seep_factor *told(const struct sim *m, u8 id)
 {
-	for (int i = 0; i < v->nfactors; i++)
-		if (v->factor[i].id == id)
-			return &v->factor[i];
+	static struct seep_verdict v;
+
+	seep_det_explain(&m->d, &m->s, &m->c, &v);
+	for (int i = 0; i < v.nfactors; i++)
+		if (v.factor[i].id == id)
+			return &v.factor[i];
 	return NULL;
 }
 
@@ -142,12 +146,12 @@ static void test_what_grew_is_told(void **state)
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
 		run_kinds(&m, kinds[i].heap, kinds[i].shmem, kinds[i].pgtables);
 		assert_true(m.worst >= SEEPAGE_STATE_WATCH);
-		f = told(&m.v, SEEPAGE_FACTOR_KIND);
+		f = told(&m, SEEPAGE_FACTOR_KIND);
 		assert_non_null(f);
 		assert_int_equal(f->baseline, kinds[i].grew);
 		assert_in_range(f->value, kinds[i].permille - 4, kinds[i].permille + 4);
 		assert_int_equal(f->points, 0);
-		f = told(&m.v, SEEPAGE_FACTOR_WORK);
+		f = told(&m, SEEPAGE_FACTOR_WORK);
 		assert_non_null(f);
 		assert_in_range(f->value, 10 * 20 * MB / 60 - MB / 20, 10 * 20 * MB / 60 + MB / 20);
 		assert_in_range(f->baseline, 89000, 90000);
@@ -155,14 +159,14 @@ static void test_what_grew_is_told(void **state)
 	/* so many threads that nobody asked them: what grew is known all the same */
 	m.s.cpu_ms = SEEP_CPU_UNKNOWN;
 	feed(&m, 900, m.s.anon, false);
-	assert_non_null(told(&m.v, SEEPAGE_FACTOR_KIND));
-	assert_null(told(&m.v, SEEPAGE_FACTOR_WORK));
+	assert_non_null(told(&m, SEEPAGE_FACTOR_KIND));
+	assert_null(told(&m, SEEPAGE_FACTOR_WORK));
 	/* nobody said what it worked: as in recordings from before */
 	m.s.cpu_ms = 0;
 	feed(&m, 901, m.s.anon, false);
-	assert_null(told(&m.v, SEEPAGE_FACTOR_KIND));
-	assert_null(told(&m.v, SEEPAGE_FACTOR_WORK));
-	assert_null(told(&m.v, SEEPAGE_FACTOR_POP));
+	assert_null(told(&m, SEEPAGE_FACTOR_KIND));
+	assert_null(told(&m, SEEPAGE_FACTOR_WORK));
+	assert_null(told(&m, SEEPAGE_FACTOR_POP));
 }
 
 /* Much that was there before, and little that comes: nothing is rounded. */
@@ -180,13 +184,13 @@ static void test_little_of_much_is_told(void **state)
 		m.s.cpu_ms = m.v.state == SEEPAGE_STATE_OK ? 0 : (u32)(500 + t);
 		m.s.heap = seep_granules(60 * MB + (u64)t * MB);
 		feed(&m, t, 60 * MB + (u64)t * MB, true);
-		f = told(&m.v, SEEPAGE_FACTOR_KIND);
+		f = told(&m, SEEPAGE_FACTOR_KIND);
 		if (f) {
 			assert_int_equal(f->baseline, SEEPAGE_GREW_HEAP);
 			assert_int_equal(f->value, 1000);
 		}
 	}
-	assert_non_null(told(&m.v, SEEPAGE_FACTOR_KIND));
+	assert_non_null(told(&m, SEEPAGE_FACTOR_KIND));
 }
 
 /* CPU time of many cores wraps in a day: what it came to is counted anew then. */
@@ -203,7 +207,7 @@ static void test_cpu_time_wraps(void **state)
 		/* 128 cores */
 		m.s.cpu_ms = m.v.state == SEEPAGE_STATE_OK ? 0 : (u32)((u64)t * 128000);
 		feed(&m, t, (u64)(60 * MB + 10.0 * MB / 60 * t), true);
-		f = told(&m.v, SEEPAGE_FACTOR_WORK);
+		f = told(&m, SEEPAGE_FACTOR_WORK);
 		if (!f)
 			continue;
 		/* 10 MB in 60 * 128 seconds */
@@ -213,7 +217,7 @@ static void test_cpu_time_wraps(void **state)
 			most = (u32)f->baseline;
 	}
 	assert_true(most > 1U << 30);
-	f = told(&m.v, SEEPAGE_FACTOR_WORK);
+	f = told(&m, SEEPAGE_FACTOR_WORK);
 	assert_non_null(f);
 }
 
@@ -237,10 +241,10 @@ static void test_what_grew_is_of_this_watch(void **state)
 		if (m.v.state != SEEPAGE_STATE_OK || (u32)t % 10 == 0)
 			feed(&m, t, (u64)(60 * MB + 20.0 * MB / 60 * (t - t0)), (u32)t % 10 == 0);
 	}
-	f = told(&m.v, SEEPAGE_FACTOR_KIND);
+	f = told(&m, SEEPAGE_FACTOR_KIND);
 	assert_non_null(f);
 	assert_int_equal(f->baseline, SEEPAGE_GREW_MAPPED);
-	f = told(&m.v, SEEPAGE_FACTOR_WORK);
+	f = told(&m, SEEPAGE_FACTOR_WORK);
 	assert_non_null(f);
 	assert_in_range(f->baseline, 7500, 9000);
 }
@@ -256,7 +260,7 @@ static void test_peers_of_a_process_veto_nothing(void **state)
 	m.s.peers_growing = 9;
 	run(&m, leak_20mb_min, 3600);
 	assert_true(m.worst >= SEEPAGE_STATE_CONFIRMED);
-	f = told(&m.v, SEEPAGE_FACTOR_POP);
+	f = told(&m, SEEPAGE_FACTOR_POP);
 	assert_non_null(f);
 	assert_int_equal(f->value, 9);
 	assert_int_equal(f->baseline, 10);
