@@ -143,7 +143,8 @@ static noinline void follow_up(struct seep_rec *rec, u8 prev, const struct seep_
 }
 
 /* The short passes between two full ones, which have less to do, read it anew. */
-static __always_inline u32 cpu_time(const struct seep_rec *rec, const struct seep_conf *c, bool full)
+static __always_inline u32 cpu_time(const struct seep_rec *rec, const struct seep_conf *c,
+				    bool full)
 {
 	if (full && rec->last.cpu_ms &&
 	    c->v[SEEPAGE_CFG_SUSPECT_INTERVAL_MS] < c->v[SEEPAGE_CFG_SAMPLE_INTERVAL_MS])
