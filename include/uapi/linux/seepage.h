@@ -471,7 +471,7 @@ struct seepage_raw_sample {
 	__u64	faults, faults_anon;	/* since it was first seen */
 	__u64	headroom;		/* bytes it can still take */
 	__u64	pgtables;		/* bytes of page tables */
-	__u64	cpu_ns;			/* CPU time of all threads, ms * 10^6, wraps; of one that is ok 0 */
+	__u64	cpu_ns;			/* CPU time of all threads; see docs/series.md */
 	__u64	cold_ns;		/* when cold was measured */
 	__u64	begun_ns;		/* with first: history since then, to 100 ms */
 	__u64	tte_s;			/* verdict: seconds to exhaustion, ~0: not known */
