@@ -169,6 +169,8 @@ def collect(figures, reasons):
         "fault_added_instructions_by_faults_per_s":
             by_number(figures, "fault_added_at_rate"),
         "fault_added_instructions_by_cpus": by_number(figures, "fault_added_cpus"),
+        "fault_added_instructions_by_cpus_threads":
+            by_number(figures, "fault_added_cpus_threads"),
     }
     # Computed: what is added stays the same at any rate that could be measured.
     # A CPU of the counting clock makes 10^9 instructions a second, so that its
@@ -221,7 +223,10 @@ def show_curves(board):
         "fault_added_instructions_by_processes":
             "added per fault by processes in the table (8191: full, so that the faulting one is not tracked)",
         "fault_added_instructions_by_faults_per_s": "added per fault by faults a second",
-        "fault_added_instructions_by_cpus": "added per fault by CPUs",
+        "fault_added_instructions_by_cpus":
+            "added per fault by CPUs that fault at a time, each in a process of its own",
+        "fault_added_instructions_by_cpus_threads":
+            "added per fault by CPUs that fault at a time, threads of one process",
     }
     print("\ncurves:")
     for key, title in titles.items():

@@ -52,7 +52,6 @@ pingpong() { "$@" "$top/build/tests/pingpong" 10000 5; }
 touching() { "$top/build/tests/pingpong" 10000 5 touch; }
 # A hook in the switch would cost more than what differs from load to load: the
 # empty handler of a tracepoint is 20.
-least() { sort -n | head -n 1; }
 for _ in 1 2; do
 	pingpong >>bare
 	touching >>bare.touching

@@ -42,3 +42,6 @@ peer() {
 		added "$name" "$cost"
 	fi
 }
+
+# The figure that the fewest interrupts fell into.
+least() { sort -n | head -n 1; }

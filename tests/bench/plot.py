@@ -140,6 +140,11 @@ def curves(d, board, top):
     flat(d, (right, top, width, height), "faults a second",
          data["fault_added_instructions_by_faults_per_s"], fault)
     top += gap
+    flat(d, (left, top, width, height), "CPUs that fault at a time, each in a process of its own",
+         data["fault_added_instructions_by_cpus"], fault)
+    flat(d, (right, top, width, height), "CPUs that fault at a time, threads of one process",
+         data["fault_added_instructions_by_cpus_threads"], fault)
+    top += gap
     rising(d, (left, top, width, height), "instructions of a full pass, every 10 s",
            "idle processes in the table", data["pass_instructions_by_processes"], idle)
     rising(d, (right, top, width, height), "instructions of a dump", "records",
