@@ -14,6 +14,8 @@ start() {
 	pids+=($!)
 }
 alerts_of() { seepage -j alerts | jq -rs "[.[] | select(.comm == \"$1\") | .state] | join(\" \")"; }
+# Late passes, on a busy machine, may leave the first state out.
+is_told() { [[ $(alerts_of "$1") == @(suspected|confirmed|runaway)* ]]; }
 scratch=$(mktemp -d)
 
 load max_processes=4000
@@ -23,11 +25,11 @@ sleep 300
 start leavers 4 10 100000	# 24 MB a minute, 4 MB in each
 leavers=${pids[2]}
 end=$((SECONDS + 3600))
-until [[ $(alerts_of leavers) == *suspected* ]]; do
+until is_told leavers; do
 	((SECONDS < end)) || die "no alert of the leaking group: $(seepage -j alerts) $(seepage ps | head -5)"
 	sleep 10
 done
-echo "suspected after $((3600 - (end - SECONDS))) s"
+echo "told after $((3600 - (end - SECONDS))) s"
 alert=$(seepage -j alerts | jq -cs '[.[] | select(.comm == "leavers")][0]')
 echo "$alert"
 assert_eq "$(field .pid <<<"$alert")" "$leavers" "the first process of the group"
