@@ -62,13 +62,13 @@ demo: kmod-$(LAB_KERNEL) ctl
 test:
 	+@tests/run
 
-## matrix: the module for, and all VM cases on, every kernel; or KERNELS="A B"
+## matrix: the module for, and all VM cases on, every kernel; or KERNELS="A B"; RESUME=1
 matrix:
-	+@tests/matrix $(KERNELS)
+	+@tests/matrix $(if $(RESUME),--resume) $(KERNELS)
 
 ## debug-kernels: VM cases and stress suite under KASAN, lockdep, kmemleak, KCSAN
 debug-kernels:
-	+@tests/matrix --debug $(KERNELS)
+	+@tests/matrix --debug $(if $(RESUME),--resume) $(KERNELS)
 
 ## stress: the stress suite; SEED=, ROUNDS= (1), LAB_KERNEL=
 stress:
