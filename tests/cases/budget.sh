@@ -17,7 +17,8 @@ shrunk() { (($(status .processes) <= $1)); }
 # Where the kernel's functions have padding before them and a table of their calls
 # (CONFIG_CALL_PADDING, 6.2 and later) every module is a quarter larger and more.
 limit=$((128 << 10))
-! readelf -SW "$SEEPAGE_KO" | grep -q ' \.call_sites ' || limit=$((192 << 10))
+sections=$(readelf -SW "$SEEPAGE_KO")
+[[ $sections != *" .call_sites "* ]] || limit=$((192 << 10))
 within "module, text + data, bytes" "$(text_data "$SEEPAGE_KO")" $limit
 strip -o stripped "$(command -v seepage)"
 # A static one, cross-built, holds the C library as well.

@@ -336,7 +336,7 @@ rows=$(grep -c ' [_.:=+*#-]*$' floors)
 ((rows >= levels && rows <= $(field '.history | length' after.json))) ||
 	die "show: floors of $rows levels, there are $levels"
 ! grep -E '.{81}' floors || die "show: floors wider than 80 columns"
-LC_ALL=C.UTF-8 seepage show $pid | grep -q '▁' || die "show: no blocks where the locale has them"
+grep -q '▁' <(LC_ALL=C.UTF-8 seepage show $pid) || die "show: no blocks where the locale has them"
 kill -KILL $pid
 gone() {
 	seepage explain $pid >text 2>err && grep -q '^No process of that pid' text

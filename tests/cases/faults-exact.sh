@@ -112,7 +112,7 @@ real() {
 	sleep 0.3
 	if kill -STOP "$pid" 2>/dev/null; then
 		# all threads of it
-		while cat "/proc/$pid/task/"*/status 2>/dev/null | grep -q '^State:.[RSD]'; do sleep 0.05; done
+		while grep -q '^State:.[RSD]' <(cat "/proc/$pid/task/"*/status 2>/dev/null); do sleep 0.05; done
 		if grep -qs '^State:.T' "/proc/$pid/status"; then
 			memory "$pid" "$name"
 			looked=$((looked + 1))

@@ -68,15 +68,19 @@ perl -MTime::HiRes=time,sleep -e 'sub work { my $end = time + $_[0]; while (time
 	"$(awk -v ms=$interval 'BEGIN { print 4 * ms / 1000 }')" &
 little=$!
 wait_for 60 learned $little 1
-seepage reset history $little
 misses() { seepage -j show $little | jq '.pmc.llc_misses | .count / .running_ns * .enabled_ns'; }
-wait_for 60 learned $little 0
-before=$(misses) began=$(date +%s%N)
-wait_for 120 learned $little 3
-after=$(misses) ended=$(date +%s%N)
-read=$(baseline $little .read_kib_per_second)
-usual=$(awk -v n="$before" -v m="$after" -v t=$((ended - began)) 'BEGIN { print (m - n) * 64 / 1024 / (t / 1e9) }')
-awk -v r="$read" -v u="$usual" 'BEGIN { exit !(r > u / 2 && r < u * 2) }' ||
+# Where the host takes the guest's CPUs away for a while it runs much at times: thrice.
+little_is_right() {
+	local before began after ended
+	seepage reset history $little
+	before=$(misses) began=$(date +%s%N)
+	wait_for 120 learned $little 3
+	after=$(misses) ended=$(date +%s%N)
+	read=$(baseline $little .read_kib_per_second)
+	usual=$(awk -v n="$before" -v m="$after" -v t=$((ended - began)) 'BEGIN { print (m - n) * 64 / 1024 / (t / 1e9) }')
+	awk -v r="$read" -v u="$usual" 'BEGIN { exit !(r > u / 2 && r < u * 2) }'
+}
+little_is_right || little_is_right || little_is_right ||
 	die "KiB read in a second by one that runs little: $read, wanted about $usual"
 echo "KiB read in a second by one that runs little: $read, by its misses $usual"
 kill $little

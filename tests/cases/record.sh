@@ -14,7 +14,7 @@ load sample_interval_ms=1000 suspect_interval_ms=1000
 assert_eq "$(status out seepage record -o command.series -- \
 	bash -c 'sleep 7 & (setsid sleep 9 &); sleep 8; exit 3')" 0 "record of a command"
 # Helpers of the shell may have been seen between fork and exec, and so may the shell.
-shell=$(sed -nE 's/^proc [0-9]+ pid=([0-9]+) comm=bash .*/\1/p' command.series | head -n 1)
+shell=$(sed -nE '/^proc [0-9]+ pid=([0-9]+) comm=bash .*/{s//\1/p;q}' command.series)
 grep -v " pid=$shell comm=seepage " command.series |
 	sed -nE 's/^proc [0-9]+ pid=[0-9]+ comm=([^ ]+) .*/\1/p' | sort | uniq -c >names
 grep -qx ' *3 sleep' names || die "series of a command: $(cat names)"

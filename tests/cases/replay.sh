@@ -67,11 +67,14 @@ keys = "pid comm state confidence policy severity tte_seconds growth_bytes_per_h
        "score factors gates".split()
 told = [json.loads(line) for line in open("long.json")]
 offset = int(sys.argv[1])
+# An alert has the time when it is told, a sample that when its pass began: on a busy
+# machine, where the guest's clock jumps, seconds may be between the two.
+near_ns = 60 * 10**9
 n = 0
 for line in open("alerts.json"):
     a = json.loads(line)
     same = [t for t in told if "state" in t and all(t[k] == a[k] for k in keys)
-            and (a["state"] == "exited" or abs(t["time_ns"] + offset - a["time_ns"]) < 10**9)]
+            and (a["state"] == "exited" or abs(t["time_ns"] + offset - a["time_ns"]) < near_ns)]
     n += 1
     if not same:
         near = [{k: t[k] for k in keys} for t in told if t.get("state") == a["state"]]
@@ -84,7 +87,7 @@ python3 alerts.py "$offset" || die "an alert of the kernel is not replayed"
 
 # ---- what is not so is found ----
 
-leaky=$(sed -nE "s/^proc ([0-9]+) pid=$leak .*/\1/p" long.series | head -n 1)
+leaky=$(sed -nE "/^proc ([0-9]+) pid=$leak .*/{s//\1/p;q}" long.series)
 awk -v id="$leaky" '$1 == id && !done && /T[0-9]/ { sub(/ T[0-9]+/, " T1"); done = 1 } { print }' \
 	long.series >verdict.series
 assert_eq "$(status bad seepage replay verdict.series)" 1 "replay of another verdict"

@@ -28,8 +28,8 @@ sleep 1
 assert_eq "$(status .processes)" 16 "records"
 assert_eq "$(seepage -j ps | jq length)" 16 "processes shown"
 assert_eq "$(status '.max_processes')" 16 "max_processes"
-seepage status | grep -qE '^processes: +16 of at most 16$' || die "seepage status does not show it"
-seepage status | grep -qE '^ *table_full +[1-9]' || die "seepage status does not show table_full"
+grep -qE '^processes: +16 of at most 16$' <(seepage status) || die "seepage status does not show it"
+grep -qE '^ *table_full +[1-9]' <(seepage status) || die "seepage status does not show table_full"
 grep -qE '^table_full +[1-9]' /sys/kernel/debug/seepage/counters || die "debugfs does not show table_full"
 echo "16 records, $(tracked) of them of the 61 idle processes," \
 	"table_full $(status .counters.table_full)"
