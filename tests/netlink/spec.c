@@ -161,8 +161,8 @@ static void check_attr(const struct nlattr *a, const struct spec *s, bool padded
 	case T_STRING:
 		check_string(a, s);
 		break;
-	case T_U64S:
-		check(!(mnl_attr_get_payload_len(a) % 8), "%s: %u bytes", s->name,
+	case T_ARRAY:
+		check(!(mnl_attr_get_payload_len(a) % s->max), "%s: %u bytes", s->name,
 		      mnl_attr_get_payload_len(a));
 		break;
 	case T_NEST:

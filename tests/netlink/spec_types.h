@@ -10,7 +10,8 @@
 #include <stdint.h>
 
 enum type {
-	T_NONE, T_PAD, T_U8, T_U32, T_U64, T_S64, T_STRING, T_U64S,
+	T_NONE, T_PAD, T_U8, T_U32, T_U64, T_S64, T_STRING,
+	T_ARRAY,	/* of elements of max bytes */
 	T_NEST,		/* of the attributes of inner */
 	T_LIST,		/* any number of attributes of type max */
 	T_KEYED_U32,	/* types 1 to max, each a u32 */

@@ -213,7 +213,7 @@ static void put_spec(struct batch *b, int attr, const struct spec *s, unsigned i
 		put_nest(b, attr, s, depth);
 	else if (s->type == T_STRING)
 		put_string(b, attr);
-	else if (s->type == T_U64S)
+	else if (s->type == T_ARRAY)
 		put(b, attr, v, below(5) * 8);
 	else if (one_in(24))
 		put(b, attr, v, below(sizeof(v)));
