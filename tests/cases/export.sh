@@ -7,7 +7,7 @@
 # vm: --smp 2 --mem 1052
 # timeout: 300
 # kmod: fakepmu
-# no-arm64: it has a PMU of its own
+# only-amd64: it has a PMU of its own
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/pmc-lib.sh"
 port=9119

@@ -56,8 +56,8 @@ seepage -j ps | jq -e "[.[] | select(.pid == $busy)][0].pmc_signals | index(\"tl
 	die "the dump has no signals"
 seepage stat $busy -i 1 --count 1 >stat.txt
 grep 'unusual  *tlb_efficiency: ' stat.txt || die "stat does not say what is unusual: $(cat stat.txt)"
-seepage stat --all --csv -i 1 --count 1 | grep "^$busy,.*tlb_efficiency" >/dev/null ||
-	die "the table has no signals"
+seepage stat --all --csv -i 1 --count 1 >stat.csv
+grep "^$busy,.*tlb_efficiency" stat.csv || die "the table has no signals: $(cat stat.csv)"
 
 # Who runs too little for a pass to say anything is judged by several, over all of
 # their time.
