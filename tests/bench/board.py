@@ -104,6 +104,14 @@ def by_number(figures, prefix):
                   if key.startswith(prefix + "."))
 
 
+def rates_of_cpus(figures):
+    """[[faults a second, added], ...] where some CPUs do nothing but fault, each of 10^9
+    instructions a second as with the counting clock, which itself has but one."""
+    added = by_number(figures, "fault_added_cpus")
+    return [[round(cpus * 1e9 / (figures[f"fault_base_cpus.{cpus}"] + value)), value]
+            for cpus, value in added]
+
+
 def slope(curve):
     """Per one more, between the least and the most."""
     (n0, v0), (n1, v1) = curve[0], curve[-1]
@@ -167,14 +175,13 @@ def collect(figures, reasons):
         "dump_instructions_by_records": dumps,
         "fault_added_instructions_by_processes": by_number(figures, "fault_added_of"),
         "fault_added_instructions_by_faults_per_s":
-            by_number(figures, "fault_added_at_rate"),
+            by_number(figures, "fault_added_at_rate") + rates_of_cpus(figures),
         "fault_added_instructions_by_cpus": by_number(figures, "fault_added_cpus"),
         "fault_added_instructions_by_cpus_threads":
             by_number(figures, "fault_added_cpus_threads"),
     }
-    # Computed: what is added stays the same at any rate that could be measured.
-    # A CPU of the counting clock makes 10^9 instructions a second, so that its
-    # own part of 10^6 faults a second would take seven of them.
+    # Computed, all faults on one CPU. A CPU of the counting clock makes 10^9
+    # instructions a second, so that the kernel's own part of 10^6 faults takes seven.
     each = board["fault_added_instructions"]["seepage_tracepoint"]
     board["cpu_percent_by_faults_per_s"] = [
         [rate, each * rate / 1e9 * 100] for rate in (1000, 10000, 100000, 1000000)]
@@ -222,7 +229,8 @@ def show_curves(board):
         "dump_instructions_by_records": "a dump by records",
         "fault_added_instructions_by_processes":
             "added per fault by processes in the table (8191: full, so that the faulting one is not tracked)",
-        "fault_added_instructions_by_faults_per_s": "added per fault by faults a second",
+        "fault_added_instructions_by_faults_per_s":
+            "added per fault by faults a second (above 50000: 1, 2, 4 and 8 CPUs that do nothing else)",
         "fault_added_instructions_by_cpus":
             "added per fault by CPUs that fault at a time, each in a process of its own",
         "fault_added_instructions_by_cpus_threads":
