@@ -14,9 +14,10 @@
 
 learning() { seepage -j ps | jq -r '[.[] | select(.pmc_baseline) | .pid] | sort | join(" ")'; }
 unlearned() { seepage -j status | field .counters.pmc_unlearned; }
-# Other programs may not take a place: they would have to run for a second.
+# Other programs may not take a place: they would have to run for a second. Whole
+# seconds would be between one and two.
 # shellcheck disable=SC2016 # of perl
-program='my $end = time + 2; while (time < $end) {} sleep 100000'
+program='use Time::HiRes "time"; my $end = time + 2; while (time < $end) {} sleep 100000'
 
 fake_pmu counters=4
 load max_processes=16
