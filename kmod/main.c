@@ -73,15 +73,14 @@ static int __init seepage_init(void)
 		goto life;
 	seep_tick_start();
 	seep_pmu_init();
-	seep_debugfs_init();
 	rc = seep_netlink_init();
 	if (rc)
 		goto hook;
+	seep_debugfs_init();	/* last: of what fails later nobody may hold a file open */
 	pr_info("version %s, hook %s\n", SEEP_VERSION, seep_hook->name);
 	return 0;
 
 hook:
-	seep_debugfs_exit();
 	seep_pmu_exit();
 	seep_hook_stop();
 life:
@@ -102,8 +101,8 @@ config:
 
 static void __exit seepage_exit(void)
 {
-	seep_netlink_exit();
 	seep_debugfs_exit();
+	seep_netlink_exit();
 	seep_pmu_exit();
 	seep_hook_stop();
 	seep_hook_life_stop();

@@ -198,9 +198,9 @@ bool seep_owner_lost(struct seep_rec *rec)
 /* @process goes on in the mm that its first owner has left: it is known by that now. */
 static void take_over(struct seep_rec *rec, struct task_struct *process)
 {
-	struct pid *pid = task_tgid(process);
+	struct pid *pid = task_tgid(process);	/* NULL: it was reaped meanwhile */
 
-	if (rec->pid != pid && !has_owner(rec) && seep_owner_of(process, rec->mm) == process)
+	if (pid && rec->pid != pid && !has_owner(rec) && seep_owner_of(process, rec->mm) == process)
 		set_owner(rec, get_pid(pid));
 }
 

@@ -98,8 +98,9 @@ void seep_pool_give(struct seep_rec *rec)
  * gone, is given back.
  *
  * Context: process, may sleep.
+ * Return: false when there was no memory for them.
  */
-void seep_pool_refill(u32 extra)
+bool seep_pool_refill(u32 extra)
 {
 	u32 max = seep_config_value(SEEPAGE_CFG_MAX_PROCESSES);
 	u32 want = target() + extra;
@@ -109,7 +110,7 @@ void seep_pool_refill(u32 extra)
 		rec = kmem_cache_zalloc(pool.cache, GFP_KERNEL);
 		if (!rec) {
 			seep_count(ALLOC_FAILED);
-			return;		/* the next tick tries again */
+			return false;	/* the next tick tries again */
 		}
 		put(rec, true);
 		cond_resched();
@@ -117,11 +118,12 @@ void seep_pool_refill(u32 extra)
 	while (READ_ONCE(pool.n) > 2 * want) {
 		rec = seep_pool_take();
 		if (!rec)
-			return;
+			break;
 		release(rec);
 		cond_resched();
 	}
 	seep_pmu_refill();
+	return true;
 }
 
 /* How many there are: a hint. */

@@ -334,7 +334,7 @@ int seep_pool_init(void);
 void seep_pool_exit(void);
 struct seep_rec *seep_pool_take(void);				/* any but NMI */
 void seep_pool_give(struct seep_rec *rec);			/* may sleep */
-void seep_pool_refill(u32 extra);				/* may sleep */
+bool seep_pool_refill(u32 extra);				/* may sleep */
 u32 seep_pool_left(void);
 u64 seep_pool_bytes(void);
 

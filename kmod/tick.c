@@ -20,6 +20,7 @@
 
 static struct workqueue_struct *wq;
 static bool running;			/* works may be queued; start and stop */
+static bool starved;			/* the pool could not be refilled last time */
 
 static struct {				/* seep_table_mutex */
 	u64 next_full_ns;
@@ -94,7 +95,7 @@ static void pass(bool full, const struct seep_conf *c, struct list_head *graves)
 
 	cost_begin(&k);
 	bury_the_dead(graves);
-	seep_pool_refill(0);
+	WRITE_ONCE(starved, !seep_pool_refill(0));
 	tick.suspects = seep_sample_pass(full, c);
 	cost = cost_end(&k);
 	trace_seepage_tick(full, seep_tab_count(), cost);
@@ -155,7 +156,7 @@ static void clear_work(struct work_struct *w)
 	mutex_unlock(&seep_table_mutex);
 	seep_tab_free(&graves);
 	mutex_lock(&seep_table_mutex);
-	seep_pool_refill(0);
+	WRITE_ONCE(starved, !seep_pool_refill(0));
 	mutex_unlock(&seep_table_mutex);
 }
 
@@ -165,13 +166,17 @@ static void kick_irq(struct irq_work *w)
 {
 	seep_disabled_report();
 	if (READ_ONCE(running))
-		queue_delayed_work(wq, &clear_dwork, 1);
+		queue_delayed_work(wq, &clear_dwork, READ_ONCE(starved) ? HZ : 1);
 }
 
 static struct irq_work kick;
 
 /**
  * seep_tick_kick() - clear away the dead and refill the pool soon
+ *
+ * While the pool is empty every fault of those without a record asks for it: where the
+ * work waits already no interrupt is raised, and while there is no memory for records
+ * it waits for a second.
  *
  * Context: any.
  * Return: false when no work is done any more, or not yet.
@@ -180,7 +185,8 @@ bool seep_tick_kick(void)
 {
 	if (!READ_ONCE(running))
 		return false;
-	irq_work_queue(&kick);
+	if (seep_disabled() || !delayed_work_pending(&clear_dwork))
+		irq_work_queue(&kick);
 	return true;
 }
 
@@ -238,6 +244,7 @@ void seep_tick_stop(void)
 	WRITE_ONCE(running, false);
 	cancel_delayed_work_sync(&tick_dwork);	/* may still kick */
 	irq_work_sync(&kick);
-	cancel_delayed_work_sync(&clear_dwork);
+	cancel_delayed_work_sync(&clear_dwork);	/* may kick as well, but queue nothing */
+	irq_work_sync(&kick);
 	destroy_workqueue(wq);
 }
