@@ -17,5 +17,5 @@ read -r many many_cost < <(dump_cost)
 disperse "$parent"
 ((many - few >= n)) || die "$many records with $n processes more, $few without"
 each=$(((many_cost - few_cost) / (many - few)))
-echo "$few records: $few_cost instructions, $many: $many_cost; $each a record, budget 5000"
-((each > 500 && each <= 5000)) || die "a record costs $each instructions, budget 5000"
+echo "$few records: $few_cost instructions, $many: $many_cost; $each a record, budget $(budget 5000)"
+((each > 500 && each <= $(budget 5000))) || die "a record costs $each instructions, budget $(budget 5000)"

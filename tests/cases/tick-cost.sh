@@ -43,10 +43,7 @@ disperse "$parent"
 echo "instructions per process and pass ($n idle, $m growing processes; mean of 64 passes for"
 echo "\"idle\", of 16 for the others; $base a pass without them):"
 printf '%-44s %6d  (its levels still fill)\n' "idle, first minutes" $young_cost
-# The budgets are instructions of x86_64; another set needs more for the same work.
-percent=110
-[[ $(uname -m) != x86_64 ]] || percent=100
-within "idle" $idle_cost $((400 * percent / 100))
-within "growing, full pass" $growing_cost $((3000 * percent / 100))
-within "growing, short pass" $short_cost $((3000 * percent / 100))
+within "idle" $idle_cost "$(budget 400)"
+within "growing, full pass" $growing_cost "$(budget 3000)"
+within "growing, short pass" $short_cost "$(budget 3000)"
 [[ ! $over ]] || die "over budget:$over"

@@ -7,24 +7,7 @@
 # timeout: 1800
 # no-plain: the kernel cannot make allocations fail (CONFIG_FAULT_INJECTION)
 . "$(dirname "$0")/lib.sh"
-debug=/sys/kernel/debug/failslab
-
-# Only below a function of a module, and there is no other: the kernel's own
-# code for loading one warns when its allocations fail (trace_events.c).
-below() {
-	for dir in $debug /sys/kernel/debug/fail_page_alloc; do
-		echo "$1" >"$dir"/require-start
-		echo "$2" >"$dir"/require-end
-	done
-}
-for dir in $debug /sys/kernel/debug/fail_page_alloc; do
-	echo 0 >"$dir"/verbose
-	echo N >"$dir"/ignore-gfp-wait
-	echo 24 >"$dir"/stacktrace-depth
-done
-modules="0xffffffffa0000000 0xffffffffff000000"
-# shellcheck disable=SC2086 # two words
-below $modules
+. "$(dirname "$0")/failslab-lib.sh"
 echo 0 >/sys/kernel/debug/fail_page_alloc/min-order
 
 unload
@@ -40,8 +23,7 @@ load sample_interval_ms=3600000
 # What seq_file allocates for us, it allocates before our code runs.
 below 0 0xffffffffffffffff
 failnth read /sys/kernel/debug/seepage/* | tee read.log
-# shellcheck disable=SC2086 # two words
-below $modules
+below_modules
 "$top/build/tests/nltest" fail-requests | tee requests.log || die "$(grep -m 1 '^not ok' requests.log)"
 ! grep -q '# skip' requests.log || die "the requests were not tried"
 
@@ -52,9 +34,7 @@ for every in 1 2 5; do
 		alerts_per_minute=100000 sample_interval_ms=100 suspect_interval_ms=100 max_cpu_permille=1000
 	timeout 600 seepage watch --since 0 >/dev/null 2>&1 &
 	watcher=$!
-	echo "$every" >$debug/interval
-	echo -1 >$debug/times
-	echo 100 >$debug/probability
+	every_fails "$every"
 	draw 1 1000000
 	"$churn" "$drawn" 100 3 >/dev/null || die "churn failed"
 	mkfifo fifo
@@ -67,7 +47,7 @@ for every in 1 2 5; do
 		seepage -j ps >/dev/null 2>&1 || true
 		cat /sys/kernel/debug/seepage/* >/dev/null 2>&1 || true
 	done
-	echo 0 >$debug/probability
+	none_fails
 	# It ends by itself when it hears that there is no memory.
 	kill $watcher 2>/dev/null || true
 	wait $watcher 2>/dev/null || true
