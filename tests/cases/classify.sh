@@ -160,5 +160,5 @@ with() {
 #                     mixed: file shm shmrw perl python3 awk
 with tracepoint 10000 10 10 30 20 50 20 400 60 50 50 50 50 50 50
 with tracepoint 200 300 300 300 300 300 300 450 300 300 - - 300 300 300
-with software 10000 50 50 50 80 50 50 50 60 50 50 50 130 130 150
+with software 10000 50 50 50 80 50 50 50 60 50 50 50 130 130 170
 [[ ! $over ]] || die "errors above their limits, permille:$over"
