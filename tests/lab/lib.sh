@@ -22,6 +22,9 @@ kernel_column() {
 	awk -v name="$1" -v n="$2" '!/^#/ && $1 == name { print $n }' "$lab/kernels.list"
 }
 
+# The names of all of them, in a line.
+kernel_names() { awk '!/^#/ && NF { printf "%s%s", n++ ? " " : "", $1 }' "$lab/kernels.list"; }
+
 # The architecture of a kernel, in Debian's words; amd64 is the machine's own.
 arch_of() { kernel_column "$1" 5; }
 
