@@ -82,8 +82,20 @@ int parse_states(struct ctx *ctx, const char *list, u32 *mask)
 	}
 }
 
+/* @opts: those of the command, NULL before it */
+static void unknown_option(const struct ctx *ctx, const struct opt *opts, const char *word)
+{
+	char names[TEXT_MAX] = "";
+	size_t n = 0;
+
+	for (; opts && opts->name && n < sizeof(names); opts++)
+		n += (size_t)snprintf(names + n, sizeof(names) - n, "--%s ", opts->name);
+	usage(ctx, "unknown option '%s': allowed %s-j -p -h%s", word, names,
+	      ctx->cmd ? "" : " -V");
+}
+
 /* -j, -p, -h in any combination; false: some other letter, told */
-static bool short_options(struct ctx *ctx, const char *word)
+static bool short_options(struct ctx *ctx, const struct opt *opts, const char *word)
 {
 	const char *c;
 
@@ -96,7 +108,7 @@ static bool short_options(struct ctx *ctx, const char *word)
 		} else if (*c == 'h') {
 			ctx->help = true;
 		} else {
-			usage(ctx, "unknown option '%s'", word);
+			unknown_option(ctx, opts, word);
 			return false;
 		}
 	}
@@ -185,7 +197,7 @@ static int long_option(struct ctx *ctx, const struct opt *opts, char **argv)
 	while (o && o->name && (strlen(o->name) != len || memcmp(o->name, name, len)))
 		o++;
 	if (!o || !o->name) {
-		usage(ctx, "unknown option '%s'", argv[0]);
+		unknown_option(ctx, opts, argv[0]);
 		return 0;
 	}
 	if (o->kind == OPT_FLAG) {
@@ -218,10 +230,10 @@ int args_globals(struct ctx *ctx, int argc, char **argv)
 		if (!strcmp(argv[i], "-V") || !strcmp(argv[i], "--version")) {
 			ctx->version = true;
 		} else if (argv[i][1] != '-') {
-			if (!short_options(ctx, argv[i]))
+			if (!short_options(ctx, NULL, argv[i]))
 				return -1;
 		} else if (!global_long(ctx, argv[i] + 2)) {
-			usage(ctx, "unknown option '%s'", argv[i]);
+			unknown_option(ctx, NULL, argv[i]);
 			return -1;
 		}
 	}
@@ -252,7 +264,7 @@ int args_parse(struct ctx *ctx, const struct command *cmd, int argc, char **argv
 			used = long_option(ctx, cmd->opts, argv + i);
 		else
 			used = letter_option(ctx, cmd->opts, argv + i) ?:
-			       short_options(ctx, argv[i]);
+			       short_options(ctx, cmd->opts, argv[i]);
 		if (used <= 0)
 			return -1;
 		i += used;

@@ -34,6 +34,16 @@ static const struct command *find(const char *name)
 	return NULL;
 }
 
+static int unknown_command(const struct ctx *ctx, const char *word)
+{
+	char names[TEXT_MAX] = "";
+	size_t i, n = 0;
+
+	for (i = 0; i < ARRAY_SIZE(commands) && n < sizeof(names); i++)
+		n += (size_t)snprintf(names + n, sizeof(names) - n, "%s ", commands[i]->name);
+	return usage(ctx, "unknown command '%s': allowed %shelp", word, names);
+}
+
 static void write_help(FILE *f)
 {
 	size_t i;
@@ -104,7 +114,7 @@ static int help(struct ctx *ctx, char **words)
 		return 0;
 	}
 	cmd = find(words[0]);
-	return cmd ? help_one(cmd) : usage(ctx, "unknown command '%s'", words[0]);
+	return cmd ? help_one(cmd) : unknown_command(ctx, words[0]);
 }
 
 static int run(struct ctx *ctx, const struct command *cmd, int argc, char **argv)
@@ -140,6 +150,6 @@ int main(int argc, char **argv)
 		return out_close(help(&ctx, argv + i + 1));
 	cmd = find(argv[i]);
 	if (!cmd)
-		return usage(&ctx, "unknown command '%s'", argv[i]);
+		return unknown_command(&ctx, argv[i]);
 	return out_close(run(&ctx, cmd, argc - i - 1, argv + i + 1));
 }

@@ -47,17 +47,19 @@ perfmon=("${nobody[@]}" --inh-caps +perfmon --ambient-caps +perfmon)
 echo "--- usage, which needs no module"
 unload
 fails 2 seepage frobnicate
-says "unknown command 'frobnicate'"
+says "unknown command 'frobnicate': allowed status ps" version help
 fails 2 seepage -x status
-says "unknown option '-x'"
+says "unknown option '-x': allowed -j -p -h -V"
 fails 2 seepage --frob status
 says "unknown option '--frob'"
 fails 2 seepage status --frob
-says status "unknown option '--frob'"
+says status "unknown option '--frob': allowed -j -p -h "
+fails 2 seepage watch --frob
+says watch "unknown option '--frob': allowed --since" "-j -p -h "
 fails 2 seepage ps -jx
 says ps "unknown option '-jx'"
 fails 2 seepage help frobnicate
-says "unknown command 'frobnicate'"
+says "unknown command 'frobnicate': allowed status ps" version help
 fails 2 seepage help watch frobnicate
 says "unexpected word 'frobnicate'"
 fails 2 seepage --version frobnicate
