@@ -30,7 +30,7 @@ SECTIONS = [
         ("bpftrace_count", "bpftrace, count by pid", None),
         ("bpftrace_script", "bpftrace, monitoring script", None),
         ("systemtap", "SystemTap, count by pid", None),
-        ("seepage_in_turn", "seepage, two faulting in turn (106-232)", None),
+        ("seepage_in_turn", "seepage, two faulting in turn (106-241)", None),
     ]),
     ("switch_added_instructions", "added per context switch", [
         ("nothing", "nothing (the baseline, once more)", None),
