@@ -58,6 +58,17 @@ class Kcsan(unittest.TestCase):
         self.assertEqual(complaints(*report("a / b", written(OTHER, OURS), read(OTHER, OURS))),
                          TOLD)
 
+    def test_an_interrupt_of_the_module_is_not_of_the_module(self):
+        entry = "asm_sysvec_apic_timer_interrupt+0x16/0x20"
+        self.assertEqual(complaints(*report("a / b", written(OTHER, entry, OURS),
+                                            read(OTHER, OURS))), [])
+        self.assertEqual(complaints(*report("a / b", written(OTHER, OURS, entry, OTHER),
+                                            read(OTHER, OURS))), TOLD)
+        self.assertEqual(complaints(*report("a / b", written(OURS, entry), read(OTHER))), TOLD)
+        fault = "asm_exc_page_fault+0x22/0x30"
+        self.assertEqual(complaints(*report("a / b", written(OTHER, fault, OURS),
+                                            read(OTHER, OURS))), TOLD)
+
     def test_marked_and_read_write(self):
         marked = access("read-write (marked) to 0xffff888105c11000 of 8 bytes by task 9 on cpu 0:",
                         OURS)
