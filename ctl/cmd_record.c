@@ -5,12 +5,14 @@
  * gap in the numbers of the messages and is written down as lost.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <linux/genetlink.h>
@@ -292,26 +294,57 @@ static int check_pid(struct recorder *r, u32 pid)
 	return err < 0 ? knl_fail_pid(r->ctx, &r->ask, pid, NEEDS_ADMIN) : 0;
 }
 
+/* An older recording in it stays until there is something to record. */
+static FILE *open_file(bool *is_new)
+{
+	int fd = open(file, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+
+	*is_new = fd >= 0;
+	if (fd < 0 && errno == EEXIST)
+		fd = open(file, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+	return fd < 0 ? NULL : must(fdopen(fd, "w"));
+}
+
+static int empty_file(struct recorder *r)
+{
+	struct stat st;
+
+	if (r->out == stdout || (!fstat(fileno(r->out), &st) && !S_ISREG(st.st_mode)) ||
+	    !ftruncate(fileno(r->out), 0))
+		return 0;
+	return fail(r->ctx, "%s: %s", file, strerror(errno));
+}
+
 /* The module is there and may be listened to: from here on there is a file. */
 static int record_to_file(struct recorder *r, char **command)
 {
+	bool is_new = false;
 	int status = 0, err;
 
-	r->out = strcmp(file, "-") ? fopen(file, "we") : stdout;
+	r->out = strcmp(file, "-") ? open_file(&is_new) : stdout;
 	if (!r->out)
 		return fail(r->ctx, "%s: %s", file, strerror(errno));
+	if (*command) {
+		prctl(PR_SET_CHILD_SUBREAPER, 1);
+		status = child_start(r->ctx, command, NULL, &r->child) ? 1 : 0;
+	}
+	if (status || empty_file(r)) {
+		if (is_new)
+			unlink(file);
+		if (r->out != stdout)
+			fclose(r->out);
+		if (r->child)
+			kill(r->child, SIGTERM);
+		return 1;
+	}
 	r->w.wanted = wanted;
 	r->w.place = place;
 	r->w.arg = r;
 	r->w.whole = reset;
 	series_write_begin(&r->w, r->out);
-	if (*command) {
-		prctl(PR_SET_CHILD_SUBREAPER, 1);
-		status = child_start(r->ctx, command, NULL, &r->child) ? 1 : 0;
-	}
 	if (duration_s)
 		r->deadline_ms = clock_ms() + duration_s * 1000;
-	err = status ? 0 : record(r);
+	err = record(r);
 	if (err < 0) {
 		r->ask.err = -err;
 		status = knl_fail(r->ctx, &r->ask, NEEDS_ADMIN);

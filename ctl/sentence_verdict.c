@@ -164,14 +164,29 @@ static const char at_rest[] =
 	"It grew as a leak does; it does not grow now. The alert stays until half of the growth "
 	"is given back or it has not grown for an hour (longer for slow leaks).";
 
-static bool rises(const struct gate *g, unsigned int n)
+/* NULL: it rises */
+static const struct gate *at_rest_by(const struct gate *g, unsigned int n)
 {
 	unsigned int i;
 
 	for (i = 0; i < n; i++)
 		if (g[i].id == SEEPAGE_GATE_RISING && !g[i].passed)
-			return false;
-	return true;
+			return &g[i];
+	return NULL;
+}
+
+/* An alert, and nothing rises: too little may be known, after a change of the interval. */
+static void accused_at_rest(const struct gate *rising, char *buf, size_t size)
+{
+	char text[SENTENCE_MAX / 2];
+
+	if (!rising->few) {
+		snprintf(buf, size, "%s", at_rest);
+		return;
+	}
+	sentence_gate(rising, text, sizeof(text));
+	snprintf(buf, size, "It grew as a leak does; whether it still grows is not known yet, its "
+		 "history began anew: %s. The alert stays.", text);
 }
 
 /* Without a look at what is used (watch, explain --cold) */
@@ -220,14 +235,14 @@ void sentence_verdict(const struct rec *rec, char *buf, size_t size)
 	const char *policy = policy_name((unsigned int)rec_get(rec, SEEPAGE_A_POLICY, UINT32_MAX));
 	struct gate g[REC_LIST_MAX];
 	unsigned int n = rec_gates(rec, g);
-	const struct gate *closed = first_closed(g, n);
+	const struct gate *closed = first_closed(g, n), *rising = at_rest_by(g, n);
 	char text[SENTENCE_MAX / 2];
 
 	if (not_judged(rec, n)) {
 		buf[0] = '\0';
 		next_sample(rec, buf, size);
-	} else if (!rec->gone && state_is_alert(state) && !rises(g, n)) {
-		snprintf(buf, size, "%s", at_rest);
+	} else if (!rec->gone && state_is_alert(state) && rising) {
+		accused_at_rest(rising, buf, size);
 	} else {
 		snprintf(buf, size, "%s", state < ARRAY_SIZE(state_sentences) ?
 			 state_sentences[state][rec->gone] :

@@ -377,6 +377,29 @@ static void accused_at_rest(void **state)
 	nlmsg_free(m);
 }
 
+/* Nor that it rests, where the floors that would tell were forgotten. */
+static void accused_anew(void **state)
+{
+	static const u64 minima[3];
+	struct nl_msg *m = process(SEEPAGE_STATE_CONFIRMED, SEEPAGE_POLICY_LADDER);
+	struct nlattr *nest = nla_nest_start(m, SEEPAGE_A_GATES);
+	struct rec rec;
+
+	(void)state;
+	put_gate(m, SEEPAGE_GATE_SIZE, 1, true, 20 << 20, 10 << 20);
+	put_gate(m, SEEPAGE_GATE_RISING, 0, false, 0, 0);
+	nla_nest_end(m, nest);
+	nest = nla_nest_start(m, SEEPAGE_A_HISTORY);
+	put_level(m, 5000, minima, ARRAY_SIZE(minima));
+	nla_nest_end(m, nest);
+	assert_int_equal(rec_parse(&rec, nlmsg_hdr(m)), 0);
+	sentence_verdict(&rec, buf, sizeof(buf));
+	begins("It grew as a leak does; whether it still grows is not known yet, its history began "
+	       "anew: 3 of the 8 floors needed of anonymous memory, swap, shared memory and page "
+	       "tables are known. The alert stays.");
+	nlmsg_free(m);
+}
+
 static struct nl_msg *told(u64 seq, u32 pid, int alert_state, const char *name, int points)
 {
 	struct nl_msg *m = msg_new();
@@ -662,6 +685,7 @@ int main(void)
 		cmocka_unit_test(accused_group),
 		cmocka_unit_test(headline), cmocka_unit_test(held_back),
 		cmocka_unit_test(accused), cmocka_unit_test(accused_at_rest),
+		cmocka_unit_test(accused_anew),
 		cmocka_unit_test(few_floors), cmocka_unit_test(not_sampled),
 		cmocka_unit_test(before), cmocka_unit_test(evidence),
 		cmocka_unit_test(alert), cmocka_unit_test(tense), cmocka_unit_test(usual),
