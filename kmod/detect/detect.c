@@ -347,7 +347,8 @@ void seep_det_feed(struct seep_det *d, const struct seep_sample *s,
 	if (other_policy) {
 		seep_classic_forget(d);
 		/* not pushed while classic says ok: they are of another time */
-		seep_reset_fast(d, now);
+		if (!seep_watched(d->state))
+			seep_reset_fast(d, now);
 	}
 	if (classic || d->samples == 1 || (new_slot && seep_classic_learns(d, s, c)))
 		seep_classic_feed(d, s, c, new_slot);
@@ -365,21 +366,19 @@ void seep_det_feed(struct seep_det *d, const struct seep_sample *s,
 		d->t_run = v->t1;
 	else if (!v->t1 && v->state != SEEPAGE_STATE_OK)
 		d->t_run = now;
-	if (other_policy && seep_alert_is(d->state))	/* the old one's alert is over */
-		state = SEEPAGE_STATE_RECOVERED;
-	else
-		state = seep_next_state(d, v, now);
+	state = seep_next_state(d, v, now);
 	d->policy = (u8)c->v[SEEPAGE_CFG_POLICY];
 	if (state != d->state) {
 		seep_points_tell(v, d, s);
-		if (state == SEEPAGE_STATE_RECOVERED)
+		d->overruled = other_policy;
+		if (state == SEEPAGE_STATE_RECOVERED && !classic && !other_policy)
 			seep_start_over(d, now);
 		if (d->state == SEEPAGE_STATE_OK || d->state == SEEPAGE_STATE_RECOVERED)
 			seep_watch_begin(d, s, now);
 		d->state = state;
 		d->t_state = now;
 	}
-	if (!seep_alert_is(state) || v->policy == SEEPAGE_POLICY_CLASSIC ||
+	if (!seep_alert_is(state) || v->policy == SEEPAGE_POLICY_CLASSIC || other_policy ||
 	    v->confidence > d->confidence)
 		d->confidence = v->confidence;
 	v->state = d->state;

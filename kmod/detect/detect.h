@@ -140,6 +140,7 @@ struct seep_det {
 	bool slow_rose:1;	/* slow_v is above the one before */
 	bool restarted:1;	/* the first floor is not that of a new process */
 	bool inherited:1;	/* known_rise is that of others of its name */
+	bool overruled:1;	/* the state is what another policy makes of it */
 
 	/* growth since the process came under watch */
 	u64 up, down;		/* bytes gained and given back */

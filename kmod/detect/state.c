@@ -149,10 +149,23 @@ static u8 alert_goes_on(struct seep_det *d, const struct seep_verdict *v, u32 no
 	return v->series == d->accused && v->state > d->state ? v->state : d->state;
 }
 
+/*
+ * The policy is another one than that of the alert: an alert to it as well, or none.
+ * The floors are kept under any of them, so that the next one need not wait for its own.
+ */
+static u8 alert_judged_anew(struct seep_det *d, const struct seep_verdict *v)
+{
+	if (!seep_alert_is(v->state))
+		return SEEPAGE_STATE_RECOVERED;
+	accuse(d, v);
+	return v->state;
+}
+
 u8 seep_next_state(struct seep_det *d, const struct seep_verdict *v, u32 now)
 {
 	if (seep_alert_is(d->state))
-		return alert_goes_on(d, v, now);
+		return d->policy == v->policy ? alert_goes_on(d, v, now) :
+						alert_judged_anew(d, v);
 	if (seep_alert_is(v->state)) {
 		/* whether it uses what it gained is looked at of those under watch */
 		if (!seep_watched(d->state) && v->policy == SEEPAGE_POLICY_LADDER)
@@ -160,7 +173,8 @@ u8 seep_next_state(struct seep_det *d, const struct seep_verdict *v, u32 now)
 		accuse(d, v);
 		return v->state;
 	}
-	if (d->state == SEEPAGE_STATE_RECOVERED && now - d->t_state < RECOVERED_FOR_DS)
+	if (d->state == SEEPAGE_STATE_RECOVERED && !d->overruled &&
+	    now - d->t_state < RECOVERED_FOR_DS)
 		return d->state;
 	if (d->state == SEEPAGE_STATE_WATCH && v->state == SEEPAGE_STATE_OK &&
 	    now - d->t_run < WATCH_LINGER_DS)

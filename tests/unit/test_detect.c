@@ -421,17 +421,93 @@ static void test_interval_change_and_stop_recovers(void **state)
 	assert_in_range(m.at[SEEPAGE_STATE_RECOVERED], 14 * 3600, 17 * 3600);
 }
 
-static void test_policy_switch_ends_an_alert(void **state)
+/* From t on, so many samples a second apart under watch as the worker takes them. */
+static double go_on(struct sim *m, shape f, double t, int n)
+{
+	while (n--) {
+		t++;
+		feed(m, t, (u64)f(t), (u64)t % 10 == 0);
+	}
+	return t;
+}
+
+/* What classic does not accuse is over for it, and found again at once by the ladder. */
+static void test_policy_switch_keeps_the_floors(void **state)
 {
 	struct sim m;
+	u8 before;
+	double t;
 
 	(void)state;
 	sim_init(&m, 1800 * MB);
 	run(&m, leak_20mb_min, 1200);
-	assert_true(m.worst >= SEEPAGE_STATE_SUSPECTED);
+	assert_true(seep_alert_is(m.v.state));
+	before = m.v.state;
 	m.c.v[SEEPAGE_CFG_POLICY] = SEEPAGE_POLICY_CLASSIC;
-	feed(&m, 1210, (u64)leak_20mb_min(1210), true);
+	m.c.v[SEEPAGE_CFG_WARMUP_S] = 86400;
+	t = go_on(&m, leak_20mb_min, 1200, 10);
+	assert_int_equal(m.v.state, SEEPAGE_STATE_OK);
+	assert_true(m.at[SEEPAGE_STATE_RECOVERED] > 1200);
+	t = go_on(&m, leak_20mb_min, t, 50);
+	m.c.v[SEEPAGE_CFG_POLICY] = SEEPAGE_POLICY_LADDER;
+	t = go_on(&m, leak_20mb_min, t, 1);
+	assert_int_equal(m.v.state, SEEPAGE_STATE_WATCH);
+	t = go_on(&m, leak_20mb_min, t, 1);
+	assert_int_equal(m.v.state, before);
+}
+
+/* What both accuse has been an alert all the time, and is over when memory comes back. */
+static void test_policy_switch_keeps_an_alert(void **state)
+{
+	struct sim m;
+	double t;
+
+	(void)state;
+	sim_init(&m, 1800 * MB);
+	run(&m, leak_20mb_min, 1200);
+	m.c.v[SEEPAGE_CFG_POLICY] = SEEPAGE_POLICY_CLASSIC;
+	m.c.v[SEEPAGE_CFG_ALERT_CONFIDENCE] = 10;
+	t = go_on(&m, leak_20mb_min, 1200, 30);
+	assert_int_equal(m.v.state, SEEPAGE_STATE_SUSPECTED);
+	assert_int_equal(m.v.policy, SEEPAGE_POLICY_CLASSIC);
+	m.c.v[SEEPAGE_CFG_POLICY] = SEEPAGE_POLICY_LADDER;
+	t = go_on(&m, leak_20mb_min, t, 1);
+	assert_true(m.v.state >= SEEPAGE_STATE_CONFIRMED);
+	assert_int_equal(m.v.policy, SEEPAGE_POLICY_LADDER);
+	assert_true(m.at[SEEPAGE_STATE_RECOVERED] < 0);
+	t = go_on(&m, leak_20mb_min, t, 60);
+	assert_true(m.v.state >= SEEPAGE_STATE_CONFIRMED);
+	while (m.v.state != SEEPAGE_STATE_RECOVERED && t < 2000) {
+		t++;
+		feed(&m, t, 10 * MB, (u64)t % 10 == 0);
+	}
+	assert_in_range((u64)t, 1300, 1340);
+	/* it stays so for a while: its floors are new */
+	for (int i = 0; i < 30; i++, t += 10)
+		feed(&m, t, 10 * MB, true);
 	assert_int_equal(m.v.state, SEEPAGE_STATE_RECOVERED);
+}
+
+/* What only classic accused is over with it; the ladder goes on as it would have. */
+static void test_policy_switch_ends_an_alert(void **state)
+{
+	struct sim m;
+	double t;
+
+	(void)state;
+	sim_init(&m, 1800 * MB);
+	m.c.v[SEEPAGE_CFG_POLICY] = SEEPAGE_POLICY_CLASSIC;
+	m.c.v[SEEPAGE_CFG_WARMUP_S] = 0;
+	m.c.v[SEEPAGE_CFG_ALERT_CONFIDENCE] = 10;
+	t = go_on(&m, saturating, 0, 3000);
+	assert_int_equal(m.v.state, SEEPAGE_STATE_SUSPECTED);
+	m.c.v[SEEPAGE_CFG_POLICY] = SEEPAGE_POLICY_LADDER;
+	t = go_on(&m, saturating, t, 1);
+	assert_int_equal(m.v.state, SEEPAGE_STATE_RECOVERED);
+	m.worst = SEEPAGE_STATE_OK;
+	go_on(&m, saturating, t, 12000);
+	assert_in_range(m.worst, SEEPAGE_STATE_OK, SEEPAGE_STATE_WATCH);
+	assert_int_equal(m.v.state, SEEPAGE_STATE_OK);
 }
 
 static void test_swapped_leak_still_grows(void **state)
@@ -1595,6 +1671,8 @@ int main(void)
 		cmocka_unit_test(test_interval_change_does_not_end_an_alert),
 		cmocka_unit_test(test_interval_change_does_not_hide_a_release),
 		cmocka_unit_test(test_interval_change_and_stop_recovers),
+		cmocka_unit_test(test_policy_switch_keeps_the_floors),
+		cmocka_unit_test(test_policy_switch_keeps_an_alert),
 		cmocka_unit_test(test_policy_switch_ends_an_alert),
 		cmocka_unit_test(test_swapped_leak_still_grows),
 		cmocka_unit_test(test_what_comes_by_itself_is_no_alert),
