@@ -273,6 +273,9 @@ static int finish(struct recorder *r, int status)
 		note(NULL, "record: %llu full passes, %llu series, %llu samples, "
 		     "%llu messages lost, in %s", w->passes, w->series, w->samples, w->lost,
 		     file);
+		if (!w->series)
+			note(NULL, "record: no series: none of its processes lived at a full pass, "
+			     "one every sample_interval_ms");
 		return 0;
 	}
 	o = json_object_new_object();

@@ -21,6 +21,7 @@ struct cold_report {
 	u64 known_age_s;		/* of what the kernel knows already */
 	bool known;
 	bool handed;
+	int refused;			/* errno of handing it on, 0: it was not tried */
 	bool alone;			/* nobody else looks meanwhile */
 };
 
@@ -47,7 +48,9 @@ static void growth_of(struct cold_report *r, const struct rec *rec)
 			r->grown = f[i].value;
 	if (rec_get(rec, SEEPAGE_A_SERIES, SEEPAGE_SERIES_MAX) != SEEPAGE_SERIES_MEMORY)
 		r->grown = 0;
-	r->known = rec_u64(rec, SEEPAGE_A_COLD_AGE_SECONDS, &r->known_age_s);
+	/* of the growth it is about: the kernel does not believe what is older */
+	r->known = rec_cold_known(rec) &&
+		   rec_u64(rec, SEEPAGE_A_COLD_AGE_SECONDS, &r->known_age_s);
 }
 
 /*
@@ -59,25 +62,25 @@ static void hand_on(struct cold_report *r, struct knl *k, u32 pid)
 	struct cold_sum sum = { .grown = (u64)r->grown, .unused = r->unused };
 	struct nlmsghdr *nlh;
 	struct rec rec;
-	struct gate g[REC_LIST_MAX];
 	u64 begin = clock_ms();
-	unsigned int n, i;
+	bool taken;
 
 	if (sum.unused > sum.grown)
 		sum.unused = sum.grown;
 	r->permille = r->grown > 0 ? cold_permille(&sum) : -1;
-	if (r->permille < 0 || (r->known && r->known_age_s < FRESH_S) ||
-	    query_evidence(k, pid, r->permille, NULL, 0) < 0)
+	if (r->permille < 0 || (r->known && r->known_age_s < FRESH_S))
 		return;
+	if (query_evidence(k, pid, r->permille, NULL, 0) < 0) {
+		r->refused = k->err;
+		return;
+	}
 	r->handed = true;
 	while (clock_ms() - begin < WAIT_MS) {
 		if (query_process(k, pid, &nlh) < 0)
 			return;
-		n = rec_parse(&rec, nlh) ? 0 : rec_gates(&rec, g);
-		for (i = 0; i < n && g[i].id != SEEPAGE_GATE_COLD; i++)
-			;
+		taken = !rec_parse(&rec, nlh) && rec_cold_known(&rec);
 		free(nlh);
-		if (i < n)
+		if (taken)
 			return;
 		usleep(200000);
 	}
@@ -110,7 +113,7 @@ int cold_report_make(struct ctx *ctx, struct knl *k, u32 pid, u64 window_s,
 
 	*report = NULL;
 	if (dir < 0)
-		return fail(ctx, "pid %u: %s", pid, strerror(errno));
+		return fail(ctx, "pid %u: %s", pid, strerror(errno == ENOENT ? ESRCH : errno));
 	r = must(calloc(1, sizeof(*r)));
 	r->permille = -1;
 	lock = cold_lock();
@@ -176,6 +179,7 @@ static void print_table(const struct cold_report *r)
 
 void cold_report_print(const struct cold_report *r)
 {
+	bool barred = r->refused == EPERM || r->refused == EACCES;
 	char window[32], size[32], unused[32], grown[32];
 
 	fmt_ms(window, sizeof(window), r->window_ms);
@@ -190,11 +194,12 @@ void cold_report_print(const struct cold_report *r)
 		out_line("The module has not seen it grow by 4 MB: of its growth that says "
 			 "nothing.");
 	else
-		out_printf("Of the %s it grew by, %d.%d %% may be unused%s.\n",
+		out_printf("Of the %s it grew by, %d.%d %% may be unused; the module %s%s.\n",
 			   fmt_bytes(grown, sizeof(grown), (u64)r->grown), r->permille / 10,
-			   r->permille % 10, r->handed ? "; the module was told" :
-			   r->known ? "; the module knows it from a watch, which looked longer" :
-			   "; the module did not take it");
+			   r->permille % 10, r->handed ? "was told" :
+			   !r->refused ? "knows it from a watch, which looked longer" :
+			   "was not told: ", r->handed || !r->refused ? "" :
+			   barred ? "that needs " NEEDS_ADMIN : strerror(r->refused));
 	out_line("");
 }
 

@@ -220,6 +220,7 @@ size_t rec_string(const struct rec *rec, unsigned int id, const char **s);
 void rec_comm(const struct rec *rec, char *buf, size_t size);
 unsigned int rec_factors(const struct rec *rec, struct factor *f);
 unsigned int rec_gates(const struct rec *rec, struct gate *g);
+bool rec_cold_known(const struct rec *rec);
 unsigned int rec_levels(const struct rec *rec, struct level *l);
 
 /* child.c: a command that is looked at, and all that descends from it */

@@ -231,3 +231,15 @@ unsigned int rec_gates(const struct rec *rec, struct gate *g)
 	}
 	return n;
 }
+
+/* Whether it uses what it gained is part of the verdict. */
+bool rec_cold_known(const struct rec *rec)
+{
+	struct gate g[REC_LIST_MAX];
+	unsigned int n = rec_gates(rec, g);
+
+	while (n--)
+		if (g[n].id == SEEPAGE_GATE_COLD)
+			return true;
+	return false;
+}

@@ -8,6 +8,8 @@
 #include <string.h>
 #include "ctl.h"
 
+#define RUNAWAY_S	900	/* as the detector has it (verdict_ladder.c) */
+
 /* An alert in one line, for the list that grows; explain has the rest. */
 void sentence_alert(const struct rec *rec, char *buf, size_t size)
 {
@@ -221,12 +223,13 @@ static void next_sample(const struct rec *rec, char *buf, size_t size)
 		sentence_append(buf, size, "the next sample is awaited.");
 }
 
-static bool cold_known(const struct gate *g, unsigned int n)
+/* A runaway stays one: it may have as long as others now. */
+static bool slowed(const struct rec *rec, unsigned int state)
 {
-	while (n--)
-		if (g[n].id == SEEPAGE_GATE_COLD)
-			return true;
-	return false;
+	u64 tte;
+
+	return !rec->gone && !rec->past && state == SEEPAGE_STATE_RUNAWAY &&
+	       rec_u64(rec, SEEPAGE_A_TTE_SECONDS, &tte) && tte > RUNAWAY_S;
 }
 
 void sentence_verdict(const struct rec *rec, char *buf, size_t size)
@@ -243,6 +246,9 @@ void sentence_verdict(const struct rec *rec, char *buf, size_t size)
 		next_sample(rec, buf, size);
 	} else if (!rec->gone && state_is_alert(state) && rising) {
 		accused_at_rest(rising, buf, size);
+	} else if (slowed(rec, state)) {
+		snprintf(buf, size, "It grew so fast that memory would have been exhausted within "
+			 "minutes; it grows more slowly now: an alert.");
 	} else {
 		snprintf(buf, size, "%s", state < ARRAY_SIZE(state_sentences) ?
 			 state_sentences[state][rec->gone] :
@@ -256,7 +262,7 @@ void sentence_verdict(const struct rec *rec, char *buf, size_t size)
 	}
 	if ((state_is_alert(state) || rec->gone) && rec_series(rec) == SEEPAGE_SERIES_VSZ)
 		sentence_append(buf, size, " %s", vsz_caveats[rec->gone]);
-	else if ((state_is_alert(state) || rec->gone) && !cold_known(g, n))
+	else if ((state_is_alert(state) || rec->gone) && !rec_cold_known(rec))
 		sentence_append(buf, size, " %s", caveats[rec->gone]);
 	if (policy)
 		sentence_append(buf, size, " Policy: %s.", policy);

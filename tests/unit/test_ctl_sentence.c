@@ -331,6 +331,25 @@ static void accused(void **state)
 	nlmsg_free(m);
 }
 
+/* A runaway stays one when it slows down: "soon" is said of those alone whose end is near. */
+static void slowed(void **state)
+{
+	struct nl_msg *m = process(SEEPAGE_STATE_RUNAWAY, SEEPAGE_POLICY_LADDER);
+	struct rec rec;
+
+	(void)state;
+	nla_put_u64(m, SEEPAGE_A_TTE_SECONDS, 900);
+	assert_int_equal(rec_parse(&rec, nlmsg_hdr(m)), 0);
+	sentence_verdict(&rec, buf, sizeof(buf));
+	begins("It grows so fast that memory is soon exhausted: an alert.");
+	nla_put_u64(m, SEEPAGE_A_TTE_SECONDS, 4140);
+	assert_int_equal(rec_parse(&rec, nlmsg_hdr(m)), 0);
+	sentence_verdict(&rec, buf, sizeof(buf));
+	begins("It grew so fast that memory would have been exhausted within minutes; it grows "
+	       "more slowly now: an alert.");
+	nlmsg_free(m);
+}
+
 /* An alert of a group says so wherever it is told. */
 static void accused_group(void **state)
 {
@@ -684,7 +703,8 @@ int main(void)
 		cmocka_unit_test(used), cmocka_unit_test(climbs), cmocka_unit_test(of_series),
 		cmocka_unit_test(accused_group),
 		cmocka_unit_test(headline), cmocka_unit_test(held_back),
-		cmocka_unit_test(accused), cmocka_unit_test(accused_at_rest),
+		cmocka_unit_test(slowed), cmocka_unit_test(accused),
+		cmocka_unit_test(accused_at_rest),
 		cmocka_unit_test(accused_anew),
 		cmocka_unit_test(few_floors), cmocka_unit_test(not_sampled),
 		cmocka_unit_test(before), cmocka_unit_test(evidence),
