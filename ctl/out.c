@@ -41,20 +41,28 @@ static void wrote(bool ok)
 		write_error = errno ? errno : EIO;
 }
 
+/* /dev/null has the place of a closed one: what goes there is lost all the same. */
+static void wrote_text(bool ok)
+{
+	if (stdout_closed)
+		errno = EBADF;
+	wrote(ok && !stdout_closed);
+}
+
 void out_printf(const char *fmt, ...)
 {
 	va_list ap;
 
 	va_start(ap, fmt);
 	errno = 0;
-	wrote(vprintf(fmt, ap) >= 0);
+	wrote_text(vprintf(fmt, ap) >= 0);
 	va_end(ap);
 }
 
 void out_line(const char *text)
 {
 	errno = 0;
-	wrote(puts(text) >= 0);
+	wrote_text(puts(text) >= 0);
 }
 
 /* Of the terminal; what is no terminal is as wide as those once were. */
@@ -89,7 +97,8 @@ bool out_gone(void)
 /* The end of every command: its status, or that of a write that failed. */
 int out_close(int status)
 {
-	if (!out_broken() || stdout_closed || write_error == EPIPE)
+	flush();
+	if (!write_error || write_error == EPIPE)
 		return status;
 	fprintf(stderr, "seepage: cannot write: %s\n", strerror(write_error));
 	return 1;

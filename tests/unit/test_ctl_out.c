@@ -13,7 +13,10 @@
 
 static char said[512];
 
-/* Prints n lines to @path in a process of its own; its status, @said: its stderr */
+/*
+ * Prints n lines to @path (NULL: a closed stdout) in a process of its own; its status,
+ * @said: its stderr
+ */
 static int print_to(const char *path, int n, size_t long_line)
 {
 	char *line = calloc(1, long_line + 1);
@@ -26,9 +29,11 @@ static int print_to(const char *path, int n, size_t long_line)
 	fflush(NULL);
 	pid = fork();
 	if (!pid) {
-		int fd = open(path, O_WRONLY);
+		int fd = path ? open(path, O_WRONLY) : -1;
 
-		if (fd < 0 || dup2(fd, STDOUT_FILENO) < 0 || dup2(err[1], STDERR_FILENO) < 0)
+		if (path ? fd < 0 || dup2(fd, STDOUT_FILENO) < 0 : close(STDOUT_FILENO) < 0)
+			_exit(100);
+		if (dup2(err[1], STDERR_FILENO) < 0)
 			_exit(100);
 		out_init();
 		for (i = 0; i < n; i++) {
@@ -48,6 +53,16 @@ static int print_to(const char *path, int n, size_t long_line)
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	assert_true(WIFEXITED(status));
 	return WEXITSTATUS(status);
+}
+
+/* Who asked for an answer and has closed stdout does not get it; who asked for none is well. */
+static void closed(void **state)
+{
+	(void)state;
+	assert_int_equal(print_to(NULL, 1, 10), 1);
+	assert_string_equal(said, "seepage: cannot write: Bad file descriptor\n");
+	assert_int_equal(print_to(NULL, 0, 10), 0);
+	assert_string_equal(said, "");
 }
 
 /* However much of it stdio had written, and dropped, before the end */
@@ -103,7 +118,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(hostile_name),
-		cmocka_unit_test(full_disk), cmocka_unit_test(no_trouble),
+		cmocka_unit_test(closed), cmocka_unit_test(full_disk), cmocka_unit_test(no_trouble),
 	};
 
 	return cmocka_run_group_tests_name("ctl_out", tests, NULL, NULL);
