@@ -49,6 +49,21 @@ settle() {
 	wait_for 60 ticks_at_least $((n + 2))
 }
 
+# die_missing PID...: who they are, and what the module says of them.
+die_missing() {
+	local pid
+	echo "not in the table: $#, of $(wc -l <table) that are: $*"
+	for pid in "${@:1:3}"; do
+		grep -sE '^(Name|State|Tgid|PPid|VmRSS)' "/proc/$pid/status" | tr '\n' ' '
+		seepage -j show "$pid" 2>&1 | head -c 600
+		echo
+	done
+	seepage -j ps | jq -r '.[].pid' >again
+	seepage -j status
+	die "pid $1 ($(cat "/proc/$1/comm")) is not in the table; asked again, $(comm -12 \
+		<(printf '%s\n' "$@" | sort) <(sort again) | wc -l) of $# are"
+}
+
 # What must hold however wild it was: nothing broke, every process is in the
 # table once and under its own name, and nobody else is. No program is started
 # for each of them: there may be thousands.
@@ -68,8 +83,9 @@ check_table() {
 		shown=$((shown + 1))
 	done <table
 	((shown > 1)) || die "the table shows $shown living processes"
+	local missing=()
 	for pid in /proc/[0-9]*; do
-		[[ ! ${known[${pid#/proc/}]:-} ]] || continue
-		[[ ! -e $pid/exe ]] || die "pid ${pid#/proc/} ($(cat "$pid/comm")) is not in the table"
+		[[ ! ${known[${pid#/proc/}]:-} && -e $pid/exe ]] && missing+=("${pid#/proc/}")
 	done
+	[[ ! ${missing[*]} ]] || die_missing "${missing[@]}"
 }

@@ -10,9 +10,13 @@ runs=$(times 40) least=$(times 100)
 tracing=/sys/kernel/debug/tracing
 events=(sched/sched_process_exec sched/sched_process_exit seepage/seepage_tick)
 
-"$idle" $((2500 / ${SEEPAGE_SLOW:-1})) >/dev/null &
+# It tells its pids when all are there: who is forked between a look at the table and
+# one at /proc is missing in it.
+: >pids
+"$idle" $((2500 / ${SEEPAGE_SLOW:-1})) >pids &
 crowd=$!
 disown
+wait_for 600 test -s pids
 mid=0 passes=0
 for hook in tracepoint software; do
 	load hook=$hook sample_interval_ms=100 suspect_interval_ms=100 max_cpu_permille=1000
