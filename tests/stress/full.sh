@@ -16,7 +16,8 @@ for ((i = 1; i <= n; i++)); do
 	seepage set max_processes "$drawn"
 	draw 1 200
 	[[ ! $crowd ]] || kill -KILL "$crowd"
-	"$idle" "$drawn" >/dev/null &
+	: >pids		# told when all of them are there
+	"$idle" "$drawn" >pids &
 	crowd=$!
 	disown
 	seconds 0 600
@@ -25,6 +26,7 @@ done
 full=$(status .counters.table_full)
 ((full > 0)) || die "the table never was full, this tests nothing"
 end_storm
+wait_for 60 test -s pids
 seepage set max_processes 8192
 check_table
 echo "$n rounds, table_full $full, pool_empty $(status .counters.pool_empty)," \
