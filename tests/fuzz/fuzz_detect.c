@@ -173,8 +173,8 @@ static void feed(struct seep_det *d, struct seep_det *twin, const struct seep_sa
 	if (is_alert(was) && d->state != SEEPAGE_STATE_RECOVERED &&
 	    policy == SEEPAGE_POLICY_LADDER && d->policy == policy)
 		promise(d->state >= was);	/* an alert never steps down */
-	if (is_alert(was) && d->policy != policy)
-		promise(d->state == SEEPAGE_STATE_RECOVERED);
+	if (is_alert(was) && d->policy != policy)	/* one to both, or over */
+		promise(is_alert(d->state) || d->state == SEEPAGE_STATE_RECOVERED);
 	promise(d->state != SEEPAGE_STATE_RECOVERED || is_alert(was) || was == d->state);
 	check_verdict(&v, seep_rss(s));
 	check_history(d);
