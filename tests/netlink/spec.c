@@ -351,9 +351,9 @@ static void check_memory(const struct parsed *p)
 }
 
 /* classic: by the size of what is at stake; else by the state, an alert with an hour left more */
-static unsigned int severity_of(const struct parsed *p)
+static unsigned int severity_in(const struct parsed *p, uint64_t state)
 {
-	uint64_t mb = num(p, SEEPAGE_A_RSS_BYTES) >> 20, state = num(p, SEEPAGE_A_STATE);
+	uint64_t mb = num(p, SEEPAGE_A_RSS_BYTES) >> 20;
 	bool soon = has(p, SEEPAGE_A_TTE_SECONDS) && num(p, SEEPAGE_A_TTE_SECONDS) < 3600;
 
 	if (num(p, SEEPAGE_A_POLICY) == SEEPAGE_POLICY_CLASSIC)
@@ -368,11 +368,32 @@ static unsigned int severity_of(const struct parsed *p)
 	return state == SEEPAGE_STATE_WATCH ? 2 : 1;
 }
 
+/*
+ * An end matters as much as what ended, which is the last that was told. PREV_STATE is
+ * the last that was: another where a limit on alerts held that back.
+ */
+static void check_severity_of_end(const struct parsed *p)
+{
+	unsigned int severity = num(p, SEEPAGE_A_SEVERITY);
+
+	check(severity == severity_in(p, SEEPAGE_STATE_SUSPECTED) ||
+	      severity == severity_in(p, SEEPAGE_STATE_CONFIRMED) ||
+	      severity == severity_in(p, SEEPAGE_STATE_RUNAWAY),
+	      "SEVERITY: %u, of no alert, in state exited from %u", severity,
+	      (unsigned int)num(p, SEEPAGE_A_PREV_STATE));
+}
+
 static void check_severity(const struct parsed *p)
 {
-	check(num(p, SEEPAGE_A_SEVERITY) == severity_of(p), "SEVERITY: %u, not %u, in state %u",
-	      (unsigned int)num(p, SEEPAGE_A_SEVERITY), severity_of(p),
-	      (unsigned int)num(p, SEEPAGE_A_STATE));
+	uint64_t state = num(p, SEEPAGE_A_STATE);
+
+	if (state == SEEPAGE_STATE_EXITED)
+		check_severity_of_end(p);
+	else
+		check(num(p, SEEPAGE_A_SEVERITY) == severity_in(p, state),
+		      "SEVERITY: %u, not %u, in state %u",
+		      (unsigned int)num(p, SEEPAGE_A_SEVERITY), severity_in(p, state),
+		      (unsigned int)state);
 }
 
 static void check_process(const struct parsed *p)

@@ -125,6 +125,36 @@ static void life(void)
 	fresh(&c);
 }
 
+/*
+ * An end has the severity of what ended: under classic by its size, under ladder by its
+ * state. The pass that finds the end comes with the other policy, which has not judged it.
+ */
+static void end_matters(void)
+{
+	const struct parsed *p;
+	struct alerts l;
+	struct kid k;
+
+	conn_open(&c);
+	kid_start(&k, 4 * MB, 100 * MB, "ends", 0);
+	provoke();
+	p = wait_for(&l, k.pid, SEEPAGE_STATE_SUSPECTED);
+	need(p, "no alert of a suspect");
+	check(num(p, SEEPAGE_A_SEVERITY) == 1, "SEVERITY of 4 MB");
+	need(!set_config(&c, SEEPAGE_CFG_SUSPECT_INTERVAL_MS, 60000,
+			 SEEPAGE_CFG_SAMPLE_INTERVAL_MS, 60000, 0), "SET_CONFIG refused");
+	msleep(500);
+	kid_end(&k);
+	need(!set_config(&c, SEEPAGE_CFG_POLICY, SEEPAGE_POLICY_LADDER, 0), "SET_CONFIG refused");
+	p = wait_for(&l, k.pid, SEEPAGE_STATE_EXITED);
+	need(p, "no alert of one that exited");
+	check(num(p, SEEPAGE_A_PREV_STATE) == SEEPAGE_STATE_SUSPECTED, "PREV_STATE");
+	check(num(p, SEEPAGE_A_POLICY) == SEEPAGE_POLICY_LADDER, "POLICY");
+	check(num(p, SEEPAGE_A_SEVERITY) == 6, "SEVERITY of a suspect's end: %llu",
+	      (unsigned long long)num(p, SEEPAGE_A_SEVERITY));
+	fresh(&c);
+}
+
 /* No new alerts while the ring is compared. */
 static void quiet(void)
 {
@@ -459,6 +489,7 @@ static void in_pidns(void)
 
 const struct test tests_alert[] = {
 	{ "alert-life", life },
+	{ "alert-end-matters", end_matters },
 	{ "alert-since", since },
 	{ "alert-overwritten", overwritten },
 	{ "alert-reset", after_reset },
