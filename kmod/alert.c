@@ -116,15 +116,18 @@ static void state_changed(const struct subject *who, u8 prev, const struct seep_
 			tell(who, prev, state, verdict);
 		return;
 	}
+	if (state != SEEPAGE_STATE_RECOVERED)
+		return;		/* that it has recovered may still have to be told */
 	told->pending = SEEPAGE_STATE_OK;	/* too late to tell */
-	if (state == SEEPAGE_STATE_RECOVERED && seep_alert_is(told->alerted))
+	if (seep_alert_is(told->alerted))
 		tell(who, prev, state, verdict);
 }
 
+/* Of one that is not under alert any more it is that it has recovered, however long ago. */
 static void retry(const struct subject *who, u8 state, const struct seep_verdict *verdict)
 {
-	if (state == who->told->pending)
-		tell(who, who->told->alerted, state, verdict);
+	if (state == who->told->pending || !seep_alert_is(state))
+		tell(who, who->told->alerted, who->told->pending, verdict);
 	else
 		who->told->pending = SEEPAGE_STATE_OK;
 }

@@ -124,7 +124,7 @@ static void check_owner(struct seep_rec *rec)
 		seep_group_join(rec);	/* there was no place before */
 }
 
-/* Not ok, now or before: tell, and look more often or no more. */
+/* Not ok, now or before, or still to be told of: tell, and look more often or no more. */
 static noinline void follow_up(struct seep_rec *rec, u8 prev, const struct seep_verdict *v,
 			       bool full)
 {
@@ -190,7 +190,7 @@ static void sample_one(struct seep_rec *rec, const struct seep_conf *c, bool ful
 	if (unlikely(seep_series_on))
 		seep_series_sample(rec, s, v);
 	trace_seepage_sample(rec, v);
-	if (unlikely(v->state | prev))
+	if (unlikely(v->state | prev | rec->told.pending))
 		follow_up(rec, prev, v, full);
 	if (news) {
 		seep_group_count(rec);

@@ -123,12 +123,17 @@ void seep_start_over(struct seep_det *d, u32 now)
 	d->t_begin = now;
 }
 
-static void accuse(struct seep_det *d, const struct seep_verdict *v)
+/*
+ * False: it has been given back, while another policy did not look. The floors of the
+ * long epochs go on to rise until their next end.
+ */
+static bool accuse(struct seep_det *d, const struct seep_verdict *v)
 {
 	d->accused = v->series;
 	d->accused_v0 = v->v0;
 	d->accused_top = v->floor;
 	d->accused_epoch = v->epoch;
+	return !given_back(d);
 }
 
 /* An alert stays an alert until the memory comes back; it never steps down. */
@@ -149,30 +154,26 @@ static u8 alert_goes_on(struct seep_det *d, const struct seep_verdict *v, u32 no
 	return v->series == d->accused && v->state > d->state ? v->state : d->state;
 }
 
-/*
- * The policy is another one than that of the alert: an alert to it as well, or none.
- * The floors are kept under any of them, so that the next one need not wait for its own.
- */
-static u8 alert_judged_anew(struct seep_det *d, const struct seep_verdict *v)
-{
-	if (!seep_alert_is(v->state))
-		return SEEPAGE_STATE_RECOVERED;
-	accuse(d, v);
-	return v->state;
-}
-
 u8 seep_next_state(struct seep_det *d, const struct seep_verdict *v, u32 now)
 {
-	if (seep_alert_is(d->state))
-		return d->policy == v->policy ? alert_goes_on(d, v, now) :
-						alert_judged_anew(d, v);
+	bool alert = seep_alert_is(d->state);
+
+	if (alert && d->policy == v->policy)
+		return alert_goes_on(d, v, now);
+	/*
+	 * Of an alert of another policy: to this one as well, or none. The floors are kept
+	 * under any of them, so that the next one need not wait for its own.
+	 */
 	if (seep_alert_is(v->state)) {
 		/* whether it uses what it gained is looked at of those under watch */
 		if (!seep_watched(d->state) && v->policy == SEEPAGE_POLICY_LADDER)
 			return SEEPAGE_STATE_WATCH;
-		accuse(d, v);
-		return v->state;
+		if (accuse(d, v))
+			return v->state;
+		return alert ? SEEPAGE_STATE_RECOVERED : SEEPAGE_STATE_WATCH;
 	}
+	if (alert)
+		return SEEPAGE_STATE_RECOVERED;
 	if (d->state == SEEPAGE_STATE_RECOVERED && !d->overruled &&
 	    now - d->t_state < RECOVERED_FOR_DS)
 		return d->state;

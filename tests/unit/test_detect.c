@@ -510,6 +510,48 @@ static void test_policy_switch_ends_an_alert(void **state)
 	assert_int_equal(m.v.state, SEEPAGE_STATE_OK);
 }
 
+static double leak_after_hours(double t)
+{
+	return t < 30 ? 100.0 * MB : t < 4 * 3600 ? 1000.0 * MB :
+	       1000.0 * MB + 100.0 * MB / 3600 * (t - 4 * 3600);
+}
+
+static double only_the_cache(double t)
+{
+	(void)t;
+	return 1000.0 * MB;
+}
+
+/* Given back while the other policy looked: floors of long epochs have not seen it yet. */
+static void given_back_under_classic(u32 alert_confidence)
+{
+	struct sim m;
+	double t;
+
+	sim_init(&m, 4 * GB);
+	run(&m, leak_after_hours, 12 * 3600);
+	assert_true(seep_alert_is(m.v.state));
+	m.c.v[SEEPAGE_CFG_POLICY] = SEEPAGE_POLICY_CLASSIC;
+	m.c.v[SEEPAGE_CFG_ALERT_CONFIDENCE] = alert_confidence;
+	t = go_on(&m, leak_after_hours, 12 * 3600, 30);
+	assert_int_equal(seep_alert_is(m.v.state), alert_confidence < 100);
+	t = go_on(&m, only_the_cache, t, 60);
+	m.c.v[SEEPAGE_CFG_POLICY] = SEEPAGE_POLICY_LADDER;
+	m.worst = SEEPAGE_STATE_OK;
+	for (int i = 0; i < 3600; i++, t += 10) {
+		feed(&m, t, 1000 * MB, true);
+		assert_false(seep_alert_is(m.v.state));
+	}
+	assert_int_equal(m.v.state, SEEPAGE_STATE_OK);
+}
+
+static void test_policy_switch_does_not_hide_a_release(void **state)
+{
+	(void)state;
+	given_back_under_classic(100);
+	given_back_under_classic(10);
+}
+
 static void test_swapped_leak_still_grows(void **state)
 {
 	struct sim m;
@@ -1674,6 +1716,7 @@ int main(void)
 		cmocka_unit_test(test_policy_switch_keeps_the_floors),
 		cmocka_unit_test(test_policy_switch_keeps_an_alert),
 		cmocka_unit_test(test_policy_switch_ends_an_alert),
+		cmocka_unit_test(test_policy_switch_does_not_hide_a_release),
 		cmocka_unit_test(test_swapped_leak_still_grows),
 		cmocka_unit_test(test_what_comes_by_itself_is_no_alert),
 		cmocka_unit_test(test_nothing_comes_by_itself_for_ever),
