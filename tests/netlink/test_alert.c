@@ -324,7 +324,7 @@ static void held_ends(void)
 	msleep(500);
 	get_alerts(&c, false, 0, &l);
 	for (i = 0; i < ARRAY_SIZE(k); i++)
-		check(!find(&l, k[i].pid, SEEPAGE_STATE_EXITED), "the end of one that had recovered");
+		check(!find(&l, k[i].pid, SEEPAGE_STATE_EXITED), "an end that was told already");
 	fresh(&c);
 }
 
