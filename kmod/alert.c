@@ -123,11 +123,13 @@ static void state_changed(const struct subject *who, u8 prev, const struct seep_
 		tell(who, prev, state, verdict);
 }
 
-/* Of one that is not under alert any more it is that it has recovered, however long ago. */
+/* That it has recovered still holds when it is ok since, but not under the next alert. */
 static void retry(const struct subject *who, u8 state, const struct seep_verdict *verdict)
 {
-	if (state == who->told->pending || !seep_alert_is(state))
-		tell(who, who->told->alerted, who->told->pending, verdict);
+	u8 pending = who->told->pending;
+
+	if (state == pending || (pending == SEEPAGE_STATE_RECOVERED && !seep_alert_is(state)))
+		tell(who, who->told->alerted, pending, verdict);
 	else
 		who->told->pending = SEEPAGE_STATE_OK;
 }
