@@ -14,6 +14,11 @@ tracked_are() { (($(tracked) == $1)); }
 records_are() { (($(status .processes) == $1)); }
 full() { (($(status .counters.table_full) > 0)); }
 cost() { "$bench" 4000 9; }
+# is_fast WITHOUT A B: nanoseconds, of a fault without a record and of two that are fast
+is_fast() {
+	awk -v c="$1" -v a="$2" -v b="$3" -v slow="${SEEPAGE_SLOW:-1}" \
+		'BEGIN { exit !(c < 1.5 * (a > b ? a : b) + 500 || slow > 1) }'
+}
 mkfifo never
 exec 9<>never
 pause() { read -r -t 1 -u 9 || true; }	# and nobody dies
@@ -46,7 +51,12 @@ mkfifo others.fifo
 others=$!
 mapfile -t -n 20 _ <others.fifo
 pause
-without=$(cost)
+# What else the machine does slows it for seconds; a slow path that is slow does every time.
+for ((try = 1; try <= 5; try++)); do
+	without=$(cost)
+	! is_fast "$without" "$bare" "$bare" || break
+	pause
+done
 disperse $others
 seen=$(($(status .counters.faults_untracked) - untracked))
 ((seen >= 36000)) || die "$seen faults counted as untracked, 36000 were taken"
@@ -58,9 +68,9 @@ with=$(cost)
 # A time: what else the machine does may slow each of them, so the slower of the two that
 # are known to be fast is what it is compared with; bench counts instructions. On a debug
 # kernel the time is that of its checkers: shown, not judged.
-awk -v a="$bare" -v b="$with" -v c="$without" -v slow="${SEEPAGE_SLOW:-1}" 'BEGIN {
-	printf "ns a fault (noisy clock): %.0f bare, %.0f with a record, %.0f without one\n", a, b, c
-	exit !(c < 1.5 * (a > b ? a : b) + 500 || slow > 1) }' || die "a fault without a record costs too much"
+printf 'ns a fault (noisy clock): %.0f bare, %.0f with a record, %.0f without one\n' \
+	"$bare" "$with" "$without"
+is_fast "$without" "$bare" "$with" || die "a fault without a record costs too much"
 
 # Some end, others take their place.
 load max_processes=16 sample_interval_ms=300 suspect_interval_ms=300 max_cpu_permille=1000
