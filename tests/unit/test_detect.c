@@ -537,7 +537,6 @@ static void given_back_under_classic(u32 alert_confidence)
 	assert_int_equal(seep_alert_is(m.v.state), alert_confidence < 100);
 	t = go_on(&m, only_the_cache, t, 60);
 	m.c.v[SEEPAGE_CFG_POLICY] = SEEPAGE_POLICY_LADDER;
-	m.worst = SEEPAGE_STATE_OK;
 	for (int i = 0; i < 3600; i++, t += 10) {
 		feed(&m, t, 1000 * MB, true);
 		assert_false(seep_alert_is(m.v.state));
