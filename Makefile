@@ -1,30 +1,37 @@
 # SPDX-License-Identifier: GPL-2.0
-# `make help` lists the targets. Those that need packages install them.
+# `make help` lists the targets. What builds installs no packages, it names those that
+# are missing; the targets that test install what they need.
 
 VERSION := $(shell cat VERSION)
 PREFIX ?= /usr/local
 KDIR ?= /lib/modules/$(shell uname -r)/build
 build := $(CURDIR)/build
-# The kernel that demo and test run in; a name of tests/lab/kernels.list.
+# The kernel that demo and test run in; a name of scripts/kernels.list.
 LAB_KERNEL := 6.1
 
 all: kmod ctl
+# One message for both.
+all: needs := kmod ctl
 
 ## all: the module for the running kernel, and the controller
 ## kmod: the module for the running kernel, or KDIR=; build/kmod/host/seepage.ko
 kmod:
-	@tests/lab/setup build
-	+@tests/lab/build-module host "$(KDIR)"
+	@scripts/setup --check $(or $(needs),kmod)
+	+@scripts/build-module host "$(KDIR)"
 
-## kmod-NAME: the module for a kernel of tests/lab/kernels.list
+## kmod-NAME: the module for a kernel of scripts/kernels.list
 kmod-%:
-	@tests/lab/setup build
-	+@kdir=$$(tests/lab/kernel $*) && tests/lab/build-module $* "$$kdir/headers"
+	@scripts/setup --check kmod
+	+@kdir=$$(scripts/kernel $*) && scripts/build-module $* "$$kdir/headers"
 
-## ctl: the controller, build/ctl/seepage
+## ctl: the controller, build/ctl/seepage, and its tools, build/ctl/tools/
 ctl:
-	@tests/lab/setup build
-	+@$(MAKE) --no-print-directory -C ctl O=$(build)/ctl
+	@scripts/setup --check $(or $(needs),ctl)
+	+@$(MAKE) --no-print-directory -C ctl O=$(build)/ctl PREFIX=$(PREFIX)
+
+## deps: installs the Debian packages that a build needs, with sudo when not root
+deps:
+	@scripts/setup kmod ctl
 
 ## progs: what the VM cases run; build/tests/
 progs: $(patsubst tests/prog/%.c,$(build)/tests/%,$(wildcard tests/prog/*.c))
@@ -33,34 +40,42 @@ progs: $(patsubst tests/prog/%.c,$(build)/tests/%,$(wildcard tests/prog/*.c))
 	+@$(MAKE) --no-print-directory -C tests/nlfuzz O=$(build)/tests
 
 $(build)/tests/%: tests/prog/%.c
-	@tests/lab/setup build
+	@scripts/setup build
 	@mkdir -p $(@D)
 	$(CC) -O2 -g -Wall -Wextra -pthread $(progflags) -o $@ $<
 
 # No run-time linking in each of a million lives.
 $(build)/tests/churn $(build)/tests/relay: progflags := -static
+# It speaks to the module.
+$(build)/tests/dumpers: progflags := -Iinclude/uapi
 
 ## test-kmod-NAME: modules that only tests load; build/test-kmod/NAME/
 test-kmod-%:
-	@tests/lab/setup build
-	+@kdir=$$(tests/lab/kernel $*) && tests/lab/build-module --test $* "$$kdir/headers"
+	@scripts/setup build
+	+@kdir=$$(scripts/kernel $*) && scripts/build-module --test $* "$$kdir/headers"
 
 ## arm64-ctl, arm64-progs: the same for the arm64 VM, the controller static; build/arm64/
+## armhf-ctl, armhf-progs: for the armhf VM; build/armhf/
 ## riscv64-ctl, riscv64-progs: for the riscv64 VM; build/riscv64/
 define foreign
 $(1)-%:
-	+@tests/lab/cross $(1) $$(MAKE) --no-print-directory $$* build=$$(build)/$(1) STATIC=1
+	+@scripts/cross $(1) $$(MAKE) --no-print-directory $$* build=$$(build)/$(1) STATIC=1
 endef
-$(foreach arch,arm64 riscv64,$(eval $(call foreign,$(arch))))
+$(foreach arch,arm64 armhf riscv64,$(eval $(call foreign,$(arch))))
 
 ## demo: finds a real leak in a VM, and leaves a harmless program alone
-demo: kmod-$(LAB_KERNEL) ctl
-	@tests/lab/setup vm
+demo:
+	@scripts/setup build vm
+	+@$(MAKE) --no-print-directory kmod-$(LAB_KERNEL) ctl
 	@tests/demo/run
 
 ## test: everything a contributor must pass
 test:
 	+@tests/run
+
+## quick: what finds most in three minutes, for the inner loop
+quick:
+	+@tests/run --quick
 
 ## matrix: the module for, and all VM cases on, every kernel; or KERNELS="A B"; RESUME=1
 matrix:
@@ -85,7 +100,7 @@ bench:
 
 ## accuracy: what the detector finds and misses, beside its peers; CASES="A B", HALF=
 accuracy:
-	@tests/lab/setup build
+	@scripts/setup build
 	+@CASES="$(CASES)" HALF="$(HALF)" tests/accuracy/run
 
 ## pmu-events: the codes of hardware events against the lists that perf is built from
@@ -94,36 +109,64 @@ pmu-events:
 
 ## corpus: the recorded series of tests/corpus, taken apart; build/corpus/
 corpus:
+	@scripts/setup build
 	@tests/corpus/unpack
+
+## corpus-seeds: seeds 2 and 3 of the recordings, from the history; build/recorded/
+corpus-seeds:
+	@tests/corpus/seeds
 
 ## check: style and static checks
 check:
-	@tests/lab/setup build check
+	@scripts/setup build check
 	+@tests/check
+
+## ynl: docs/netlink/seepage.yaml from the uapi header
+ynl:
+	@tests/netlink/ynl_spec.py --write
+
+## house: long functions and files, call circles, and prose, of this checkout or DIR=
+house:
+	@scripts/house $(DIR)
+
+## circle: the files of kmod/ and of ctl/ that call each other in a circle; fails if too many do
+circle:
+	@scripts/house --circle $(DIR)
 
 ## storm: 1000 loads and unloads under forks, execs and faults (about 20 min)
 STORM ?= 1000
-storm: kmod-$(LAB_KERNEL) ctl progs
-	@tests/lab/setup vm
+storm:
+	@scripts/setup build vm
+	+@$(MAKE) --no-print-directory kmod-$(LAB_KERNEL) ctl progs
 	tests/lab/vm --smp 2 --timeout 5400 --silence 5400 -- \
 		env SEEPAGE_STORM=$(STORM) bash tests/cases/storm.sh
 
+## results: all that docs/results keeps, at a release (a day); NAMES="A B", RESUME=1
+results:
+	+@tests/results $(if $(RESUME),--resume) $(NAMES)
+
 ## fresh-test: demo and test on a new Debian, in a chroot (as root)
 fresh-test:
-	@tests/lab/setup fresh
+	@scripts/setup fresh
 	@tests/lab/fresh
 
-## install: the controller and its manual, below PREFIX
+## install: the controller, its tools and manual, below PREFIX
+tools = $(addprefix seepage-,$(shell sed -n 's/^tools := //p' ctl/Makefile))
+libexec = $(DESTDIR)$(PREFIX)/libexec/seepage
+completion = $(DESTDIR)$(PREFIX)/share/bash-completion/completions/seepage
 install: ctl
 	install -D -m 755 $(build)/ctl/seepage $(DESTDIR)$(PREFIX)/bin/seepage
-	for page in $(wildcard docs/*.8); do \
-		install -D -m 644 $$page $(DESTDIR)$(PREFIX)/share/man/man8/$${page##*/} || exit; \
+	install -d $(libexec)
+	install -m 755 $(addprefix $(build)/ctl/tools/,$(tools)) $(libexec)
+	install -D -m 644 completion/seepage.bash $(completion)
+	for page in $(wildcard docs/man/*.[78]); do \
+		install -D -m 644 $$page $(DESTDIR)$(PREFIX)/share/man/man$${page##*.}/$${page##*/} || exit; \
 	done
 
 ## dkms-install: the module through DKMS; with DESTDIR only its source
 dkms_source = $(DESTDIR)/usr/src/seepage-$(VERSION)
 dkms-install:
-	@[ -n "$(DESTDIR)" ] || tests/lab/setup dkms
+	@[ -n "$(DESTDIR)" ] || scripts/setup dkms
 	[ -n "$(DESTDIR)" ] || ! [ -d $(dkms_source) ] || dkms remove seepage/$(VERSION) --all || true
 	rm -rf $(dkms_source)
 	mkdir -p $(dkms_source)
@@ -131,14 +174,24 @@ dkms-install:
 	sed 's/@VERSION@/$(VERSION)/' dkms/dkms.conf >$(dkms_source)/dkms.conf
 	[ -n "$(DESTDIR)" ] || dkms install seepage/$(VERSION)
 
-## deb: Debian packages of controller and module source; build/deb/
+## appliance: measures the smallest builds, writes docs/appliance.md; KERNELS="6.1 6.12"
+appliance:
+	@scripts/setup build
+	+@scripts/appliance $(KERNELS)
+
+## deb: Debian packages of controller, tools and module source; build/deb/
 deb:
-	@tests/lab/setup deb
+	@scripts/setup deb
 	@debian/make-deb $(build)/deb
 
 ## uninstall: what install and dkms-install did
 uninstall:
-	rm -f $(DESTDIR)$(PREFIX)/bin/seepage $(DESTDIR)$(PREFIX)/share/man/man8/seepage*.8
+	rm -f $(DESTDIR)$(PREFIX)/bin/seepage
+	for page in $(notdir $(wildcard docs/man/*.[78])); do \
+		rm -f $(DESTDIR)$(PREFIX)/share/man/man$${page##*.}/$$page; \
+	done
+	rm -f $(addprefix $(libexec)/,$(tools)) $(completion)
+	rmdir $(libexec) 2>/dev/null || true
 	[ -n "$(DESTDIR)" ] || ! [ -d $(dkms_source) ] || dkms remove seepage/$(VERSION) --all
 	rm -rf $(dkms_source)
 
@@ -149,4 +202,5 @@ clean:
 help:
 	@sed -n 's/^## /  /p' $(MAKEFILE_LIST)
 
-.PHONY: pmu-events corpus fuzz bench accuracy storm matrix debug-kernels stress all kmod ctl progs demo test check fresh-test install dkms-install deb uninstall clean help
+.PHONY: appliance ynl house circle pmu-events corpus corpus-seeds fuzz bench accuracy storm matrix debug-kernels stress all kmod ctl progs demo test check fresh-test install dkms-install deb uninstall clean help
+.PHONY: deps quick results

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The command line. -j and -p may stand before or after the command; options
- * of a command are long (some have a letter too), take their value as the next
- * word or after "=", and mix with the positional words until "--".
+ * The command line. -j and -p may stand before or after the command. Options of
+ * a command are long, and some have a letter too. The value of an option is the
+ * next word or follows "=". Options and positional words mix until "--".
  */
 #include <errno.h>
 #include <limits.h>
@@ -10,7 +10,7 @@
 #include <string.h>
 #include "ctl.h"
 
-/* Whole string, decimal digits only, no sign, no overflow. */
+/* Parses decimal digits. Returns false on anything else and on overflow. */
 bool parse_u64(const char *s, u64 *out)
 {
 	u64 v = 0;
@@ -28,7 +28,7 @@ bool parse_u64(const char *s, u64 *out)
 	return true;
 }
 
-/* Bytes: a number that K, M, G or T may follow, in powers of 1024 */
+/* Parses a number of bytes with an optional suffix K, M, G or T (powers of 1024). */
 bool parse_size(const char *s, u64 *out)
 {
 	static const char units[] = "KMGT";
@@ -47,6 +47,7 @@ bool parse_size(const char *s, u64 *out)
 	return true;
 }
 
+/* Returns 0, or EXIT_USAGE after printing an error. */
 int parse_pid(struct ctx *ctx, const char *word, u32 *pid)
 {
 	u64 v;
@@ -57,7 +58,10 @@ int parse_pid(struct ctx *ctx, const char *word, u32 *pid)
 	return 0;
 }
 
-/* "suspected,confirmed" to a mask */
+/*
+ * Parses a list of states such as "suspected,confirmed" into a mask of 1 << state.
+ * Returns 0, or EXIT_USAGE after printing an error.
+ */
 int parse_states(struct ctx *ctx, const char *list, u32 *mask)
 {
 	*mask = 0;
@@ -82,7 +86,7 @@ int parse_states(struct ctx *ctx, const char *list, u32 *mask)
 	}
 }
 
-/* @opts: those of the command, NULL before it */
+/* @opts: the options of the command; NULL for a word before the command */
 static void unknown_option(const struct ctx *ctx, const struct opt *opts, const char *word)
 {
 	char names[TEXT_MAX] = "";
@@ -94,7 +98,7 @@ static void unknown_option(const struct ctx *ctx, const struct opt *opts, const 
 	      ctx->cmd ? "" : " -V");
 }
 
-/* -j, -p, -h in any combination; false: some other letter, told */
+/* Reads -j, -p and -h in any combination. Another letter prints an error, returns false. */
 static bool short_options(struct ctx *ctx, const struct opt *opts, const char *word)
 {
 	const char *c;
@@ -161,7 +165,8 @@ static bool store(struct ctx *ctx, const struct opt *o, const char *value)
 	case OPT_WORDS:
 		words = o->dest;
 		if (words->n == WORDS_MAX) {
-			usage(ctx, "--%s: allowed %d times", o->name, WORDS_MAX);
+			usage(ctx, "--%s: '%s': allowed at most %d times", o->name, value,
+			      WORDS_MAX);
 			return false;
 		}
 		words->v[words->n++] = value;
@@ -170,7 +175,10 @@ static bool store(struct ctx *ctx, const struct opt *o, const char *value)
 	return false;
 }
 
-/* One "-x" with its value, if the command has that: the words used, 0: it has not */
+/*
+ * Reads one "-x" of the command with its value. Returns the number of words used,
+ * 0 if the command has no such option, or -1 after printing an error.
+ */
 static int letter_option(struct ctx *ctx, const struct opt *opts, char **argv)
 {
 	const struct opt *o = opts;
@@ -185,7 +193,10 @@ static int letter_option(struct ctx *ctx, const struct opt *opts, char **argv)
 	return -1;
 }
 
-/* One "--word" with its value; returns the words used, 0: wrong and told. */
+/*
+ * Reads one "--word" with its value. Returns the number of words used, or 0 after
+ * printing an error.
+ */
 static int long_option(struct ctx *ctx, const struct opt *opts, char **argv)
 {
 	const char *name = argv[0] + 2, *eq = strchr(name, '=');
@@ -215,13 +226,16 @@ static int long_option(struct ctx *ctx, const struct opt *opts, char **argv)
 	return store(ctx, o, argv[1]) ? 2 : 0;
 }
 
-/* "-5" is a (bad) value, "-x" an option, "-" standard input. */
+/* "-x" is an option. "-5" is a (bad) value, "-" names standard input. */
 static bool is_option(const char *word)
 {
 	return word[0] == '-' && word[1] && !(word[1] >= '0' && word[1] <= '9');
 }
 
-/* Options before the command. Returns the index of the command, -1: wrong. */
+/*
+ * Reads the options before the command. Returns the index of the command in @argv,
+ * or -1 after printing an error.
+ */
 int args_globals(struct ctx *ctx, int argc, char **argv)
 {
 	int i;
@@ -241,8 +255,8 @@ int args_globals(struct ctx *ctx, int argc, char **argv)
 }
 
 /*
- * Words after the command. Moves the positional ones to the front of argv and
- * returns their number; -1: wrong, told. argv ends with NULL.
+ * Reads the words after the command and moves the positional ones to the front of
+ * @argv. Returns their number, or -1 after printing an error. NULL must end @argv.
  */
 int args_parse(struct ctx *ctx, const struct command *cmd, int argc, char **argv)
 {

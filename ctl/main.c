@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * seepage: the controller of the kernel module of the same name.
+ * seepage: the controller of the kernel module seepage. A word that names no command of
+ * this program names a tool, which main() executes in place of itself (tools.c).
  */
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include "ctl.h"
+#include "tools.h"
 
 static const struct command *const commands[] = {
 	&cmd_status,
@@ -17,10 +19,6 @@ static const struct command *const commands[] = {
 	&cmd_set,
 	&cmd_apply,
 	&cmd_reset,
-	&cmd_stat,
-	&cmd_record,
-	&cmd_replay,
-	&cmd_export,
 	&cmd_version,
 };
 
@@ -41,7 +39,44 @@ static int unknown_command(const struct ctx *ctx, const char *word)
 
 	for (i = 0; i < ARRAY_SIZE(commands) && n < sizeof(names); i++)
 		n += (size_t)snprintf(names + n, sizeof(names) - n, "%s ", commands[i]->name);
+	for (i = 0; i < tools_n && n < sizeof(names); i++)
+		n += (size_t)snprintf(names + n, sizeof(names) - n, "%s ", tools[i].name);
 	return usage(ctx, "unknown command '%s': allowed %shelp", word, names);
+}
+
+/* @words: the words after @name, ended by NULL. Returns only if the tool cannot run. */
+static int run_tool(struct ctx *ctx, const char *name, char **words)
+{
+	char path[PATH_MAX];
+
+	if (tools_find(name, path, sizeof(path)))
+		return tools_exec(ctx, name, path, words);
+	return tools_missing(ctx, name) ?: unknown_command(ctx, name);
+}
+
+static void write_row(FILE *f, const char *name, const char *args, const char *help)
+{
+	char left[64];
+
+	snprintf(left, sizeof(left), "%s %s", name, args);
+	if (strlen(left) > 31)
+		fprintf(f, "  %s\n  %-31s %s\n", left, "", help);
+	else
+		fprintf(f, "  %-31s %s\n", left, help);
+}
+
+static void write_tools(FILE *f)
+{
+	char path[PATH_MAX], help[TEXT_MAX];
+	size_t i;
+
+	fputs("\nTools, which are separate programs:\n", f);
+	for (i = 0; i < tools_n; i++) {
+		snprintf(help, sizeof(help), "%s%s", tools[i].help,
+			 tools_find(tools[i].name, path, sizeof(path)) ? "" :
+			 " (not installed: package " TOOLS_PACKAGE ")");
+		write_row(f, tools[i].name, tools[i].args, help);
+	}
 }
 
 static void write_help(FILE *f)
@@ -49,20 +84,14 @@ static void write_help(FILE *f)
 	size_t i;
 
 	fputs("usage: seepage [-j] [-p] COMMAND [WORD...]\n"
-	      "Finds processes whose memory leaks, through the kernel module seepage.\n\n", f);
-	for (i = 0; i < ARRAY_SIZE(commands); i++) {
-		char left[64];
-
-		snprintf(left, sizeof(left), "%s %s", commands[i]->name, commands[i]->args);
-		if (strlen(left) > 31)
-			fprintf(f, "  %s\n  %-31s %s\n", left, "", commands[i]->help);
-		else
-			fprintf(f, "  %-31s %s\n", left, commands[i]->help);
-	}
-	fputs("  help [COMMAND]                  this text, or that of a command\n\n"
-	      "  -j, --json                      JSON\n"
-	      "  -p, --pretty                    JSON with line breaks\n"
-	      "  -h, --help                      this text, after a command that of the command\n"
+	      "Shows which processes leak memory, as found by the kernel module seepage.\n\n", f);
+	for (i = 0; i < ARRAY_SIZE(commands); i++)
+		write_row(f, commands[i]->name, commands[i]->args, commands[i]->help);
+	write_row(f, "help", "[COMMAND]", "print this text, or the help of COMMAND");
+	write_tools(f);
+	fputs("\n  -j, --json                      print JSON\n"
+	      "  -p, --pretty                    print JSON with line breaks\n"
+	      "  -h, --help                      the same as help, or as help COMMAND\n"
 	      "  -V, --version                   the same as version\n\n"
 	      "Exit status: 0 ok, 1 failed, 2 wrong usage. Manual: seepage(8).\n", f);
 }
@@ -82,27 +111,7 @@ static void help_all(bool asked)
 	free(text);
 }
 
-static int help_one(const struct command *cmd)
-{
-	const struct opt *o;
-
-	out_printf("usage: seepage [-j] [-p] %s%s%s%s\n%s\n", cmd->name,
-		   cmd->opts ? " [OPTION...]" : "", *cmd->args ? " " : "", cmd->args, cmd->help);
-	for (o = cmd->opts; o && o->name; o++) {
-		char left[64];
-
-		if (o->letter)
-			snprintf(left, sizeof(left), "-%c, --%s %s", o->letter, o->name, o->arg);
-		else
-			snprintf(left, sizeof(left), "--%s %s", o->name, o->arg ? o->arg : "");
-		out_printf("  %-26s %s\n", left, o->help);
-	}
-	if (cmd->more)
-		out_printf("%s\n", cmd->more);
-	return 0;
-}
-
-/* @words: what follows help, ended by NULL */
+/* @words: the words after "help", ended by NULL */
 static int help(struct ctx *ctx, char **words)
 {
 	const struct command *cmd;
@@ -114,18 +123,10 @@ static int help(struct ctx *ctx, char **words)
 		return 0;
 	}
 	cmd = find(words[0]);
-	return cmd ? help_one(cmd) : unknown_command(ctx, words[0]);
-}
-
-static int run(struct ctx *ctx, const struct command *cmd, int argc, char **argv)
-{
-	ctx->cmd = cmd->name;
-	argc = args_parse(ctx, cmd, argc, argv);
-	if (argc < 0)
-		return EXIT_USAGE;
-	if (ctx->help)
-		return help_one(cmd);
-	return cmd->run(ctx, argc, argv);
+	if (cmd)
+		return command_help(cmd);
+	ctx->help = true;
+	return run_tool(ctx, words[0], words + 1);
 }
 
 int main(int argc, char **argv)
@@ -139,7 +140,7 @@ int main(int argc, char **argv)
 	if (i < 0)
 		return EXIT_USAGE;
 	if (ctx.version && !ctx.help)
-		return out_close(run(&ctx, &cmd_version, argc - i, argv + i));
+		return out_close(command_run(&ctx, &cmd_version, argc - i, argv + i));
 	if (i == argc) {
 		if (ctx.help)
 			return out_close(help(&ctx, argv + i));
@@ -150,6 +151,6 @@ int main(int argc, char **argv)
 		return out_close(help(&ctx, argv + i + 1));
 	cmd = find(argv[i]);
 	if (!cmd)
-		return unknown_command(&ctx, argv[i]);
-	return out_close(run(&ctx, cmd, argc - i - 1, argv + i + 1));
+		return run_tool(&ctx, argv[i], argv + i + 1);
+	return out_close(command_run(&ctx, cmd, argc - i - 1, argv + i + 1));
 }

@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Accounting: each CPU counts the faults of the mm that runs on it in a cache
- * of its own and folds them into the record when another mm faults there.
+ * Accounting: each CPU counts the faults of the mm that runs on it in a cache of its own,
+ * and folds them into the record when another mm faults there.
  *
- * The fast path (seep_account() in seep.h) is a compare and an increment. All
- * writes to a cache come from its own CPU with interrupts off, so nothing
- * needs a lock; a fault inside our own code (an NMI, or tracing of it) finds
- * the cache closed and busy, and is counted as nested.
- * Whoever needs the counts of now (the tick, a reader) asks only the CPUs that
- * hold some: an idle or isolated CPU is not disturbed.
+ * The fast path (seep_account() in seep.h) is a compare and an increment. Only the CPU
+ * itself writes its cache, with interrupts off, so no lock is needed. A fault inside this
+ * code (from an NMI, or from tracing it) finds the cache closed and busy, and is counted as
+ * nested.
+ *
+ * The tick and readers need current counts. They interrupt only CPUs that hold some: an
+ * idle or isolated CPU is not disturbed.
+ *
+ * Context: seep_account_slow() anywhere, even in NMI; the rest in process context.
+ * Locks: none on the fault path; seep_table_mutex keeps records alive elsewhere.
  */
 #include <linux/cpu.h>
 #include <linux/preempt.h>
@@ -17,17 +21,19 @@
 
 DEFINE_PER_CPU(struct seep_acc, seep_acc) = { .mm = SEEP_NO_MM };
 
-/* On the cache's own CPU with interrupts off, or for an offline CPU. */
+/* Context: on the cache's own CPU with interrupts off, or for an offline CPU. */
 static void fold(struct seep_acc *acc)
 {
 	struct seep_rec *rec = acc->rec;
 	int i;
 
 	WRITE_ONCE(acc->mm, SEEP_NO_MM);
-	barrier();		/* against a nested fault here: it no longer counts */
+	/* A nested fault counts no more: pairs with the read of mm in seep_account(). */
+	barrier();
 	if (!rec)
 		return;
-	if (seep_broken(!READ_ONCE(rec->mm))) {	/* back in the pool already */
+	/* It is back in the pool, a bug: pairs with memset() in seep_pool_give(). */
+	if (seep_broken(!READ_ONCE(rec->mm))) {
 		memset(acc->n, 0, sizeof(acc->n));
 		WRITE_ONCE(acc->rec, NULL);
 		return;
@@ -38,17 +44,18 @@ static void fold(struct seep_acc *acc)
 		atomic64_add(acc->n[i], &rec->faults[i]);
 		acc->n[i] = 0;
 	}
-	smp_store_release(&acc->rec, NULL);	/* who sees it sees the counts */
+	/* Counts first: pairs with smp_load_acquire() in seep_account_fold_and(). */
+	smp_store_release(&acc->rec, NULL);
 }
 
 /**
- * seep_account_slow() - first fault here since another mm faulted
+ * seep_account_slow() - the first fault on this CPU since another mm faulted here
  * @mm: current->mm
  * @kind: SEEP_F_*
  *
- * Once the module is switched off nothing but this test is left of the fault
- * path: handlers cannot be taken out here, nor by a worker that may be what is
- * broken; they go with the module.
+ * Once the module has disabled itself, nothing but the first test is left of the fault
+ * path. The handlers stay attached until the module is unloaded. They cannot be detached
+ * here, nor by a worker, which may be what is broken.
  *
  * Context: interrupts off or NMI; any lock may be held.
  */
@@ -58,7 +65,7 @@ void seep_account_slow(struct mm_struct *mm, unsigned int kind)
 	struct seep_rec *rec;
 
 	if (unlikely(seep_disabled())) {
-		WRITE_ONCE(acc->mm, SEEP_NO_MM);	/* closed: no fault counts here again */
+		WRITE_ONCE(acc->mm, SEEP_NO_MM);	/* closed for good */
 		return;
 	}
 	if (in_nmi() || acc->busy) {
@@ -69,7 +76,7 @@ void seep_account_slow(struct mm_struct *mm, unsigned int kind)
 		seep_count(FAULTS_NO_MM);
 		return;
 	}
-	/* The record outlives the cache: mm lives as long as current runs in it. */
+	/* The record stays: mm lives as long as current runs in it. */
 	rec = seep_tab_get(mm);
 	if (!rec) {
 		seep_count(FAULTS_UNTRACKED);
@@ -80,8 +87,9 @@ void seep_account_slow(struct mm_struct *mm, unsigned int kind)
 	acc->n[kind] = 1;
 	WRITE_ONCE(acc->rec, rec);
 	/*
-	 * Against a nested fault: mm is told last. And a fault is here before its
-	 * page is, for who reads in the other order: seep_account_fold_and().
+	 * n and rec before mm: a nested fault on this CPU increments n as soon as it sees
+	 * mm. n and rec also before the counters of current->mm, which include the page of
+	 * this fault later: pairs with smp_rmb() in seep_account_fold_and().
 	 */
 	smp_wmb();
 	WRITE_ONCE(acc->mm, mm);
@@ -89,6 +97,7 @@ void seep_account_slow(struct mm_struct *mm, unsigned int kind)
 	seep_busy_end();
 }
 
+/* Runs on the CPU itself, interrupts off. */
 static void fold_this_cpu(void *unused)
 {
 	seep_busy_begin();
@@ -97,11 +106,11 @@ static void fold_this_cpu(void *unused)
 }
 
 /**
- * seep_account_fold() - bring the counts of records up to date
- * @which: of these records; NULL: of all
+ * seep_account_fold() - fold the counts of all CPUs into records
+ * @which: fold for these records only; NULL: for all
  *
- * A CPU that is counting meanwhile may already hold newer faults on return;
- * those of a process that is quiet are all in its record.
+ * A CPU that counts meanwhile may hold newer faults on return. All faults of a process
+ * that does not run are in its record.
  *
  * Context: process, may sleep; seep_table_mutex, which keeps records alive.
  */
@@ -113,21 +122,26 @@ void seep_account_fold(bool (*which)(const struct seep_rec *rec))
 	lockdep_assert_held(&seep_table_mutex);
 	cpus_read_lock();
 	for_each_possible_cpu(cpu) {
-		/* Only a hint: the fold itself runs on the CPU that owns it. */
+		/*
+		 * A hint: the fold itself runs on the CPU. Pairs with WRITE_ONCE() in
+		 * seep_account_slow() and smp_store_release() in fold().
+		 */
 		rec = READ_ONCE(per_cpu(seep_acc, cpu).rec);
 		if (!rec || (which && !which(rec)))
 			continue;
 		if (smp_call_function_single(cpu, fold_this_cpu, NULL, 1))
-			fold(per_cpu_ptr(&seep_acc, cpu));	/* offline, held so */
+			fold(per_cpu_ptr(&seep_acc, cpu));	/* stays offline: locked */
 	}
 	cpus_read_unlock();
 }
 
+/* What fold_and() calls on the last CPU. */
 struct visit {
 	void (*then)(void *arg);
 	void *arg;
 };
 
+/* Runs on the CPU itself, interrupts off. */
 static void fold_and(void *info)
 {
 	const struct visit *v = info;
@@ -137,14 +151,13 @@ static void fold_and(void *info)
 }
 
 /**
- * seep_account_fold_and() - count all faults of a record, then act on the spot
- * @rec: that is counted for wherever the process faulted since the last fold
- * @then: called with interrupts off, on a CPU that was counting for it if there
- *	  is one, where no fault of it can come between
- * @arg: for @then
+ * seep_account_fold_and() - fold all counts of a record, then read it at once
+ * @rec: the record
+ * @then: called with interrupts off; on a CPU that counted for @rec, if there is one, so
+ *	  that no fault of that CPU comes in between
+ * @arg: argument of @then
  *
- * Where other CPUs fault for it at this moment, or begin to, those are a few
- * faults ahead by then.
+ * Other CPUs that fault for the record at this moment may be a few faults ahead.
  *
  * Context: process, may sleep; seep_table_mutex, which keeps the record alive.
  */
@@ -155,14 +168,18 @@ void seep_account_fold_and(const struct seep_rec *rec, void (*then)(void *arg), 
 	int cpu, last = -1;
 
 	lockdep_assert_held(&seep_table_mutex);
-	smp_rmb();	/* of pages that the caller has seen, the faults are seen here */
+	/*
+	 * Pages first: of every page that the caller has seen the fault is seen below. Pairs
+	 * with smp_wmb() in seep_account_slow().
+	 */
+	smp_rmb();
 	cpus_read_lock();
 	for_each_possible_cpu(cpu) {
-		/* against fold() there: the counts are in the record */
+		/* pairs with smp_store_release() in fold(): the counts are in the record */
 		if (smp_load_acquire(&per_cpu(seep_acc, cpu).rec) != rec)
 			continue;
 		if (!cpu_online(cpu)) {
-			fold(per_cpu_ptr(&seep_acc, cpu));	/* it stays so: held */
+			fold(per_cpu_ptr(&seep_acc, cpu));	/* it stays offline */
 			continue;
 		}
 		if (last >= 0)

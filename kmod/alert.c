@@ -1,51 +1,55 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Alerts: which changes of state a person is told, how often, and the ring
- * that keeps them for a controller that was away.
+ * Alerts: which changes of state are sent, how often, and the ring that keeps them for a
+ * controller that was away.
  *
- * An alert leaves when a process rises to a state above the one it was last
- * told of, when it recovers and when it exits. One process is told of at most
- * once in alert_interval_s unless it got worse; all together at most
- * alerts_per_minute times. What a limit holds back is counted and told when
- * the limit allows, if it still holds then.
+ * An alert is sent when a process enters a state above the one last sent, when it
+ * recovers and when it exits. Two limits apply: one alert per process in
+ * alert_interval_s, unless it gets worse, and alerts_per_minute for all. An alert that a
+ * limit holds back is counted, and sent when the limit allows, if it is still true then.
+ *
+ * Context: process, may sleep. Lock: seep_table_mutex for everything here.
  */
 #include <linux/ktime.h>
 #include <linux/mm.h>
 #include <linux/timekeeping.h>
+#include "publish.h"
 #include "seep.h"
 #include "trace.h"
 
 #define RING_SIZE	256
 
 /* All of this: seep_table_mutex. */
-static struct seep_alert *ring;
-static u64 first_seq = 1, next_seq = 1;
-static u64 minute_ns;			/* begin of the running minute */
-static u32 in_minute;
+static struct seep_alert *ring;		/* seq is at seq % RING_SIZE */
+static u64 first_seq = 1, next_seq = 1;	/* oldest in the ring, next to be given */
+static u64 minute_ns;			/* CLOCK_MONOTONIC, begin of the current minute */
+static u32 in_minute;			/* alerts sent in it */
 
-/* Whom an alert is about: a process, or a group and one of its processes. */
+/* Subject of an alert: a process, or a group with one of its processes. */
 struct subject {
 	struct seep_rec *rec;
-	struct seep_group *group;	/* or NULL */
-	struct seep_told *told;
+	struct seep_group *group;	/* NULL: a process */
+	struct seep_notified *notified;	/* of the group or the process */
 };
 
 static bool within_minute_limit(u64 now)
 {
-	if (now - minute_ns >= 60 * NSEC_PER_SEC) {
+	if (now - minute_ns >= 60ULL * NSEC_PER_SEC) {
 		minute_ns = now;
 		in_minute = 0;
 	}
 	return in_minute < seep_config_value(SEEPAGE_CFG_ALERTS_PER_MINUTE);
 }
 
-static bool within_own_limit(const struct seep_told *told, u8 state, u64 now)
+/* alert_interval_s has passed, or the state is worse. */
+static bool within_own_limit(const struct seep_notified *notified, u8 state, u64 now)
 {
 	u64 interval = (u64)seep_config_value(SEEPAGE_CFG_ALERT_INTERVAL_S) * NSEC_PER_SEC;
 
-	if (!told->alerted_ns || now - told->alerted_ns >= interval)
+	if (!notified->alerted_ns || now - notified->alerted_ns >= interval)
 		return true;
-	return state > told->worst;	/* worse, or over: news even so soon */
+	/* RECOVERED and EXITED are above all alerts: never too early */
+	return state > notified->worst;
 }
 
 static struct seep_alert *ring_slot(u64 seq)
@@ -53,7 +57,8 @@ static struct seep_alert *ring_slot(u64 seq)
 	return &ring[seq % RING_SIZE];
 }
 
-static void push(const struct subject *who, u8 prev, u8 state,
+/* Put an alert into the ring and publish it. @verdict NULL: that of the last sample. */
+static void push(const struct subject *subj, u8 prev, u8 state,
 		 const struct seep_verdict *verdict)
 {
 	struct seep_alert *a = ring_slot(next_seq);
@@ -62,14 +67,14 @@ static void push(const struct subject *who, u8 prev, u8 state,
 		first_seq++;
 		seep_count(ALERTS_OVERWRITTEN);
 	}
-	if (who->group)
-		seep_view_fill_group(&a->view, who->group, who->rec);
+	if (subj->group)
+		seep_view_fill_group(&a->view, subj->group, subj->rec);
 	else
-		seep_view_fill(&a->view, who->rec);
+		seep_view_fill(&a->view, subj->rec);
 	if (verdict)
 		a->view.verdict = *verdict;
-	/* an end matters as much as what ended */
-	a->view.verdict.state = state == SEEPAGE_STATE_EXITED ? who->told->alerted : state;
+	/* severity of an exit: that of the alert which ended */
+	a->view.verdict.state = state == SEEPAGE_STATE_EXITED ? subj->notified->alerted : state;
 	seep_view_weigh(&a->view);
 	a->view.verdict.state = state;
 	a->seq = next_seq++;
@@ -77,135 +82,172 @@ static void push(const struct subject *who, u8 prev, u8 state,
 	a->prev_state = prev;
 	in_minute++;
 	seep_count(ALERTS);
-	trace_seepage_alert(who->rec, a->seq, prev, state);
-	seep_netlink_alert(a);
+	trace_seepage_alert(subj->rec, a->seq, prev, state);
+	seep_publish_alert(a);
 }
 
-static void tell(const struct subject *who, u8 prev, u8 state,
-		 const struct seep_verdict *verdict)
+/* Send an alert, or keep it pending while a limit holds it back. */
+static void notify(const struct subject *subj, u8 prev, u8 state,
+		   const struct seep_verdict *verdict)
 {
-	struct seep_told *told = who->told;
+	struct seep_notified *notified = subj->notified;
 	u64 now = ktime_get_ns();
 
-	if (!within_own_limit(told, state, now) || !within_minute_limit(now)) {
-		if (!told->pending) {
+	if (!within_own_limit(notified, state, now) || !within_minute_limit(now)) {
+		if (!notified->pending) {
 			seep_count(ALERTS_SUPPRESSED);
-			trace_seepage_alert(who->rec, 0, prev, state);
+			trace_seepage_alert(subj->rec, 0, prev, state);
 		}
-		told->pending = state;
+		notified->pending = state;
 		return;
 	}
-	told->pending = SEEPAGE_STATE_OK;
-	push(who, prev, state, verdict);
+	notified->pending = SEEPAGE_STATE_OK;
+	push(subj, prev, state, verdict);
 	if (state == SEEPAGE_STATE_RECOVERED) {
-		told->alerted = SEEPAGE_STATE_OK;
+		notified->alerted = SEEPAGE_STATE_OK;
 		return;
 	}
-	told->alerted = state;
-	told->worst = state;
-	told->alerted_ns = now;
+	notified->alerted = state;
+	notified->worst = state;
+	notified->alerted_ns = now;
 }
 
-static void state_changed(const struct subject *who, u8 prev, const struct seep_verdict *verdict)
+/* Decide whether a change of state is an alert. */
+static void state_changed(const struct subject *subj, u8 prev, const struct seep_verdict *verdict)
 {
-	struct seep_told *told = who->told;
+	struct seep_notified *notified = subj->notified;
 	u8 state = verdict->state;
 
 	if (seep_alert_is(state)) {
-		if (state > told->alerted || !seep_alert_is(prev))
-			tell(who, prev, state, verdict);
+		if (state > notified->alerted || !seep_alert_is(prev))
+			notify(subj, prev, state, verdict);
 		return;
 	}
 	if (state != SEEPAGE_STATE_RECOVERED)
-		return;		/* that it has recovered may still have to be told */
-	told->pending = SEEPAGE_STATE_OK;	/* too late to tell */
-	if (seep_alert_is(told->alerted))
-		tell(who, prev, state, verdict);
+		return;		/* a pending RECOVERED remains */
+	notified->pending = SEEPAGE_STATE_OK;	/* the alert that was held back is out of date */
+	if (seep_alert_is(notified->alerted))
+		notify(subj, prev, state, verdict);
 }
 
-/* That it has recovered still holds when it is ok since, but not under the next alert. */
-static void retry(const struct subject *who, u8 state, const struct seep_verdict *verdict)
+/* A pending RECOVERED is still true for a process that is ok, not under the next alert. */
+static void retry(const struct subject *subj, u8 state, const struct seep_verdict *verdict)
 {
-	u8 pending = who->told->pending;
+	u8 pending = subj->notified->pending;
 
 	if (state == pending || (pending == SEEPAGE_STATE_RECOVERED && !seep_alert_is(state)))
-		tell(who, who->told->alerted, pending, verdict);
+		notify(subj, subj->notified->alerted, pending, verdict);
 	else
-		who->told->pending = SEEPAGE_STATE_OK;
+		subj->notified->pending = SEEPAGE_STATE_OK;
 }
 
+/* The subject of an alert on a process. */
 static struct subject process(struct seep_rec *rec)
 {
-	return (struct subject) { .rec = rec, .told = &rec->told };
+	return (struct subject) { .rec = rec, .notified = &rec->notified };
 }
 
-/* It is told of by the name of its oldest process. */
+/* The subject of an alert on a group, shown with the pid of its oldest process. */
 static struct subject group(struct seep_group *g)
 {
 	return (struct subject) {
 		.rec = list_first_entry_or_null(&g->members, struct seep_rec, kin),
-		.group = g, .told = &g->told
+		.group = g, .notified = &g->notified
 	};
 }
 
 /**
  * seep_alert_state() - a process changed its state
  * @rec: its record
- * @prev: the state it left; the new one is in @verdict
- * @verdict: why it did
+ * @prev: state before
+ * @verdict: verdict with the new state
+ *
+ * Context: process, may sleep, seep_table_mutex.
  */
 void seep_alert_state(struct seep_rec *rec, u8 prev, const struct seep_verdict *verdict)
 {
-	struct subject who = process(rec);
+	struct subject subj = process(rec);
 
-	state_changed(&who, prev, verdict);
-}
-
-/* A limit held something back: is it still so, and may it be told now? */
-void seep_alert_retry(struct seep_rec *rec)
-{
-	struct subject who = process(rec);
-
-	retry(&who, rec->det.state, NULL);
-}
-
-/* Of every process that was told of it is told that it ended. */
-void seep_alert_exited(struct seep_rec *rec)
-{
-	struct subject who = process(rec);
-
-	if (seep_alert_is(rec->told.alerted))
-		push(&who, rec->det.state, SEEPAGE_STATE_EXITED, NULL);
-}
-
-void seep_alert_group_state(struct seep_group *g, u8 prev, const struct seep_verdict *verdict)
-{
-	struct subject who = group(g);
-
-	state_changed(&who, prev, verdict);
-}
-
-void seep_alert_group_retry(struct seep_group *g, const struct seep_verdict *verdict)
-{
-	struct subject who = group(g);
-
-	retry(&who, verdict->state, verdict);
-}
-
-/* @last: the record of its last process */
-void seep_alert_group_exited(struct seep_group *g, struct seep_rec *last)
-{
-	struct subject who = { .rec = last, .group = g, .told = &g->told };
-
-	if (g->history && seep_alert_is(g->told.alerted))
-		push(&who, g->history->det.state, SEEPAGE_STATE_EXITED, NULL);
+	state_changed(&subj, prev, verdict);
 }
 
 /**
- * seep_alert_next() - the oldest alert from @seq on that the ring still holds
- * @seq: the first sequence number wanted
+ * seep_alert_retry() - send a pending alert if a limit now allows it
+ * @rec: a record with notified.pending
  *
- * Return: NULL when there is none; valid while seep_table_mutex is held.
+ * Context: process, may sleep, seep_table_mutex.
+ */
+void seep_alert_retry(struct seep_rec *rec)
+{
+	struct subject subj = process(rec);
+
+	retry(&subj, rec->det.state, NULL);
+}
+
+/**
+ * seep_alert_exited() - a process has ended: end its alert, whatever the limits
+ * @rec: its record, buried
+ *
+ * Context: process, may sleep, seep_table_mutex.
+ */
+void seep_alert_exited(struct seep_rec *rec)
+{
+	struct subject subj = process(rec);
+
+	if (seep_alert_is(rec->notified.alerted))
+		push(&subj, rec->det.state, SEEPAGE_STATE_EXITED, NULL);
+}
+
+/**
+ * seep_alert_group_state() - a group changed its state
+ * @g: the group
+ * @prev: state before
+ * @verdict: verdict with the new state
+ *
+ * Context: process, may sleep, seep_table_mutex.
+ */
+void seep_alert_group_state(struct seep_group *g, u8 prev, const struct seep_verdict *verdict)
+{
+	struct subject subj = group(g);
+
+	state_changed(&subj, prev, verdict);
+}
+
+/**
+ * seep_alert_group_retry() - send a pending alert of a group if a limit now allows it
+ * @g: the group
+ * @verdict: the present verdict
+ *
+ * Context: process, may sleep, seep_table_mutex.
+ */
+void seep_alert_group_retry(struct seep_group *g, const struct seep_verdict *verdict)
+{
+	struct subject subj = group(g);
+
+	retry(&subj, verdict->state, verdict);
+}
+
+/**
+ * seep_alert_group_exited() - the last process of a group has ended: end its alert
+ * @g: the group
+ * @last: record of that process, buried
+ *
+ * Context: process, may sleep, seep_table_mutex.
+ */
+void seep_alert_group_exited(struct seep_group *g, struct seep_rec *last)
+{
+	struct subject subj = { .rec = last, .group = g, .notified = &g->notified };
+
+	if (g->history && seep_alert_is(g->notified.alerted))
+		push(&subj, g->history->det.state, SEEPAGE_STATE_EXITED, NULL);
+}
+
+/**
+ * seep_alert_next() - the oldest alert in the ring, from a sequence number on
+ * @seq: that number
+ *
+ * Context: seep_table_mutex.
+ * Return: NULL when there is none; valid until the mutex is released.
  */
 const struct seep_alert *seep_alert_next(u64 seq)
 {
@@ -214,16 +256,24 @@ const struct seep_alert *seep_alert_next(u64 seq)
 	return seq < next_seq ? ring_slot(seq) : NULL;
 }
 
-/* The oldest that the ring holds, 0 when it is empty; the newest ever given. */
+/**
+ * seep_alert_range() - sequence numbers of alerts
+ * @first: out: oldest in the ring; 0: the ring is empty
+ * @last: out: the last one given since load
+ *
+ * Context: seep_table_mutex.
+ */
 void seep_alert_range(u64 *first, u64 *last)
 {
-	mutex_lock(&seep_table_mutex);
 	*first = first_seq < next_seq ? first_seq : 0;
 	*last = next_seq - 1;
-	mutex_unlock(&seep_table_mutex);
 }
 
-/* Empties the ring; numbers go on, so that no reader takes new for old. */
+/**
+ * seep_alert_reset() - empty the ring; sequence numbers continue, so none is used twice
+ *
+ * Context: process, may sleep; takes seep_table_mutex.
+ */
 void seep_alert_reset(void)
 {
 	mutex_lock(&seep_table_mutex);
@@ -231,17 +281,33 @@ void seep_alert_reset(void)
 	mutex_unlock(&seep_table_mutex);
 }
 
+/**
+ * seep_alert_bytes() - memory of the ring
+ *
+ * Context: any.
+ */
 u64 seep_alert_bytes(void)
 {
 	return RING_SIZE * sizeof(*ring);
 }
 
+/**
+ * seep_alert_init() - allocate the ring
+ *
+ * Context: module init.
+ * Return: 0 or -ENOMEM.
+ */
 int __init seep_alert_init(void)
 {
 	ring = kvcalloc(RING_SIZE, sizeof(*ring), GFP_KERNEL);
 	return ring ? 0 : -ENOMEM;
 }
 
+/**
+ * seep_alert_exit() - free the ring
+ *
+ * Context: module exit, when no reader and no worker is left.
+ */
 void seep_alert_exit(void)
 {
 	kvfree(ring);

@@ -1,8 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Configuration: one struct, replaced whole under RCU, so that whoever reads
- * it sees values that were checked together. Module parameters and SET_CONFIG
- * go through the same check.
+ * Configuration: one struct that is replaced as a whole under RCU, so that readers see
+ * values that were checked together. Module parameters and SET_CONFIG go through the same
+ * checks.
+ *
+ * This is a store: it calls no other file but the check of pmc_events that it is given at
+ * load. The request handler that changed a value informs those that must act on it.
+ *
+ * Context: readers anywhere; writers in process context. Locks: RCU for readers,
+ * config_mutex for writers.
  */
 #include <linux/module.h>
 #include <linux/moduleparam.h>
@@ -11,19 +17,21 @@
 #include <net/netlink.h>
 #include "seep.h"
 
-struct seep_conf __rcu *seep_config;
+struct seep_conf __rcu *seep_config;	/* never NULL after seep_config_init() */
 
 static DEFINE_MUTEX(config_mutex);	/* writers of seep_config */
-static struct seep_conf at_load;	/* from the module parameters */
-static char pmc_events[SEEP_PMC_WANTED];	/* config_mutex */
+static char pmc_events[SEEP_CONFIG_EVENTS_BYTES];	/* config_mutex */
+/* the check of pmc_events; set at load */
+static int (*check_events)(const char *events, char *why, size_t size) __ro_after_init;
 
+/* Name, range and default of one key. */
 struct setting {
 	const char *name;
 	u32 min, max, init;
-	const char *allowed;		/* text of the refusal */
+	const char *allowed;		/* extack text of a refusal */
 };
 
-/* As SEEPAGE_CONFIG_WORD_VALUES has them; an extack text cannot be put together. */
+/* The words of SEEPAGE_CONFIG_WORD_VALUES: an extack text must be one literal. */
 #define ALLOWED_POLICY	"ladder, classic"
 #define ALLOWED_PMC	"auto, off, hold, on"
 
@@ -54,6 +62,7 @@ const char * const seep_config_names[] = {
 #undef NUMBER
 #undef WORD
 
+/* One allowed word of a key. */
 struct word {
 	u8 key;
 	u8 value;
@@ -64,10 +73,14 @@ struct word {
 static const struct word words[] = { SEEPAGE_CONFIG_WORD_VALUES(VALUE) };
 #undef VALUE
 
-/* Module parameters: numbers as they are, words as text. */
+/* The configuration by module parameters; not changed after load. */
+#define NUMBER(ID, word, def, lo, hi, text)	[SEEPAGE_CFG_##ID] = def,
+static struct seep_conf at_load = { .v = { SEEPAGE_CONFIG_NUMBERS(NUMBER) } };
+#undef NUMBER
+
+/* Numbers are stored in place; words are kept as text. */
 #define NUMBER(ID, word, def, lo, hi, text)				\
-	static uint param_##word = def;					\
-	module_param_named(word, param_##word, uint, 0444);		\
+	module_param_named(word, at_load.v[SEEPAGE_CFG_##ID], uint, 0444); \
 	MODULE_PARM_DESC(word, text " (" #lo ".." #hi ", default " #def ")");
 #define WORD(ID, word, def, text)					\
 	static char *param_##word;					\
@@ -81,7 +94,14 @@ static char *param_pmc_events = "";
 module_param_named(pmc_events, param_pmc_events, charp, 0444);
 MODULE_PARM_DESC(pmc_events, "hardware events: NAME[=CODE],... (default those of the processor)");
 
-/* The word of a value, or NULL for a plain number. */
+/**
+ * seep_config_word() - the word of a value
+ * @key: the key
+ * @value: its value
+ *
+ * Context: any.
+ * Return: NULL for a key that has plain numbers.
+ */
 const char *seep_config_word(enum seepage_cfg key, u32 value)
 {
 	int i;
@@ -92,7 +112,7 @@ const char *seep_config_word(enum seepage_cfg key, u32 value)
 	return NULL;
 }
 
-/* One value at a time; NULL when it is all right. */
+/* Range of one value. Return: NULL, or the text of a refusal. */
 static const char *check_value(int key, u32 value)
 {
 	if (value < keys[key].min || value > keys[key].max)
@@ -100,7 +120,7 @@ static const char *check_value(int key, u32 value)
 	return NULL;
 }
 
-/* What no single value shows. */
+/* Relations between values. Return: NULL, or the text of a refusal. */
 static const char *check_whole(const struct seep_conf *c)
 {
 	if (c->v[SEEPAGE_CFG_SUSPECT_INTERVAL_MS] > c->v[SEEPAGE_CFG_SAMPLE_INTERVAL_MS])
@@ -110,6 +130,7 @@ static const char *check_whole(const struct seep_conf *c)
 	return NULL;
 }
 
+/* Set a key from the word @text; NULL: its default. */
 static int set_word(struct seep_conf *c, int key, const char *text)
 {
 	int i;
@@ -128,20 +149,18 @@ static int set_word(struct seep_conf *c, int key, const char *text)
 	return -EINVAL;
 }
 
+/* Check the module parameters. Return: 0 or -EINVAL, with a line in the log. */
 static int from_parameters(struct seep_conf *c)
 {
 	const char *wrong;
 	int key;
 
-#define NUMBER(ID, word, def, lo, hi, text)	c->v[SEEPAGE_CFG_##ID] = param_##word;
 #define WORD(ID, word, def, text)					\
 	if (set_word(c, SEEPAGE_CFG_##ID, param_##word))		\
 		return -EINVAL;						\
-	if (!param_##word)	/* what sysfs shows */			\
+	if (!param_##word)	/* displayed in sysfs */			\
 		param_##word = (char *)seep_config_word(SEEPAGE_CFG_##ID, c->v[SEEPAGE_CFG_##ID]);
-	SEEPAGE_CONFIG_NUMBERS(NUMBER)
 	SEEPAGE_CONFIG_WORDS(WORD)
-#undef NUMBER
 #undef WORD
 	for (key = 1; key < __SEEPAGE_CFG_MAX; key++) {
 		wrong = check_value(key, c->v[key]);
@@ -159,7 +178,7 @@ static int from_parameters(struct seep_conf *c)
 static int events_from_parameter(void)
 {
 	char why[160];
-	int rc = seep_pmu_check(param_pmc_events, why, sizeof(why));
+	int rc = check_events(param_pmc_events, why, sizeof(why));
 
 	if (rc)
 		pr_err("parameter %s\n", why);
@@ -168,6 +187,7 @@ static int events_from_parameter(void)
 	return rc;
 }
 
+/* Replace the configuration. Context: config_mutex. */
 static int publish(const struct seep_conf *c)
 {
 	struct seep_conf *new = kmemdup(c, sizeof(*c), GFP_KERNEL), *old;
@@ -175,12 +195,17 @@ static int publish(const struct seep_conf *c)
 	if (!new)
 		return -ENOMEM;
 	old = rcu_replace_pointer(seep_config, new, lockdep_is_held(&config_mutex));
-	synchronize_rcu();	/* readers copy out under rcu_read_lock() */
+	synchronize_rcu();	/* readers copy it under rcu_read_lock() */
 	kfree(old);
-	seep_tick_reschedule();
 	return 0;
 }
 
+/**
+ * seep_config_get() - copy the configuration in force
+ * @c: out
+ *
+ * Context: any.
+ */
 void seep_config_get(struct seep_conf *c)
 {
 	rcu_read_lock();
@@ -188,6 +213,12 @@ void seep_config_get(struct seep_conf *c)
 	rcu_read_unlock();
 }
 
+/**
+ * seep_config_value() - one value of the configuration in force
+ * @key: the key
+ *
+ * Context: any.
+ */
 u32 seep_config_value(enum seepage_cfg key)
 {
 	u32 v;
@@ -202,7 +233,13 @@ static const struct nla_policy policy[__SEEPAGE_CFG_MAX] = {
 	[1 ... SEEPAGE_CFG_MAX] = { .type = NLA_U32 },
 };
 
-/* What is configured of hardware events; empty: the processor's. Process context. */
+/**
+ * seep_config_pmc_events() - the configured list of hardware events
+ * @buf: out; empty: that of the processor
+ * @size: of @buf
+ *
+ * Context: process, may sleep.
+ */
 void seep_config_pmc_events(char *buf, size_t size)
 {
 	mutex_lock(&config_mutex);
@@ -211,15 +248,15 @@ void seep_config_pmc_events(char *buf, size_t size)
 }
 
 /*
- * The reader of an extack text comes after the mutex is released, so that it
- * cannot be one buffer: of the refusals of one moment each has its own.
+ * Check a list of events. The extack text is read after the mutex is released, so it
+ * cannot be in one buffer: refusals at the same time use different ones.
  */
-static int check_events(const struct nlattr *attr, struct netlink_ext_ack *extack)
+static int take_events(const struct nlattr *attr, struct netlink_ext_ack *extack)
 {
 	static char texts[8][160];	/* config_mutex to choose one */
 	static u8 next;
 	char *why = texts[next++ % ARRAY_SIZE(texts)];
-	int rc = seep_pmu_check(nla_data(attr), why, sizeof(texts[0]));
+	int rc = check_events(nla_data(attr), why, sizeof(texts[0]));
 
 	if (rc) {
 		extack->_msg = why;
@@ -228,6 +265,7 @@ static int check_events(const struct nlattr *attr, struct netlink_ext_ack *extac
 	return rc;
 }
 
+/* CONFIG to an array by key. Return: 0 or -EINVAL. */
 static int parse_nest(struct nlattr *nest, struct nlattr **tb, struct netlink_ext_ack *extack)
 {
 	struct nlattr *attr;
@@ -245,6 +283,7 @@ static int parse_nest(struct nlattr *nest, struct nlattr **tb, struct netlink_ex
 	return 0;
 }
 
+/* Check and set the values. Return: 0 or -EINVAL. */
 static int take_values(struct seep_conf *c, struct nlattr **tb, struct netlink_ext_ack *extack)
 {
 	const char *wrong;
@@ -270,12 +309,16 @@ static int take_values(struct seep_conf *c, struct nlattr **tb, struct netlink_e
 }
 
 /**
- * seep_config_set() - change some keys, or none
+ * seep_config_set() - change some keys
  * @nest: SEEPAGE_A_CONFIG, or NULL
  * @events: SEEPAGE_A_PMC_WANTED, or NULL
- * @extack: says which key and what is allowed
+ * @extack: gets the key and what is allowed
  *
- * Context: process, may sleep.
+ * The caller must then call seep_tick_reschedule(), and seep_pmu_configure() if a setting
+ * of hardware counters has changed.
+ *
+ * Context: process, may sleep; takes config_mutex.
+ * Return: 0, -EINVAL or -ENOMEM; on failure nothing has changed.
  */
 int seep_config_set(struct nlattr *nest, struct nlattr *events, struct netlink_ext_ack *extack)
 {
@@ -289,17 +332,23 @@ int seep_config_set(struct nlattr *nest, struct nlattr *events, struct netlink_e
 	seep_config_get(&c);
 	rc = take_values(&c, tb, extack);
 	if (!rc && events)
-		rc = check_events(events, extack);
+		rc = take_events(events, extack);
 	if (!rc)
 		rc = publish(&c);
 	if (!rc && events)
 		strscpy(pmc_events, nla_data(events), sizeof(pmc_events));
 	mutex_unlock(&config_mutex);
-	if (!rc && (events || tb[SEEPAGE_CFG_PMC] || tb[SEEPAGE_CFG_PMC_MAX_COUNTERS]))
-		seep_pmu_configure();
 	return rc;
 }
 
+/**
+ * seep_config_reset() - back to the module parameters
+ *
+ * The caller must then call the same functions as after seep_config_set().
+ *
+ * Context: process, may sleep; takes config_mutex.
+ * Return: 0 or -ENOMEM.
+ */
 int seep_config_reset(void)
 {
 	int rc;
@@ -309,16 +358,23 @@ int seep_config_reset(void)
 	if (!rc)
 		strscpy(pmc_events, param_pmc_events, sizeof(pmc_events));
 	mutex_unlock(&config_mutex);
-	if (!rc)
-		seep_pmu_configure();
 	return rc;
 }
 
-int __init seep_config_init(void)
+/**
+ * seep_config_init() - configure from the module parameters
+ * @check: checks a list of hardware events; its @why says what is wrong
+ *
+ * Context: module init, first of all.
+ * Return: 0, -EINVAL or -ENOMEM.
+ */
+int __init seep_config_init(int (*check)(const char *events, char *why, size_t size))
 {
 	struct seep_conf *c;
-	int rc = from_parameters(&at_load) ?: events_from_parameter();
+	int rc;
 
+	check_events = check;
+	rc = from_parameters(&at_load) ?: events_from_parameter();
 	if (rc)
 		return rc;
 	c = kmemdup(&at_load, sizeof(at_load), GFP_KERNEL);
@@ -328,6 +384,11 @@ int __init seep_config_init(void)
 	return 0;
 }
 
+/**
+ * seep_config_exit() - free the configuration
+ *
+ * Context: module exit, last of all.
+ */
 void seep_config_exit(void)
 {
 	kfree(rcu_dereference_protected(seep_config, 1));

@@ -1,33 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Counters of what was done, skipped or dropped, and the names of everything
- * that has one.
+ * Counters of what was done, skipped or dropped. They are per CPU and need no lock: any
+ * context may count, even NMI.
  */
 #include "seep.h"
 
 DEFINE_PER_CPU(struct seep_counters, seep_counters);
 
-/* What the sums were at the last reset. */
+/* sums at the last reset; WRITE_ONCE() in seep_counters_reset(), READ_ONCE() when read */
 static u64 base[__SEEPAGE_COUNTER_MAX];
 
-#define NAME(ID, name)		[SEEPAGE_COUNTER_##ID] = #name,
+#define NAME(ID, name, ...)	[SEEPAGE_COUNTER_##ID] = #name,
 const char * const seep_counter_names[] = { SEEPAGE_COUNTERS(NAME) };
 #undef NAME
-#define NAME(ID, name)		[SEEPAGE_STATE_##ID] = #name,
+#define NAME(ID, name, ...)	[SEEPAGE_STATE_##ID] = #name,
 const char * const seep_state_names[] = { SEEPAGE_STATES(NAME) };
 #undef NAME
-#define NAME(ID, name, unit)	[SEEPAGE_FACTOR_##ID] = #name,
-const char * const seep_factor_names[] = { SEEPAGE_FACTORS(NAME) };
-#undef NAME
-#define NAME(ID, name, unit)	[SEEPAGE_GATE_##ID] = #name,
-const char * const seep_gate_names[] = { SEEPAGE_GATES(NAME) };
-#undef NAME
 
-static_assert(ARRAY_SIZE(seep_counter_names) == __SEEPAGE_COUNTER_MAX);
-static_assert(ARRAY_SIZE(seep_state_names) == __SEEPAGE_STATE_MAX);
-static_assert(ARRAY_SIZE(seep_factor_names) == __SEEPAGE_FACTOR_MAX);
-static_assert(ARRAY_SIZE(seep_gate_names) == __SEEPAGE_GATE_MAX);
-
+/* Since load. READ_ONCE() pairs with this_cpu_add() in seep_count_add(). */
 static u64 sum(enum seepage_counter id)
 {
 	u64 n = 0;
@@ -40,15 +30,22 @@ static u64 sum(enum seepage_counter id)
 
 /**
  * seep_counter() - a counter since load or the last reset
- * @id: which
+ * @id: the counter
  *
- * Exact once nothing counts; while something does, some CPUs may be ahead.
+ * Exact once nothing counts. While something does, some CPUs may be ahead.
+ *
+ * Context: any.
  */
 u64 seep_counter(enum seepage_counter id)
 {
 	return sum(id) - READ_ONCE(base[id]);
 }
 
+/**
+ * seep_counters_reset() - count from 0 again
+ *
+ * Context: any.
+ */
 void seep_counters_reset(void)
 {
 	int id;

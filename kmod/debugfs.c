@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * debugfs: what netlink tells, for a person with nothing but cat. Files are
- * 0400 and cannot be written, so they are there under lockdown too.
+ * debugfs: status, processes, alerts, configuration and counters as text, for a user with
+ * nothing but cat. Files are read-only (0400), so they exist under lockdown as well.
+ *
+ * Context: process, may sleep. Lock: takes seep_table_mutex where records are read.
  */
 #include <linux/debugfs.h>
+#include <linux/err.h>
 #include <linux/mm.h>
 #include <linux/pid_namespace.h>
 #include <linux/sched.h>
@@ -18,29 +21,29 @@ static struct dentry *dir;
 static int status_show(struct seq_file *m, void *unused)
 {
 	const char *why = seep_disabled();
-	struct seep_tick_stats st;
 	char pmc[SEEP_PMU_TEXT];
-	u64 first, last;
+	struct seep_status s;
+	int rc = seep_status_get(&s);
 
-	seep_tick_get_stats(&st);
+	if (rc)
+		return rc;
 	seep_pmu_text(pmc, sizeof(pmc));
-	seep_alert_range(&first, &last);
 	seq_printf(m, "%-20s %s\n", "key", "value");
 	seq_printf(m, "%-20s %s\n", "version", SEEP_VERSION);
 	seq_printf(m, "%-20s %s\n", "hook", seep_hook->name);
 	seq_printf(m, "%-20s %s\n", "policy",
 		   seep_config_word(SEEPAGE_CFG_POLICY, seep_config_value(SEEPAGE_CFG_POLICY)));
-	seq_printf(m, "%-20s %u\n", "processes", seep_tab_count_alive());
+	seq_printf(m, "%-20s %u\n", "processes", s.processes);
 	seq_printf(m, "%-20s %zu\n", "rec_bytes", sizeof(struct seep_rec));
 	seq_printf(m, "%-20s %llu\n", "memory_bytes", seep_tab_bytes() + seep_group_bytes() +
 		   seep_alert_bytes() + seep_pmu_bytes());
-	seq_printf(m, "%-20s %llu\n", "seq_first", first);
-	seq_printf(m, "%-20s %llu\n", "seq_last", last);
-	seq_printf(m, "%-20s %llu\n", "ticks", st.ticks);
-	seq_printf(m, "%-20s %llu\n", "tick_cost_ns", st.cost_ns);
-	seq_printf(m, "%-20s %llu\n", "tick_cost_max_ns", st.cost_max_ns);
-	seq_printf(m, "%-20s %u\n", "interval_ms", st.interval_ms);
-	seq_printf(m, "%-20s %u\n", "stretched", st.stretched);
+	seq_printf(m, "%-20s %llu\n", "seq_first", s.first);
+	seq_printf(m, "%-20s %llu\n", "seq_last", s.last);
+	seq_printf(m, "%-20s %llu\n", "ticks", s.tick.ticks);
+	seq_printf(m, "%-20s %llu\n", "tick_cost_ns", s.tick.cost_ns);
+	seq_printf(m, "%-20s %llu\n", "tick_cost_max_ns", s.tick.cost_max_ns);
+	seq_printf(m, "%-20s %u\n", "interval_ms", s.tick.interval_ms);
+	seq_printf(m, "%-20s %u\n", "stretched", s.tick.stretched);
 	seq_printf(m, "%-20s %s\n", "pmc", pmc);
 	seq_printf(m, "%-20s %s\n", "disabled", why ?: "-");
 	return 0;
@@ -48,7 +51,7 @@ static int status_show(struct seq_file *m, void *unused)
 
 static int config_show(struct seq_file *m, void *unused)
 {
-	char events[SEEP_PMC_WANTED];
+	char events[SEEP_CONFIG_EVENTS_BYTES];
 	struct seep_conf c;
 	const char *word;
 	int key;
@@ -79,7 +82,7 @@ static int counters_show(struct seq_file *m, void *unused)
 
 /* ---- tables ---- */
 
-/* comm is the process's own choice of bytes: nothing that moves a cursor. */
+/* A process sets comm to any bytes: print none that moves the cursor. */
 static void show_comm(struct seq_file *m, const char *comm)
 {
 	int i, width = 0;
@@ -92,6 +95,7 @@ static void show_comm(struct seq_file *m, const char *comm)
 		seq_putc(m, ' ');
 }
 
+/* " -" for a value that is not known. */
 static void show_unless(struct seq_file *m, bool unknown, int width, s64 value)
 {
 	if (unknown)
@@ -106,6 +110,7 @@ static void show_unless(struct seq_file *m, bool unknown, int width, s64 value)
 	"tte_seconds", "faults_user", "faults_kernel", "faults_anon", "faults_file",	\
 	"fault_rate", "age_seconds"
 
+/* The columns of VIEW_HEADER; no newline. */
 static void show_view(struct seq_file *m, const struct seep_view *v)
 {
 	u64 faults = v->faults_user + v->faults_kernel;
@@ -122,10 +127,11 @@ static void show_view(struct seq_file *m, const struct seep_view *v)
 		   faults - min(faults, v->faults_anon), v->fault_rate, v->age_s);
 }
 
+/* An open file; the mutex of its seq_file protects it. */
 struct table_iter {
-	int at;				/* the pid shown last */
-	int next;			/* the pid that show() has the record of */
-	u64 seq;			/* of the alert to show next */
+	int at;				/* pid of the last process shown */
+	int next;			/* pid of the record that show() is given */
+	u64 seq;			/* sequence number of the next alert */
 	struct seep_view view;
 };
 
@@ -136,14 +142,16 @@ static struct seep_rec *next_process(struct table_iter *it)
 }
 
 /*
- * Between two reads the mutex is released. Position 0 is the header; the pid
- * last shown is remembered, so going on needs no count.
+ * The mutex is released between two reads of the file, and while many pids are passed over.
+ * An error means that it is not held. Position 0 is the header. The last pid shown is
+ * remembered, so continuing does not count from the begin.
  */
 static void *processes_start(struct seq_file *m, loff_t *pos)
 {
 	struct table_iter *it = m->private;
 
-	mutex_lock(&seep_table_mutex);
+	if (mutex_lock_killable(&seep_table_mutex))
+		return ERR_PTR(-EINTR);
 	if (*pos == 0) {
 		it->at = 0;
 		return SEQ_START_TOKEN;
@@ -157,13 +165,14 @@ static void *processes_next(struct seq_file *m, void *v, loff_t *pos)
 
 	++*pos;
 	if (v != SEQ_START_TOKEN)
-		it->at = it->next;	/* what was shown is behind us */
+		it->at = it->next;	/* it was shown */
 	return next_process(it);
 }
 
 static void tables_stop(struct seq_file *m, void *v)
 {
-	mutex_unlock(&seep_table_mutex);
+	if (!IS_ERR(v))
+		mutex_unlock(&seep_table_mutex);
 }
 
 static int processes_show(struct seq_file *m, void *v)
@@ -185,7 +194,8 @@ static void *alerts_start(struct seq_file *m, loff_t *pos)
 {
 	struct table_iter *it = m->private;
 
-	mutex_lock(&seep_table_mutex);
+	if (mutex_lock_killable(&seep_table_mutex))
+		return ERR_PTR(-EINTR);
 	if (*pos == 0) {
 		it->seq = 0;
 		return SEQ_START_TOKEN;
@@ -249,6 +259,12 @@ static const struct file_operations text_fops = {
 	.llseek = seq_lseek, .release = single_release,
 };
 
+/**
+ * seep_debugfs_init() - create the files
+ *
+ * Context: module init, after everything that is displayed. Errors are ignored, as debugfs
+ * asks for.
+ */
 void __init seep_debugfs_init(void)
 {
 	dir = debugfs_create_dir("seepage", NULL);
@@ -259,6 +275,11 @@ void __init seep_debugfs_init(void)
 	debugfs_create_file("counters", 0400, dir, counters_show, &text_fops);
 }
 
+/**
+ * seep_debugfs_exit() - remove the files; no reader is left on return
+ *
+ * Context: module exit.
+ */
 void seep_debugfs_exit(void)
 {
 	debugfs_remove_recursive(dir);

@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Groups: processes of one program in one cgroup, taken together. A leak that is
- * spread over many processes, each too small to be judged, shows in what all of
- * them hold.
+ * Groups: all processes of one program in one cgroup, taken as one. A leak that is spread
+ * over many processes, each too small to be judged, shows in their sum.
  *
- * The program is its name when the process was first looked at: modules cannot
- * read a process's executable on all kernels. What a group of one holds is that
- * process's own matter; once there were two a group has a history like a process,
- * fed with the sum at every full pass. A process that hands all it holds to a child
- * and ends is followed that way.
+ * The program is comm at the first sample: not every kernel lets a module read the
+ * executable of a process. A group with one member is left to the verdict on that process.
+ * Once it had two at a time, a group has a history like a process, and is fed its sum in
+ * every full pass. A process that passes all its memory to a child and ends is followed
+ * that way.
  *
- * A group also knows how high its processes rose that ended in peace: the next one
- * of the name may do so too. What it knows outlives its last process.
+ * A group also learns how high the climbs of its members were that ended without an alert:
+ * the next member may climb as high. That outlives the last member.
  *
- * All of this is under seep_table_mutex, in process context.
+ * Context: process, may sleep. Lock: seep_table_mutex for everything here.
  */
 #include <linux/hash.h>
 #include <linux/jhash.h>
@@ -21,6 +20,7 @@
 #include <linux/mm.h>
 #include <linux/pid.h>
 #include <linux/slab.h>
+#include "publish.h"
 #include "seep.h"
 
 #define HASH_BITS	8
@@ -32,7 +32,7 @@
 
 static struct hlist_head bucket[1 << HASH_BITS];
 static LIST_HEAD(all_groups);
-static LIST_HEAD(empty_groups);		/* nobody is in them; the longest so first */
+static LIST_HEAD(empty_groups);		/* without members; the first has been so for longest */
 static u32 groups, histories, empty;
 
 static struct hlist_head *bucket_of(const char *comm, u64 cgroup_id)
@@ -92,7 +92,7 @@ static struct seep_group *make(const struct seep_rec *rec, const char *comm)
 		return NULL;
 	}
 	memcpy(g->comm, comm, sizeof(g->comm));
-	g->cgroup_id = rec->who.cgroup_id;
+	g->cgroup_id = rec->creds.cgroup_id;
 	INIT_LIST_HEAD(&g->members);
 	hlist_add_head(&g->hash, bucket_of(comm, g->cgroup_id));
 	list_add_tail(&g->all, &empty_groups);
@@ -102,17 +102,19 @@ static struct seep_group *make(const struct seep_rec *rec, const char *comm)
 }
 
 /**
- * seep_group_join() - a process that is looked at for the first time
- * @rec: its record; it stays without a group when there is no place for one
+ * seep_group_join() - put a process into its group
+ * @rec: the process at its first sample; it stays without a group when there are too many
+ *
+ * Context: process, may sleep, seep_table_mutex.
  */
 void seep_group_join(struct seep_rec *rec)
 {
-	char comm[TASK_COMM_LEN] = "";	/* without what may lie behind its end */
+	char comm[TASK_COMM_LEN] = "";	/* zeroed: bytes behind the NUL are compared as well */
 	struct seep_group *g;
 
 	seep_view_identify(rec);
 	strscpy(comm, rec->comm, sizeof(comm));
-	g = find(comm, rec->who.cgroup_id);
+	g = find(comm, rec->creds.cgroup_id);
 	if (!g)
 		g = make(rec, comm);
 	if (!g)
@@ -132,10 +134,12 @@ void seep_group_join(struct seep_rec *rec)
 }
 
 /**
- * seep_group_count() - what a process holds has changed
- * @rec: its last sample is the new one
+ * seep_group_count() - the memory that a process holds has changed
+ * @rec: the process, with its new last sample
  *
- * Shared memory is left out: each of those that share it would have it.
+ * Shared memory is left out: otherwise it would count once for each process that maps it.
+ *
+ * Context: seep_table_mutex.
  */
 void seep_group_count(struct seep_rec *rec)
 {
@@ -151,10 +155,13 @@ void seep_group_count(struct seep_rec *rec)
 }
 
 /**
- * seep_group_learn() - what a process did that has ended is known of its group
+ * seep_group_learn() - learn from a process that has ended
  * @rec: its record, buried
  *
- * Who is accused when it ends, or took more than it left to others, sets no example.
+ * Nothing is learned from a process with an alert, nor from a climb that was higher than
+ * the headroom left to others.
+ *
+ * Context: seep_table_mutex.
  */
 void seep_group_learn(const struct seep_rec *rec)
 {
@@ -162,7 +169,7 @@ void seep_group_learn(const struct seep_rec *rec)
 	struct seep_group *g = rec->group;
 	u32 rise = d->high_v - d->low_v;
 
-	if (!g || seep_alert_is(d->state) || seep_alert_is(g->told.alerted))
+	if (!g || seep_alert_is(d->state) || seep_alert_is(g->notified.alerted))
 		return;
 	if (rise >= seep_needed_rise(seep_least_rise(&rec->last), d->high_v) &&
 	    rise <= seep_granules(rec->last.headroom)) {
@@ -174,8 +181,12 @@ void seep_group_learn(const struct seep_rec *rec)
 }
 
 /**
- * seep_group_leave() - a process has ended, and its group has learned of it
- * @rec: its record, buried; the last one says what there is to say for all
+ * seep_group_leave() - take a process that has ended out of its group
+ * @rec: its record, buried, after seep_group_learn()
+ *
+ * The last member ends the alert of its group.
+ *
+ * Context: process, may sleep, seep_table_mutex.
  */
 void seep_group_leave(struct seep_rec *rec)
 {
@@ -193,7 +204,7 @@ void seep_group_leave(struct seep_rec *rec)
 		return;
 	seep_alert_group_exited(g, rec);
 	forget_history(g);
-	memset(&g->told, 0, sizeof(g->told));
+	memset(&g->notified, 0, sizeof(g->notified));
 	g->silent = false;
 	g->shared = false;
 	if (!g->known_rise) {
@@ -207,7 +218,9 @@ void seep_group_leave(struct seep_rec *rec)
 
 /**
  * seep_group_add() - a member that is not ok was sampled in a full pass
- * @rec: with a group
+ * @rec: a member
+ *
+ * Context: seep_table_mutex.
  */
 void seep_group_add(const struct seep_rec *rec)
 {
@@ -225,9 +238,11 @@ void seep_group_add(const struct seep_rec *rec)
 }
 
 /**
- * seep_group_peers() - the others of a process's group
- * @rec: not ok
- * @s: peers out, and how many of them grew in the last full pass
+ * seep_group_peers() - the other members of a process's group
+ * @rec: the process, not ok
+ * @s: out: peers, and how many of them grew in the last full pass
+ *
+ * Context: seep_table_mutex; interrupts may be off.
  */
 void seep_group_peers(const struct seep_rec *rec, struct seep_sample *s)
 {
@@ -238,14 +253,14 @@ void seep_group_peers(const struct seep_rec *rec, struct seep_sample *s)
 		return;
 	others = g->n - 1;
 	grew = g->grew;
-	if (grew && seep_watched(rec->det.state))	/* itself */
+	if (grew && seep_watched(rec->det.state))	/* the process itself */
 		grew--;
 	s->peers = min_t(u32, others, U16_MAX);
 	s->peers_growing = min_t(u32, grew, s->peers);
 }
 
-/* The sum of what its members held when they were last sampled, as a sample. */
-static void sum_up(const struct seep_group *g, struct seep_sample *s, u64 now_ns, u64 room)
+/* The sum of the last samples of all members, as a sample. */
+static void sum_up(const struct seep_group *g, struct seep_sample *s, u64 now_ns, u64 headroom)
 {
 	const struct seep_rec *first = list_first_entry(&g->members, struct seep_rec, kin);
 
@@ -254,13 +269,13 @@ static void sum_up(const struct seep_group *g, struct seep_sample *s, u64 now_ns
 	s->age_ns = now_ns - min(g->born_ns, now_ns);
 	s->anon = g->held << SEEP_GRANULE_SHIFT;
 	s->vsz = s->anon;
-	s->headroom = room;
-	/* each counter errs by itself: the sum by the root of their number */
+	s->headroom = headroom;
+	/* errors of counters are independent: that of n members grows by the root of n */
 	s->error = min_t(u64, (u64)first->last.error * int_sqrt(g->n), U32_MAX);
 	s->page_shift = PAGE_SHIFT;
 	s->peers = min_t(u32, g->n, U16_MAX);
 	s->peers_growing = min_t(u32, g->sum.growing, U16_MAX);
-	/* what most of those that grow do with it */
+	/* valid where more than half of the growing members were measured */
 	if (2 * g->sum.looked_at > g->sum.growing) {
 		s->cold = g->sum.cold / g->sum.looked_at;
 		s->cold_ns = g->sum.cold_ns;
@@ -269,13 +284,16 @@ static void sum_up(const struct seep_group *g, struct seep_sample *s, u64 now_ns
 	s->group = true;
 }
 
-/* A group that is one process now, and at rest, was one for a fork only. */
-static bool make_room(void)
+/*
+ * Free the history of a group that has one member left and is ok: it had two for the time
+ * of a fork. Return: false: there is no such group.
+ */
+static bool free_a_history(void)
 {
 	struct seep_group *g;
 
 	list_for_each_entry(g, &all_groups, all)
-		if (g->history && g->n == 1 && !g->told.alerted &&
+		if (g->history && g->n == 1 && !g->notified.alerted &&
 		    g->history->det.state == SEEPAGE_STATE_OK) {
 			forget_history(g);
 			g->shared = false;
@@ -284,11 +302,11 @@ static bool make_room(void)
 	return false;
 }
 
-/* @full: there is no room in this pass, as was found out before or here. */
+/* Allocate a history. @full: in and out, there is no space in this pass. */
 static void begin_history(struct seep_group *g, u64 now_ns, bool *full)
 {
 	if (histories >= MAX_HISTORIES && !*full)
-		*full = !make_room();
+		*full = !free_a_history();
 	if (*full) {
 		seep_count(GROUPS_FULL);
 		return;
@@ -303,12 +321,12 @@ static void begin_history(struct seep_group *g, u64 now_ns, bool *full)
 }
 
 /*
- * While a member is accused by itself its group has nothing to add, unless it was
- * told of before; afterwards the others have to show a rise of their own.
+ * While a member has an alert of its own, its group raises none, unless it had one
+ * before. Afterwards the other members must show a rise of their own.
  */
 static bool is_silent(struct seep_group *g)
 {
-	if (g->sum.alerting && !g->told.alerted) {
+	if (g->sum.alerting && !g->notified.alerted) {
 		g->silent = true;
 		return true;
 	}
@@ -319,7 +337,8 @@ static bool is_silent(struct seep_group *g)
 	return false;
 }
 
-static void judge(struct seep_group *g, const struct seep_conf *c)
+/* Feed the detector the sum of a group, and publish what follows. */
+static void feed_history(struct seep_group *g, const struct seep_conf *c)
 {
 	struct seep_group_history *h = g->history;
 	struct seep_verdict v;
@@ -329,15 +348,20 @@ static void judge(struct seep_group *g, const struct seep_conf *c)
 		return;
 	prev = h->det.state;
 	seep_det_feed(&h->det, &h->last, c, &v);
-	v.series = SEEPAGE_SERIES_GROUP;
-	if (unlikely(seep_series_on))
-		seep_series_group(g, &v);
+	seep_broken(v.dropped);
+	v.subject = SEEPAGE_SUBJECT_GROUP;
+	seep_publish_fed_group(g, &v);
 	if (v.state != prev)
 		seep_alert_group_state(g, prev, &v);
-	else if (g->told.pending)
+	else if (g->notified.pending)
 		seep_alert_group_retry(g, &v);
 }
 
+/**
+ * seep_group_forget() - discard all histories and everything learned
+ *
+ * Context: process, seep_table_mutex.
+ */
 void seep_group_forget(void)
 {
 	struct seep_group *g;
@@ -346,20 +370,29 @@ void seep_group_forget(void)
 		dissolve_empty();
 	list_for_each_entry(g, &all_groups, all) {
 		forget_history(g);
-		memset(&g->told, 0, sizeof(g->told));
+		memset(&g->notified, 0, sizeof(g->notified));
 		g->known_rise = 0;
 		g->known_span = 0;
 	}
 }
 
-/* Memory that groups take. Takes no lock: for display. */
+/**
+ * seep_group_bytes() - memory of all groups and histories
+ *
+ * Context: any, for display. READ_ONCE() pairs with plain stores under seep_table_mutex.
+ * Return: bytes.
+ */
 u64 seep_group_bytes(void)
 {
 	return (u64)READ_ONCE(groups) * sizeof(struct seep_group) +
 	       (u64)READ_ONCE(histories) * sizeof(struct seep_group_history);
 }
 
-/* When the worker has stopped: nobody is told any more. Before the records go. */
+/**
+ * seep_group_exit() - free all groups
+ *
+ * Context: module exit, after the worker has stopped and before records are freed.
+ */
 void seep_group_exit(void)
 {
 	struct seep_group *g, *n;
@@ -371,12 +404,14 @@ void seep_group_exit(void)
 }
 
 /**
- * seep_group_pass() - all members have been sampled: judge the groups
- * @now_ns: time of the pass
- * @room: bytes of memory and swap still to be had
+ * seep_group_pass() - judge all groups, after their members were sampled in a full pass
+ * @now_ns: time of the pass, CLOCK_MONOTONIC
+ * @headroom: bytes of available memory and free swap
  * @c: configuration in force
+ *
+ * Context: process, may sleep, seep_table_mutex.
  */
-void seep_group_pass(u64 now_ns, u64 room, const struct seep_conf *c)
+void seep_group_pass(u64 now_ns, u64 headroom, const struct seep_conf *c)
 {
 	struct seep_group *g;
 	bool full = false;
@@ -386,8 +421,8 @@ void seep_group_pass(u64 now_ns, u64 room, const struct seep_conf *c)
 		if (!g->history && g->shared)
 			begin_history(g, now_ns, &full);
 		if (g->history) {
-			sum_up(g, &g->history->last, now_ns, room);
-			judge(g, c);
+			sum_up(g, &g->history->last, now_ns, headroom);
+			feed_history(g, c);
 		}
 		g->grew = g->sum.growing;
 		memset(&g->sum, 0, sizeof(g->sum));

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Which source tells of page faults: the tracepoints where the kernel has
- * them, else the software event of perf.
+ * Hooks: chooses the source of page faults. It is the tracepoints where the kernel has
+ * them, otherwise perf's software event.
+ *
+ * Context: module init and exit; process context, may sleep. No locks.
  */
 #include <linux/module.h>
 #include <linux/string.h>
@@ -12,7 +14,7 @@ static char *hook = "auto";
 module_param(hook, charp, 0444);
 MODULE_PARM_DESC(hook, "source of page faults: auto, tracepoint or software (default auto)");
 
-/* In order of preference. */
+/* in order of preference */
 static const struct seep_hook_ops * const sources[] = {
 	&seep_hook_tracepoint,
 	&seep_hook_software,
@@ -20,6 +22,7 @@ static const struct seep_hook_ops * const sources[] = {
 
 const struct seep_hook_ops *seep_hook;
 
+/* Argument of compare_name(). */
 struct search {
 	const char *name;
 	struct tracepoint *found;
@@ -33,7 +36,13 @@ static void compare_name(struct tracepoint *tp, void *arg)
 		s->found = tp;
 }
 
-/* The symbols of these tracepoints are not exported; their names are an ABI. */
+/**
+ * seep_find_tracepoint() - find a tracepoint of the kernel by name
+ * @name: its name, which is an ABI; its symbol is not exported
+ *
+ * Context: process, may sleep.
+ * Return: NULL when there is none.
+ */
 struct tracepoint *seep_find_tracepoint(const char *name)
 {
 	struct search s = { .name = name };
@@ -42,9 +51,15 @@ struct tracepoint *seep_find_tracepoint(const char *name)
 	return s.found;
 }
 
-/*
- * Up to v5.10 taking a probe out needs memory and may fail; the probe must not
- * stay behind in text that is about to go.
+/**
+ * seep_tracepoint_unregister() - detach a probe, whatever it takes
+ * @tp: the tracepoint
+ * @probe: the probe
+ *
+ * Up to v5.10 detaching allocates memory and may fail. The probe must not stay attached to
+ * text that is about to be freed.
+ *
+ * Context: process, may sleep.
  */
 void seep_tracepoint_unregister(struct tracepoint *tp, void *probe)
 {
@@ -57,6 +72,13 @@ static bool wanted(const struct seep_hook_ops *ops)
 	return sysfs_streq(hook, "auto") || sysfs_streq(hook, ops->name);
 }
 
+/**
+ * seep_hook_start() - start the first source that works
+ *
+ * Context: module init.
+ * Return: 0; -EINVAL: no source is called as the parameter hook; else the error of the
+ * last source.
+ */
 int seep_hook_start(void)
 {
 	int i, rc = -EINVAL;
@@ -76,6 +98,11 @@ int seep_hook_start(void)
 	return rc;
 }
 
+/**
+ * seep_hook_stop() - stop the source; no handler runs any more on return
+ *
+ * Context: module exit, or init that failed.
+ */
 void seep_hook_stop(void)
 {
 	seep_hook->stop();

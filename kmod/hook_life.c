@@ -2,13 +2,16 @@
 /*
  * Hook: birth and death of processes.
  *
- * A record is made here when a process is forked: it may be the heir of one that
- * ends before it has run; else at the first fault of a mm, as after vfork and exec,
- * where an heir may still be missed. Its program changes here
- * (exec), and deaths are counted, of the mm that exec leaves too, so that the dead are
- * cleared away before the next tick when there are many.
- * sched_process_exit has lost p->mm up to 6.15, and comes before that later:
- * who is dead is read from mm_users instead.
+ * A fork creates the record of the child here: the child may inherit the memory of a
+ * process that ends before the child has run. After vfork and exec a mm gets its record at
+ * its first page fault, and such an inheritance may be missed.
+ *
+ * An exec changes the program of a record. Exits are counted, and so is the mm that exec
+ * leaves, so that many dead records are buried before the next tick. Up to v6.15
+ * sched_process_exit comes after p->mm was cleared, later it comes before. A record is
+ * therefore known to be dead by mm_users only.
+ *
+ * Context: probes run in process context with preemption off. No locks.
  */
 #include <linux/sched/signal.h>
 #include <linux/tracepoint.h>
@@ -16,46 +19,19 @@
 #include <trace/events/sched.h>
 #include "seep.h"
 
-/*
- * Deaths between two clearings: few records wait dead, and a pass pays off. In a
- * full table the dead keep out the living and wait less; but a clearing walks
- * the table, so that a large one is not walked for each of them.
- */
-#define DEATHS_MIN	64U
-static atomic_t deaths = ATOMIC_INIT(0);
-
-static void clear_after(u32 dead)
-{
-	u32 live = seep_tab_count();
-
-	if (!dead || dead < (seep_tab_full() ? live / 64 : max(DEATHS_MIN, live / 8)))
-		return;
-	atomic_set(&deaths, 0);
-	seep_tick_kick();
-}
-
-/*
- * A mm was refused for want of room, which those may take who died before the
- * table was full. Context: any but NMI.
- */
-void seep_hook_life_full(void)
-{
-	clear_after(atomic_read(&deaths));
-}
-
 static void on_exec(void *data, struct task_struct *p, pid_t old_pid,
 		    struct linux_binprm *bprm)
 {
 	if (seep_disabled())
 		return;
 	seep_count(EXECS);
-	clear_after(atomic_inc_return(&deaths));	/* the mm that it had */
+	seep_tab_death();		/* of the mm that exec has left */
 	seep_tab_exec();
 }
 
 static void on_fork(void *data, struct task_struct *parent, struct task_struct *child)
 {
-	struct mm_struct *mm = child->mm;	/* it does not run yet */
+	struct mm_struct *mm = child->mm;	/* the child does not run yet */
 
 	if (seep_disabled() || !thread_group_leader(child))
 		return;
@@ -70,11 +46,12 @@ static void on_fork(void *data, struct task_struct *parent, struct task_struct *
 static void on_exit(SEEP_TP_EXIT_PROTO)
 {
 	if (seep_disabled() || atomic_read(&p->signal->live))
-		return;		/* off, or other threads go on */
+		return;		/* disabled, or other threads go on */
 	seep_count(EXITS);
-	clear_after(atomic_inc_return(&deaths));
+	seep_tab_death();
 }
 
+/* Compile time only. */
 static void __maybe_unused check_prototypes(void)
 {
 	check_trace_callback_type_sched_process_exec(on_exec);
@@ -82,6 +59,7 @@ static void __maybe_unused check_prototypes(void)
 	check_trace_callback_type_sched_process_exit(on_exit);
 }
 
+/* tp is set while the probe is attached. */
 static struct probe {
 	const char *name;
 	void *handler;
@@ -92,6 +70,11 @@ static struct probe {
 	{ "sched_process_exit", on_exit },
 };
 
+/**
+ * seep_hook_life_stop() - detach the probes; none runs any more on return
+ *
+ * Context: module exit, or init that failed.
+ */
 void seep_hook_life_stop(void)
 {
 	struct probe *p;
@@ -104,7 +87,14 @@ void seep_hook_life_stop(void)
 	tracepoint_synchronize_unregister();
 }
 
-/* Without one of them the tick still finds births and deaths, only later. */
+/**
+ * seep_hook_life_start() - attach the probes
+ *
+ * Without one of them the tick finds births and deaths as well, only later.
+ *
+ * Context: module init.
+ * Return: 0, or -ENOMEM.
+ */
 int seep_hook_life_start(void)
 {
 	struct probe *p;
@@ -113,7 +103,7 @@ int seep_hook_life_start(void)
 	for (p = probes; p < probes + ARRAY_SIZE(probes); p++) {
 		p->tp = seep_find_tracepoint(p->name);
 		rc = p->tp ? tracepoint_probe_register(p->tp, p->handler, NULL) : -ENOENT;
-		if (rc == -ENOMEM) {	/* passing: better no module than half of it */
+		if (rc == -ENOMEM) {	/* temporary: rather fail the load */
 			p->tp = NULL;
 			seep_hook_life_stop();
 			return rc;

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Hook: the software page-fault event of perf, one a CPU, for kernels and
- * architectures without the tracepoints.
+ * Hook: perf's software page-fault event, one per CPU, for kernels and architectures
+ * without the tracepoints.
  *
- * A sample period of 1 calls the overflow handler at every fault. Events die
- * with their CPU and cannot be made or released in a hotplug callback (static
- * keys take cpus_read_lock(), the offlining would never end), so the callbacks
- * only queue the work that sets them right.
+ * With a sample period of 1 the overflow handler runs at every fault. An event dies with
+ * its CPU. It cannot be created or released in a hotplug callback, because static keys take
+ * cpus_read_lock() and the offlining would never end. The callbacks therefore only queue a
+ * worker.
+ *
+ * Context: fault() in any context but NMI, the rest in process context. Lock: event_mutex.
  */
 #include <linux/cpu.h>
 #include <linux/cpuhotplug.h>
@@ -16,16 +18,17 @@
 #include "seep.h"
 
 static DEFINE_PER_CPU(struct perf_event *, event);	/* event_mutex */
-static DEFINE_PER_CPU(int, stale);			/* its CPU came anew; by xchg() */
+static DEFINE_PER_CPU(int, stale);			/* its event is dead; changed by xchg() */
 static DEFINE_MUTEX(event_mutex);
 static enum cpuhp_state hotplug_state;
 
+/* Overflow handler. The event does not tell the access: all faults count as reads. */
 static void fault(struct perf_event *e, struct perf_sample_data *data, struct pt_regs *regs)
 {
 	unsigned int kind = regs && user_mode(regs) ? 0 : SEEP_F_KERNEL;
 	unsigned long flags;
 
-	local_irq_save(flags);		/* up to 5.10 they are on here */
+	local_irq_save(flags);		/* they are on here up to v5.10 */
 	seep_account(kind);
 	local_irq_restore(flags);
 }
@@ -57,7 +60,7 @@ static int create(int cpu)
 	return 0;
 }
 
-/* An event for every online CPU, none for the others. */
+/* Create events on online CPUs without one, release those of offline CPUs. */
 static int reconcile_all(void)
 {
 	int cpu, rc, first = 0;
@@ -69,7 +72,7 @@ static int reconcile_all(void)
 		if (!cpu_online(cpu) || per_cpu(event, cpu))
 			continue;
 		rc = create(cpu);
-		if (rc && rc != -ENODEV) {	/* -ENODEV: it went offline meanwhile */
+		if (rc && rc != -ENODEV) {	/* -ENODEV: the CPU went offline meanwhile */
 			seep_count(HOOK_EVENTS_FAILED);
 			if (!first)
 				first = rc;
@@ -90,9 +93,9 @@ static void reconcile_work(struct work_struct *unused)
 static DECLARE_WORK(reconcile, reconcile_work);
 
 /*
- * Whatever event it has is from before it went, and dead. Not said when it
- * goes: it is still online then, and the work would make a new one in time to
- * die with it.
+ * Online callback. The event from before the CPU went offline is dead. It is not marked in
+ * cpu_goes(): the CPU is still online there, and the worker would create a new event just
+ * to die with it. xchg() pairs with the one in reconcile_all().
  */
 static int cpu_came(unsigned int cpu)
 {
@@ -141,7 +144,7 @@ static void stop(void)
 	cpuhp_remove_state_nocalls(hotplug_state);
 	cancel_work_sync(&reconcile);
 	release_all();
-	synchronize_rcu();	/* a handler that the release has interrupted leaves */
+	synchronize_rcu();	/* handlers that ran when their event was released */
 }
 
 const struct seep_hook_ops seep_hook_software = {

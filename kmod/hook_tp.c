@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Hook: the page-fault tracepoints, user and kernel mode.
+ * Hook: the page-fault tracepoints of user and kernel mode.
  *
- * They fire before the fault is handled, with interrupts off and no mm lock
- * held. In kernel mode any other lock may be held, and it may be an NMI.
+ * Context: probes run before the fault is handled, with interrupts off and no mm lock held.
+ * In kernel mode any other lock may be held, and it may be an NMI. start() and stop() run in
+ * process context. No locks.
  */
 #include <linux/mm.h>
 #include <linux/tracepoint.h>
@@ -12,6 +13,7 @@
 
 #ifdef SEEP_HAVE_FAULT_TRACEPOINTS
 
+/* The access, from the error code of the architecture: SEEP_F_WRITE or 0. */
 static inline unsigned int access(unsigned long error_code)
 {
 #if defined(CONFIG_X86)
@@ -36,7 +38,7 @@ static void fault_kernel(void *data, unsigned long address, struct pt_regs *regs
 		seep_account(SEEP_F_KERNEL | access(error_code));
 }
 
-/* Never called: a wrong prototype must not compile (on CFI it would panic). */
+/* Compile time only: a probe of a wrong type must not compile (CFI would panic). */
 static void __maybe_unused check_prototypes(void)
 {
 	check_trace_callback_type_page_fault_user(fault_user);

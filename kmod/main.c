@@ -2,55 +2,18 @@
 /*
  * seepage: finds memory leaks of user processes from inside the kernel.
  *
- * The stages start in the order of the pipeline, sources last but for those
- * who may ask (netlink, debugfs), and stop in the reverse order.
+ * Module init starts the stages in pipeline order, except that sources (hooks) start
+ * after the stages that they feed, and readers (netlink, debugfs) last. Module exit
+ * stops them in reverse.
  */
 #include <linux/module.h>
-#include <linux/random.h>
 #include "seep.h"
-
-u64 seep_instance;
-
-static const char *disabled_why;	/* set once; NULL: at work */
-
-/**
- * seep_disable() - stop the module's work for good
- * @why: constant text, shown in the status
- *
- * For an invariant that turned out broken: the box goes on, only we do not.
- * The worker runs no pass and no handler touches the table any more; readers
- * see what was known, and rmmod works as ever.
- * Context: any.
- */
-void seep_disable(const char *why)
-{
-	seep_count(INVARIANTS_BROKEN);
-	/* printing here could take the lock that somebody holds already */
-	if (!cmpxchg(&disabled_why, NULL, why) && !seep_tick_kick())
-		seep_disabled_report();
-}
-
-/* Says once in the kernel log that the module's work was stopped, and why. */
-void seep_disabled_report(void)
-{
-	static int said;
-	const char *why = seep_disabled();
-
-	if (why && !xchg(&said, 1))
-		pr_err("switched off: %s\n", why);
-}
-
-const char *seep_disabled(void)
-{
-	return READ_ONCE(disabled_why);
-}
 
 static int __init seepage_init(void)
 {
 	int rc;
 
-	seep_instance = get_random_u64() | 1;
-	rc = seep_config_init();
+	rc = seep_config_init(seep_pmu_check);
 	if (rc)
 		return rc;
 	rc = seep_pool_init();
@@ -76,7 +39,7 @@ static int __init seepage_init(void)
 	rc = seep_netlink_init();
 	if (rc)
 		goto hook;
-	seep_debugfs_init();	/* last: of what fails later nobody may hold a file open */
+	seep_debugfs_init();	/* last: files may be open from here on, so nothing may fail */
 	pr_info("version %s, hook %s\n", SEEP_VERSION, seep_hook->name);
 	return 0;
 

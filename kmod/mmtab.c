@@ -2,15 +2,14 @@
 /*
  * The table: mm -> record.
  *
- * A record is made when its mm is forked or first faults, in a hook, from the pool,
- * and holds the mm with mmgrab(): the address cannot come to mean another
- * process. When nobody uses the mm any more the worker buries the record: out
- * of the table, out of every CPU's cache, and after a grace period back into
- * the pool.
+ * A hook creates a record from the pool when a mm is forked or first faults. The record
+ * holds the mm with mmgrab(), so the address cannot be reused for another process. When
+ * no task uses the mm any more, the worker buries the record: it takes it out of the table
+ * and out of the cache of every CPU, and after a grace period returns it to the pool.
  *
- * tab.lock is a raw spinlock that is taken for births and deaths only, with
- * interrupts off. Lookups take no lock. Walkers hold seep_table_mutex, without
- * which no record dies.
+ * Locks: tab.lock is a raw spinlock with interrupts off, taken for births and burials.
+ * Look-ups take no lock, they are under RCU. Walkers hold seep_table_mutex, which keeps
+ * all records alive; it is taken before tab.lock.
  */
 #include <linux/hash.h>
 #include <linux/mm.h>
@@ -26,15 +25,25 @@
 
 #define HASH_BITS	13
 
-/* Keeps records alive: the worker and readers. Taken before tab.lock. */
+#define SPARE_MIN	64U		/* empty records to keep ahead of births */
+
+/*
+ * Deaths before the worker is kicked. A pass over the table must pay off, but few records
+ * may wait dead. In a full table dead records keep out new ones, so fewer may wait; still
+ * a large table is not walked for each of them.
+ */
+#define DEATHS_MIN	64U
+static atomic_t deaths = ATOMIC_INIT(0);	/* since the last kick */
+
+/* Keeps all records alive: held by the worker and by readers. Taken before tab.lock. */
 DEFINE_MUTEX(seep_table_mutex);
 
-LIST_HEAD(seep_tab_all);
+LIST_HEAD(seep_tab_all);	/* by age; lock and mutex as for seep_rec.all */
 
 static struct {
-	raw_spinlock_t lock;
+	raw_spinlock_t lock;		/* interrupts off */
 	struct hlist_head *bucket;	/* lock to change, RCU to walk */
-	u32 live;			/* lock; read without it for display */
+	u32 live;			/* records; lock to change, read without as a hint */
 	u64 last_id;			/* lock */
 } tab = {
 	.lock = __RAW_SPIN_LOCK_UNLOCKED(tab.lock),
@@ -47,10 +56,11 @@ static struct hlist_head *bucket_of(const struct mm_struct *mm)
 
 /**
  * seep_tab_find() - the record of a mm
- * @mm: compared only, never looked into
+ * @mm: compared, never dereferenced
  *
- * Context: rcu_read_lock(). The record stays as long as the mm is in use, or
- * seep_table_mutex is held.
+ * Context: rcu_read_lock() or interrupts off. The record stays while the mm is in use, or
+ * while seep_table_mutex is held.
+ * Return: NULL when there is none.
  */
 struct seep_rec *seep_tab_find(const struct mm_struct *mm)
 {
@@ -62,49 +72,71 @@ struct seep_rec *seep_tab_find(const struct mm_struct *mm)
 	return NULL;
 }
 
+/* Set mm, pid, times and comm of a new record. READ_ONCE(): de_thread() changes it. */
 static void identify(struct seep_rec *rec, struct mm_struct *mm, struct task_struct *owner)
 {
 	struct task_struct *leader = READ_ONCE(owner->group_leader);
 
 	mmgrab(mm);
 	rec->mm = mm;
-	/* of a parent that was reaped meanwhile there is none */
+	/* NULL: the parent was reaped meanwhile */
 	rec->pid = get_pid(task_tgid(owner)) ?: get_pid(task_tgid(current));
 	rec->seen_ns = ktime_get_mono_fast_ns();
 	rec->born_ns = leader->start_time;
-	/* comm may be changing; its last byte is NUL at any time */
+	/* comm may be changing; its last byte is always NUL */
 	data_race(memcpy(rec->comm, leader->comm, sizeof(rec->comm)));
 	rec->comm[sizeof(rec->comm) - 1] = '\0';
 }
 
-/* A mm goes without a record; the worker will come back to it. */
+/* Kick the worker if enough records are dead. */
+static void clear_after(u32 dead)
+{
+	u32 live = seep_tab_count();
+
+	if (!dead || dead < (seep_tab_full() ? live / 64 : max(DEATHS_MIN, live / 8)))
+		return;
+	atomic_set(&deaths, 0);
+	seep_kick();
+}
+
+/**
+ * seep_tab_death() - a process has left its mm for good
+ *
+ * Context: any but NMI.
+ */
+void seep_tab_death(void)
+{
+	clear_after(atomic_inc_return(&deaths));
+}
+
+/* Count why a mm gets no record. The worker will create one later. */
 static void refuse(u32 max)
 {
 	if (READ_ONCE(tab.live) >= max) {
 		seep_count(TABLE_FULL);
-		seep_hook_life_full();
+		clear_after(atomic_read(&deaths));	/* deaths from before it was full */
 	} else {
 		seep_count(POOL_EMPTY);
-		seep_tick_kick();
+		seep_kick();
 	}
 	seep_owner_missed();
 }
 
-/* The pool runs low, but not because the table is all but full. */
+/* The pool is low, and not because the table is almost full. */
 static bool needs_refill(u32 max)
 {
 	u32 live = READ_ONCE(tab.live);
 
-	return live < max && (seep_pool_left() < min(SEEP_POOL_MIN / 2, max - live) ||
+	return live < max && (seep_pool_left() < min(SPARE_MIN / 2, max - live) ||
 			      seep_pmu_short());
 }
 
 /**
- * seep_tab_birth() - a record for a mm, or the one it has
+ * seep_tab_birth() - create the record of a mm, or find the one it has
  * @mm: in use
  * @owner: runs in it, or will
  *
- * Context: RCU; any lock held, not NMI.
+ * Context: RCU; any lock may be held, not NMI.
  * Return: NULL when the table is full or the pool is empty; both are counted.
  */
 struct seep_rec *seep_tab_birth(struct mm_struct *mm, struct task_struct *owner)
@@ -115,8 +147,9 @@ struct seep_rec *seep_tab_birth(struct mm_struct *mm, struct task_struct *owner)
 	bool born = false;
 
 	/*
-	 * No room: said without the lock, which every fault of every untracked
-	 * mm would otherwise fight for.
+	 * Refuse without the lock: otherwise every fault of every process without a
+	 * record would contend for it. READ_ONCE() pairs with WRITE_ONCE() below and in
+	 * unpublish().
 	 */
 	if (seep_disabled())
 		return NULL;
@@ -125,7 +158,7 @@ struct seep_rec *seep_tab_birth(struct mm_struct *mm, struct task_struct *owner)
 		return NULL;
 	}
 	seep_lock(&tab.lock, flags);
-	rec = seep_tab_find(mm);	/* another thread of it may have been faster */
+	rec = seep_tab_find(mm);	/* another thread may have created it */
 	if (rec)
 		goto unlock;
 	if (tab.live < max)
@@ -147,15 +180,15 @@ unlock:
 	else if (born)
 		trace_seepage_birth(rec);
 	if (needs_refill(max))
-		seep_tick_kick();
+		seep_kick();
 	return rec;
 }
 
 /**
- * seep_tab_get() - the record of the mm that current runs in, made if need be
+ * seep_tab_get() - the record of the mm that current runs in; created if there is none
  * @mm: current->mm
  *
- * Context: interrupts off, any lock held, not NMI.
+ * Context: interrupts off, any lock may be held, not NMI.
  * Return: NULL when the table is full or the pool is empty; both are counted.
  */
 struct seep_rec *seep_tab_get(struct mm_struct *mm)
@@ -165,14 +198,18 @@ struct seep_rec *seep_tab_get(struct mm_struct *mm)
 	rcu_read_lock();
 	rec = seep_tab_find(mm);
 	if (!rec && current->flags & PF_KTHREAD)
-		seep_owner_missed();	/* a guest in somebody's mm, no owner */
+		seep_owner_missed();	/* it only borrows the mm and cannot own it */
 	else if (!rec)
 		rec = seep_tab_birth(mm, seep_owner_of(current, mm));
 	rcu_read_unlock();
 	return rec;
 }
 
-/* current has a new program, and with it a new mm. Context: preemption off. */
+/**
+ * seep_tab_exec() - current has executed a program and has a new mm
+ *
+ * Context: preemption off.
+ */
 void __cold seep_tab_exec(void)
 {
 	struct seep_rec *rec;
@@ -180,17 +217,53 @@ void __cold seep_tab_exec(void)
 
 	local_irq_save(flags);
 	rec = seep_tab_get(current->mm);
-	if (rec)
+	if (rec)		/* pairs with READ_ONCE() in seep_read_around() */
 		WRITE_ONCE(rec->born_ns, ktime_get_mono_fast_ns());
 	seep_pmu_exec(rec);
 	local_irq_restore(flags);
 }
 
+/* Empty records to keep: more than births usually take between two ticks. */
+static u32 spare_records(u32 max)
+{
+	u32 live = seep_tab_count();
+
+	return live >= max ? 0 : min(SPARE_MIN + live / 16, max - live);
+}
+
+/**
+ * seep_tab_resize() - fit the pool to the births until the next call
+ * @extra: further records, as far as max_processes allows
+ *
+ * Records that are far too many are freed: max_processes was lowered, or most processes
+ * have ended.
+ *
+ * Context: process, may sleep, seep_table_mutex.
+ * Return: false when memory is short; the next tick tries again.
+ */
+bool seep_tab_resize(u32 extra)
+{
+	u32 max = seep_config_value(SEEPAGE_CFG_MAX_PROCESSES);
+	u32 want = spare_records(max) + extra;
+
+	lockdep_assert_held(&seep_table_mutex);
+	while (seep_pool_left() < want && seep_tab_count() + seep_pool_left() < max) {
+		if (!seep_pool_add())
+			return false;
+		cond_resched();
+	}
+	seep_pool_trim(2 * want);
+	seep_pmu_refill();
+	return true;
+}
+
+/* Pairs with WRITE_ONCE() in unpublish(). */
 static bool is_dead(const struct seep_rec *rec)
 {
 	return READ_ONCE(rec->dead);
 }
 
+/* Take a record out of the table. RCU readers may still see it. */
 static void __cold unpublish(struct seep_rec *rec, struct list_head *graves)
 {
 	unsigned long flags;
@@ -205,13 +278,13 @@ static void __cold unpublish(struct seep_rec *rec, struct list_head *graves)
 }
 
 /**
- * seep_tab_bury() - take the records of the dead out of the table
- * @graves: they are linked here by @hot, their fault counts complete
+ * seep_tab_bury() - take dead records out of the table
+ * @graves: list that they are added to, by their member hot
  *
- * Once mm_users is 0 no task runs in the mm, so no CPU can start to count for
- * it; the caches that still hold it are emptied.
+ * A record is dead when mm_users is 0. No task runs in the mm then, and no CPU can begin
+ * to count for it. The caches that still hold it are folded, so fault counts are complete.
  *
- * Context: process, seep_table_mutex.
+ * Context: process, may sleep, seep_table_mutex.
  */
 void __cold seep_tab_bury(struct list_head *graves)
 {
@@ -233,19 +306,21 @@ void __cold seep_tab_bury(struct list_head *graves)
 }
 
 /**
- * seep_tab_free() - give the buried records back
+ * seep_tab_free() - return buried records to the pool
  * @graves: from seep_tab_bury(), empty on return
  *
- * Context: process; not seep_table_mutex (waits for a grace period).
+ * Context: process, may sleep for a grace period; not under seep_table_mutex.
  */
 void __cold seep_tab_free(struct list_head *graves)
 {
 	struct seep_rec *rec, *n;
+	u32 max;
 
 	if (list_empty(graves))
 		return;
-	synchronize_rcu();	/* lookups of other mms may stand on these */
-	/* a kernel thread that borrows a mm may have found its record late */
+	max = seep_config_value(SEEPAGE_CFG_MAX_PROCESSES);
+	synchronize_rcu();	/* readers in seep_tab_find() may still walk over these */
+	/* a kernel thread that borrows the mm may have found the record since */
 	mutex_lock(&seep_table_mutex);
 	seep_account_fold(is_dead);
 	mutex_unlock(&seep_table_mutex);
@@ -253,53 +328,82 @@ void __cold seep_tab_free(struct list_head *graves)
 		seep_count(DEATHS);
 		mmdrop(rec->mm);
 		put_pid(rec->pid);
-		seep_pool_give(rec);
+		seep_pool_give(rec, spare_records(max));
 		cond_resched();
 	}
 	INIT_LIST_HEAD(graves);
 }
 
-/* Records in the table, those of the dead that wait for their burial too. */
+/**
+ * seep_tab_count() - records in the table, with dead ones that are not buried yet
+ *
+ * Context: any, a hint.
+ */
 u32 seep_tab_count(void)
 {
 	return READ_ONCE(tab.live);
 }
 
+/**
+ * seep_tab_full() - are there max_processes records?
+ *
+ * Context: any, a hint.
+ */
 bool seep_tab_full(void)
 {
 	return READ_ONCE(tab.live) >= seep_config_value(SEEPAGE_CFG_MAX_PROCESSES);
 }
 
-/* Takes seep_table_mutex itself. */
+/**
+ * seep_tab_count_alive() - records of mms that are in use
+ *
+ * Context: process, may sleep, seep_table_mutex.
+ */
 u32 seep_tab_count_alive(void)
 {
 	struct seep_rec *rec;
 	u32 n = 0;
 
-	mutex_lock(&seep_table_mutex);
 	seep_for_each_rec(rec) {
 		n += !seep_rec_gone(rec);
 		cond_resched();
 	}
-	mutex_unlock(&seep_table_mutex);
 	return n;
 }
 
+/**
+ * seep_tab_bytes() - memory of records and table
+ *
+ * Context: any, for display.
+ */
 u64 seep_tab_bytes(void)
 {
 	return seep_pool_bytes() + (sizeof(struct hlist_head) << HASH_BITS);
 }
 
+/**
+ * seep_tab_init() - allocate the table and fill the pool
+ *
+ * Context: module init.
+ * Return: 0 or -ENOMEM.
+ */
 int __init seep_tab_init(void)
 {
 	tab.bucket = kvcalloc(1U << HASH_BITS, sizeof(*tab.bucket), GFP_KERNEL);
 	if (!tab.bucket)
 		return -ENOMEM;
-	seep_owner_missed();	/* so far nobody has a record */
+	mutex_lock(&seep_table_mutex);
+	seep_tab_resize(0);
+	mutex_unlock(&seep_table_mutex);
+	seep_owner_missed();	/* no process has a record yet */
 	return 0;
 }
 
-/* After the hooks and the worker have stopped. */
+/**
+ * seep_tab_exit() - return all records to the pool and free the table
+ *
+ * Context: module exit, after the hooks and the worker have stopped.
+ */
 void __cold seep_tab_exit(void)
 {
 	struct seep_rec *rec;

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Owners: which process a mm is known by, and which mm a process runs in.
+ * Owners: the process that a record is known by, and the record of a process.
  *
- * A record belongs to a mm, a person asks for a pid. Threads share both;
- * a vfork child runs in its parent's mm until it executes; processes made with
- * clone(CLONE_VM) share a mm for good, and the record is known by one of them.
+ * A record belongs to a mm, users ask for a pid. Threads share both. A vfork child runs in
+ * the mm of its parent until it executes a program. Processes made with clone(CLONE_VM)
+ * share a mm for good; the record is known by one of them.
+ *
+ * Context: process. Locks: RCU for tasks, seep_table_mutex for records.
  */
+#include <linux/cred.h>
+#include <linux/err.h>
 #include <linux/idr.h>
 #include <linux/mm_types.h>
 #include <linux/pid.h>
@@ -16,14 +20,18 @@
 #include <linux/sched/task.h>
 #include "seep.h"
 
-static bool missed;		/* some mm found no record; adopt it later */
+/* Some mm has no record: adopt it later. A hint; READ_ONCE() and WRITE_ONCE() in this file. */
+static bool missed;
 
 /**
- * seep_owner_of() - whose mm this is
- * @t: runs in @mm, maybe as the vfork child of its owner
- * @mm: compared only
+ * seep_owner_of() - the process that owns a mm
+ * @t: a task that runs in @mm, maybe as a vfork child of the owner
+ * @mm: compared, never dereferenced
+ *
+ * READ_ONCE() pairs with plain stores of vfork_done and mm in kernel/fork.c and exec.c.
  *
  * Context: RCU.
+ * Return: @t or the ancestor that it borrows the mm from.
  */
 struct task_struct *seep_owner_of(struct task_struct *t, const struct mm_struct *mm)
 {
@@ -40,8 +48,8 @@ struct task_struct *seep_owner_of(struct task_struct *t, const struct mm_struct 
 }
 
 /*
- * Does @visit to the first thread of a process that runs in a mm of its own,
- * which stays its mm meanwhile. Context: RCU; @visit under task_lock().
+ * Call @visit for the first thread of @process that runs in a mm of its own. task_lock()
+ * keeps t->mm stable meanwhile. Context: RCU; @visit must not sleep.
  */
 static void visit_user_thread(struct task_struct *process,
 			      void (*visit)(struct task_struct *t, void *arg), void *arg)
@@ -60,15 +68,22 @@ static void visit_user_thread(struct task_struct *process,
 	}
 }
 
-/* ---- who has no record yet ---- */
+/* ---- processes without a record ---- */
 
-/* Some mm goes without a record: seep_owner_adopt_all() will come to it. Any context. */
+/**
+ * seep_owner_missed() - note that some mm has no record
+ *
+ * The next seep_owner_adopt_all() will look for it.
+ *
+ * Context: any.
+ */
 void seep_owner_missed(void)
 {
 	if (!READ_ONCE(missed))
 		WRITE_ONCE(missed, true);
 }
 
+/* Give the mm of @t a record, or count it in *@arg. Context: task_lock(). */
 static void adopt(struct task_struct *t, void *arg)
 {
 	u32 *missing = arg;
@@ -77,7 +92,7 @@ static void adopt(struct task_struct *t, void *arg)
 		++*missing;
 }
 
-/* One walk over all processes; how many are still without a record. */
+/* Walk all processes once. Return: how many are still without a record. */
 static u32 adopt_walk(void)
 {
 	struct task_struct *p;
@@ -91,11 +106,11 @@ static u32 adopt_walk(void)
 }
 
 /**
- * seep_owner_adopt_all() - records for processes that found none
+ * seep_owner_adopt_all() - create records for processes without one
  *
- * At load that is every process; later those that came while the table was
- * full or the pool empty. A walk cannot allocate, so walks and refills take
- * turns until nobody is left, or no record is to be had.
+ * At load that is every process, later those that came while the table was full or the
+ * pool empty. A walk cannot allocate, so walks and refills of the pool alternate until
+ * no process is left, or refilling does not help.
  *
  * Context: process, may sleep, seep_table_mutex.
  */
@@ -110,16 +125,16 @@ void seep_owner_adopt_all(void)
 		WRITE_ONCE(missed, false);
 		missing = adopt_walk();
 		if (missing)
-			seep_pool_refill(missing);
+			seep_tab_resize(missing);
 		cond_resched();
-	} while (missing && missing < last);	/* as long as it helps */
+	} while (missing && missing < last);	/* as long as a refill helps */
 	if (missing)
 		seep_owner_missed();
 }
 
 /* ---- the owner of a record ---- */
 
-/* The mm that a process runs in: to be compared, not to be looked into. RCU. */
+/* The mm that a process runs in, to be compared only. Context: RCU. */
 static struct mm_struct *mm_of(struct task_struct *process)
 {
 	struct mm_struct *mm = NULL;
@@ -133,7 +148,7 @@ static struct mm_struct *mm_of(struct task_struct *process)
 	return mm;
 }
 
-/* Also when the first thread has left and others go on. RCU. */
+/* True also when the first thread has exited and others go on. Context: RCU. */
 static bool has_owner(const struct seep_rec *rec)
 {
 	struct task_struct *p = pid_task(rec->pid, PIDTYPE_TGID);
@@ -141,16 +156,17 @@ static bool has_owner(const struct seep_rec *rec)
 	return p && !(p->flags & PF_KTHREAD) && mm_of(p) == rec->mm;
 }
 
-/* Takes over the reference to @pid. */
+/* Change the pid of a record; takes over the reference to @pid. */
 static void set_owner(struct seep_rec *rec, struct pid *pid)
 {
 	struct pid *old = rec->pid;
 
 	rec->pid = pid;
-	rec->cgroup_ns = 0;	/* what is left in its cgroup, which may be another */
+	rec->cgroup_ns = 0;	/* headroom of its cgroup: the new owner may be in another cgroup */
 	put_pid(old);
 }
 
+/* Argument of take_heir(): another process that uses the mm. */
 struct heir {
 	const struct mm_struct *mm;
 	struct pid *pid;
@@ -165,16 +181,15 @@ static void take_heir(struct task_struct *t, void *arg)
 }
 
 /**
- * seep_owner_lost() - the process that @rec is known by left its mm
+ * seep_owner_refresh() - find a new owner when the process of a record has left its mm
  * @rec: of a mm that is in use
  *
- * When the process that came first is gone, another one that shares the mm
- * gives the record its pid.
+ * Another process that shares the mm then gives the record its pid.
  *
- * Context: process, seep_table_mutex.
+ * Context: process, may sleep, seep_table_mutex.
  * Return: true when the record has a new pid.
  */
-bool seep_owner_lost(struct seep_rec *rec)
+bool seep_owner_refresh(struct seep_rec *rec)
 {
 	struct heir heir = { .mm = rec->mm };
 	struct task_struct *p;
@@ -195,7 +210,7 @@ bool seep_owner_lost(struct seep_rec *rec)
 
 /* ---- the record of a process ---- */
 
-/* @process goes on in the mm that its first owner has left: it is known by that now. */
+/* Make @process the owner if the previous owner has left the mm. */
 static void take_over(struct seep_rec *rec, struct task_struct *process)
 {
 	struct pid *pid = task_tgid(process);	/* NULL: it was reaped meanwhile */
@@ -207,13 +222,12 @@ static void take_over(struct seep_rec *rec, struct task_struct *process)
 /**
  * seep_owner_rec() - the record of the mm that a process runs in
  * @process: leader of a thread group, no kernel thread
- * @exiting: set when it has no mm any more
+ * @exiting: out: true when the process has no mm any more
  *
- * Between an exec and its first fault a process has no record yet: it is given
- * one.
+ * A process has no record between exec and its first page fault; it gets one here.
  *
- * Context: process, RCU, seep_table_mutex, without which the record may die.
- * Return: NULL when there is no mm, or no room for a record.
+ * Context: process, RCU, and seep_table_mutex, which keeps the record alive.
+ * Return: NULL when there is no mm, or no empty record.
  */
 struct seep_rec *seep_owner_rec(struct task_struct *process, bool *exiting)
 {
@@ -230,7 +244,7 @@ struct seep_rec *seep_owner_rec(struct task_struct *process, bool *exiting)
 			visit_user_thread(process, adopt, &missing);
 			rec = seep_tab_find(mm);
 		}
-		/* it may have executed meanwhile, and another process got the address */
+		/* it may have executed meanwhile, and another process got the old address */
 	} while (mm_of(process) != mm);
 	if (missing)
 		seep_owner_missed();
@@ -240,7 +254,7 @@ struct seep_rec *seep_owner_rec(struct task_struct *process, bool *exiting)
 	return mm ? rec : NULL;
 }
 
-/* The record that is known by this pid; RCU. */
+/* The record that has this pid. Context: RCU. */
 static struct seep_rec *known_by(struct pid *pid)
 {
 	struct task_struct *p = pid_task(pid, PIDTYPE_TGID);
@@ -250,43 +264,122 @@ static struct seep_rec *known_by(struct pid *pid)
 	if (!p || p->flags & PF_KTHREAD)
 		return NULL;
 	rec = seep_owner_rec(p, &exiting);
-	/* otherwise it runs in the mm of another one, which tells it */
+	/* if not, the process shares the mm of another one, which stands for both */
 	return rec && rec->pid == pid ? rec : NULL;
 }
 
 /**
- * seep_owner_next() - the next process that has a record
- * @ns: the reader's
- * @nr: the pid in @ns that was told last, 0 at first; moved on
+ * seep_owner_at() - the record of the process with a pid
+ * @ns: pid namespace of the reader
+ * @nr: pid in @ns
  *
- * The order is that of the pids, which a process keeps for life: whatever
- * forks, executes and exits between two calls, a process that was there all
- * the time is told exactly once, with the record of what it runs now.
+ * Context: process, seep_table_mutex, which keeps the record alive.
+ * Return: NULL when there is none.
+ */
+struct seep_rec *seep_owner_at(struct pid_namespace *ns, int nr)
+{
+	struct seep_rec *rec;
+	struct pid *pid;
+
+	rcu_read_lock();
+	pid = find_pid_ns(nr, ns);
+	rec = pid ? known_by(pid) : NULL;
+	rcu_read_unlock();
+	return rec;
+}
+
+/* The next pid in use; *@nr is advanced. Context: RCU. */
+static struct pid *next_pid(struct pid_namespace *ns, int *nr)
+{
+	int next = *nr + 1;
+	struct pid *pid = idr_get_next(&ns->idr, &next);
+
+	if (pid)
+		*nr = next;
+	return pid;
+}
+
+/**
+ * seep_owner_is() - are all three uids of a process those of a user?
+ * @p: the process
+ * @uid: the user
+ *
+ * Context: RCU.
+ */
+bool seep_owner_is(struct task_struct *p, kuid_t uid)
+{
+	const struct cred *cred = __task_cred(p);
+
+	return uid_eq(cred->uid, uid) && uid_eq(cred->euid, uid) && uid_eq(cred->suid, uid);
+}
+
+/**
+ * seep_owner_next_of() - the next process of a user, with a record or without
+ * @uid: the user
+ * @ns: pid namespace of the reader
+ * @nr: as for seep_owner_next()
+ *
+ * Without the mutex: a user with few processes must not keep others waiting while the
+ * processes of all users are passed over.
+ *
+ * Context: process, may sleep, no lock.
+ * Return: false at the end, or when current was killed.
+ */
+bool seep_owner_next_of(kuid_t uid, struct pid_namespace *ns, int *nr)
+{
+	struct task_struct *p;
+	struct pid *pid;
+	bool found;
+
+	do {
+		rcu_read_lock();
+		pid = next_pid(ns, nr);
+		p = pid ? pid_task(pid, PIDTYPE_TGID) : NULL;
+		found = p && seep_owner_is(p, uid);
+		rcu_read_unlock();
+		cond_resched();
+	} while (pid && !found && !fatal_signal_pending(current));
+	return found;
+}
+
+/**
+ * seep_owner_next() - the next process with a record
+ * @ns: pid namespace of the reader
+ * @nr: pid in @ns of the last process, 0 at first; advanced
+ *
+ * The order is that of pids, which a process keeps for life. Whatever forks, executes and
+ * exits between two calls, a process that lives during the whole walk is returned exactly
+ * once, with the record of the program that it runs now. Every 64 pids at most the mutex is
+ * released for a moment, so that the worker does not wait for the whole walk.
  *
  * Context: process, may sleep, seep_table_mutex.
- * Return: NULL at the end. The record stays until the mutex is released.
+ * Return: NULL at the end. The record stays until the mutex is released, by the next call
+ * too. ERR_PTR(-EINTR): current was killed, and the mutex is not held any more.
  */
 struct seep_rec *seep_owner_next(struct pid_namespace *ns, int *nr)
 {
-	struct seep_rec *rec = NULL;
+	struct seep_rec *rec;
 	struct pid *pid;
-	u32 n = 0;
-	int next;
+	int last;
 
 	lockdep_assert_held(&seep_table_mutex);
 	do {
-		/* who is to be told may have no record yet */
-		if (!(n++ % SEEP_RESCHED_EVERY) && !seep_pool_left())
-			seep_pool_refill(0);
+		last = *nr;
 		rcu_read_lock();
-		next = *nr + 1;
-		pid = idr_get_next(&ns->idr, &next);
-		if (pid) {
-			*nr = next;
-			rec = known_by(pid);
-		}
+		pid = next_pid(ns, nr);
 		rcu_read_unlock();
-		cond_resched();
-	} while (pid && !rec);
+		if (!pid)
+			return NULL;
+		if ((last ^ *nr) >= SEEP_RESCHED_EVERY) {	/* in another 64 than the last */
+			mutex_unlock(&seep_table_mutex);
+			cond_resched();
+			if (mutex_lock_killable(&seep_table_mutex))
+				return ERR_PTR(-EINTR);
+		}
+		/* the process may need an empty record */
+		if (!seep_pool_left())
+			seep_tab_resize(0);
+		rec = seep_owner_at(ns, *nr);
+	} while (!rec);
 	return rec;
 }

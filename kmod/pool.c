@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The pool: empty records, allocated ahead by the worker, because a birth
- * happens where nothing can be allocated (in a fault or fork, with locks held).
+ * The pool: empty records, allocated ahead of births. A birth happens in a page fault or a
+ * fork with locks held, where nothing can be allocated. How many records there should be
+ * is decided by the table (seep_tab_resize()).
  *
- * pool.lock is a raw spinlock with interrupts off; innermost, below tab.lock.
+ * Lock: pool.lock, a raw spinlock with interrupts off. It is innermost, below tab.lock.
  */
 #include <linux/list.h>
 #include <linux/sched.h>
@@ -12,21 +13,21 @@
 #include "seep.h"
 
 static struct {
-	raw_spinlock_t lock;
-	struct list_head free;		/* lock */
-	u32 n;				/* lock; read without it as a hint */
-	u32 allocated;			/* lock; read without it for display */
-	struct kmem_cache *cache;
+	raw_spinlock_t lock;		/* interrupts off */
+	struct list_head free;		/* lock; linked by seep_rec.all */
+	u32 n;				/* in free; lock to change, read without as a hint */
+	u32 allocated;			/* all records; lock to change, read without for display */
+	struct kmem_cache *cache;	/* set at load */
 } pool = {
 	.lock = __RAW_SPIN_LOCK_UNLOCKED(pool.lock),
 	.free = LIST_HEAD_INIT(pool.free),
 };
 
 /**
- * seep_pool_take() - an empty record
+ * seep_pool_take() - take an empty record
  *
  * Context: any but NMI.
- * Return: NULL when there is none; the worker makes more.
+ * Return: NULL when there is none.
  */
 struct seep_rec *seep_pool_take(void)
 {
@@ -43,6 +44,7 @@ struct seep_rec *seep_pool_take(void)
 	return rec;
 }
 
+/* Add a record to the pool; @new: it was just allocated. */
 static void put(struct seep_rec *rec, bool new)
 {
 	unsigned long flags;
@@ -55,6 +57,7 @@ static void put(struct seep_rec *rec, bool new)
 	seep_unlock(&pool.lock, flags);
 }
 
+/* Free a record. */
 static void release(struct seep_rec *rec)
 {
 	unsigned long flags;
@@ -65,24 +68,16 @@ static void release(struct seep_rec *rec)
 	seep_unlock(&pool.lock, flags);
 }
 
-/* Some more than were ever needed between two ticks, within max_processes. */
-static u32 target(void)
-{
-	u32 max = seep_config_value(SEEPAGE_CFG_MAX_PROCESSES);
-	u32 live = seep_tab_count();
-
-	return live >= max ? 0 : min(SEEP_POOL_MIN + live / 16, max - live);
-}
-
 /**
- * seep_pool_give() - a record that nobody can reach any more
- * @rec: its contents are lost
+ * seep_pool_give() - return a record
+ * @rec: no reader can reach it any more
+ * @enough: where the pool has so many, its memory is freed instead
  *
  * Context: process.
  */
-void seep_pool_give(struct seep_rec *rec)
+void seep_pool_give(struct seep_rec *rec, u32 enough)
 {
-	if (READ_ONCE(pool.n) >= target()) {
+	if (READ_ONCE(pool.n) >= enough) {
 		release(rec);
 		return;
 	}
@@ -91,64 +86,82 @@ void seep_pool_give(struct seep_rec *rec)
 }
 
 /**
- * seep_pool_refill() - as many as births may need until the next time
- * @extra: this many more, as far as max_processes allows
- *
- * What is far too many, since max_processes was lowered or most processes have
- * gone, is given back.
+ * seep_pool_add() - allocate one more record
  *
  * Context: process, may sleep.
- * Return: false when there was no memory for them.
+ * Return: false when memory is short; counted.
  */
-bool seep_pool_refill(u32 extra)
+bool seep_pool_add(void)
 {
-	u32 max = seep_config_value(SEEPAGE_CFG_MAX_PROCESSES);
-	u32 want = target() + extra;
+	struct seep_rec *rec = kmem_cache_zalloc(pool.cache, GFP_KERNEL);
+
+	if (!rec) {
+		seep_count(ALLOC_FAILED);
+		return false;
+	}
+	put(rec, true);
+	return true;
+}
+
+/**
+ * seep_pool_trim() - free records
+ * @most: so many may stay
+ *
+ * Context: process, may sleep.
+ */
+void seep_pool_trim(u32 most)
+{
 	struct seep_rec *rec;
 
-	while (READ_ONCE(pool.n) < want && seep_tab_count() + READ_ONCE(pool.n) < max) {
-		rec = kmem_cache_zalloc(pool.cache, GFP_KERNEL);
-		if (!rec) {
-			seep_count(ALLOC_FAILED);
-			return false;	/* the next tick tries again */
-		}
-		put(rec, true);
-		cond_resched();
-	}
-	while (READ_ONCE(pool.n) > 2 * want) {
+	while (READ_ONCE(pool.n) > most) {
 		rec = seep_pool_take();
 		if (!rec)
 			break;
 		release(rec);
 		cond_resched();
 	}
-	seep_pmu_refill();
-	return true;
 }
 
-/* How many there are: a hint. */
+/**
+ * seep_pool_left() - number of empty records
+ *
+ * READ_ONCE() pairs with WRITE_ONCE() in seep_pool_take() and put().
+ *
+ * Context: any, a hint.
+ */
 u32 seep_pool_left(void)
 {
 	return READ_ONCE(pool.n);
 }
 
-/* Of all records, those in the table too. */
+/**
+ * seep_pool_bytes() - memory of all records, those in the table too
+ *
+ * Context: any, for display.
+ */
 u64 seep_pool_bytes(void)
 {
-	/* for display: one reading is as good as the next */
+	/* a value that changes meanwhile does no harm */
 	return (u64)data_race(pool.allocated) * sizeof(struct seep_rec);
 }
 
+/**
+ * seep_pool_init() - create the cache of records; the pool is empty
+ *
+ * Context: module init.
+ * Return: 0 or -ENOMEM.
+ */
 int __init seep_pool_init(void)
 {
 	pool.cache = KMEM_CACHE(seep_rec, 0);
-	if (!pool.cache)
-		return -ENOMEM;
-	seep_pool_refill(0);
-	return 0;
+	return pool.cache ? 0 : -ENOMEM;
 }
 
-/* After seep_tab_exit(): every record is back. */
+/**
+ * seep_pool_exit() - free everything
+ *
+ * Context: module exit, after seep_tab_exit(), when every record is back.
+ */
 void seep_pool_exit(void)
 {
 	struct seep_rec *rec;

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The figures of one record at this moment: what it holds, what it faulted and
- * how it may have come by that, and how much more it can take.
+ * Reading: all figures of one record at this moment. Memory held, page faults by kind, and
+ * headroom.
+ *
+ * Context: process, seep_table_mutex. Some functions run with interrupts off on the CPU
+ * that counts for the record; these must not sleep.
  */
 #include <linux/mm.h>
 #include <linux/sched/signal.h>
@@ -9,25 +12,25 @@
 #include "read.h"
 #include "seep.h"
 
-#define MOST_THREADS		1024	/* whose CPU time is added up */
-#define FAULT_AROUND_BYTES	65536	/* the kernel's default; not readable for modules */
+#define MOST_THREADS		1024	/* more threads are not added up for CPU time */
+#define FAULT_AROUND_BYTES	65536	/* the kernel's default; modules cannot read it */
 
-struct seep_room seep_room;
+struct seep_headroom seep_headroom;
 
 /**
- * seep_room_read() - what there is left for all
+ * seep_headroom_read() - read the figures that all processes share
  *
  * Context: process, seep_table_mutex.
  */
-void seep_room_read(void)
+void seep_headroom_read(void)
 {
 	long pages = max(si_mem_available(), 0L) + max(get_nr_swap_pages(), 0L);
 
-	seep_room.left = (u64)pages << PAGE_SHIFT;
-	seep_room.pool = (u64)global_node_page_state(NR_SHMEM) << PAGE_SHIFT;
+	seep_headroom.left = (u64)pages << PAGE_SHIFT;
+	seep_headroom.shmem_total = (u64)global_node_page_state(NR_SHMEM) << PAGE_SHIFT;
 }
 
-/* Of the faults since the last sample, those that were anonymous. */
+/* Anonymous faults since the last sample. */
 static noinline u64 classify(const struct seep_rec *rec, const struct seep_sample *s,
 			     const u64 rw[2])
 {
@@ -44,6 +47,7 @@ static noinline u64 classify(const struct seep_rec *rec, const struct seep_sampl
 	return seep_classify_anon(&f);
 }
 
+/* Faults so far; @rw: reads and writes. Context: interrupts off. */
 static void read_faults(const struct seep_rec *rec, struct seep_sample *s, u64 rw[2])
 {
 	rw[0] = atomic64_read(&rec->faults[0]) + atomic64_read(&rec->faults[SEEP_F_KERNEL]);
@@ -55,18 +59,25 @@ static void read_faults(const struct seep_rec *rec, struct seep_sample *s, u64 r
 		s->faults_anon += classify(rec, s, rw);
 }
 
-/* A limit, of which so much is used: is it what the process would run into first? */
+/* Take @limit as the nearest one if it leaves less than those before. Bytes. */
 static void confine(struct seep_sample *s, u64 limit, u64 used, u8 which)
 {
-	u64 room = limit > used ? limit - used : 0;
+	u64 headroom = limit > used ? limit - used : 0;
 
-	if (room < s->headroom) {
-		s->headroom = room;
+	if (headroom < s->headroom) {
+		s->headroom = headroom;
 		s->limit = which;
 	}
 }
 
-/* The sum of what those took who are, after what those took who are gone; 0: too many. */
+/*
+ * CPU time of a process, ns: the sum of its live threads plus that of exited ones.
+ * A thread that exits meanwhile might be in neither sum, so the sum is taken again when the
+ * second part changes. READ_ONCE() pairs with plain stores by the scheduler and
+ * kernel/exit.c.
+ *
+ * Context: RCU. Return: at least 1 ms; 0: too many threads.
+ */
 static u64 cpu_ns(struct task_struct *p)
 {
 	struct task_struct *t;
@@ -75,7 +86,7 @@ static u64 cpu_ns(struct task_struct *p)
 
 	if (READ_ONCE(p->signal->nr_threads) > MOST_THREADS)
 		return 0;
-	do {	/* who leaves meanwhile might be in neither */
+	do {
 		gone = READ_ONCE(p->signal->sum_sched_runtime);
 		ns = gone;
 		for_each_thread(p, t)
@@ -85,15 +96,14 @@ static u64 cpu_ns(struct task_struct *p)
 }
 
 /**
- * seep_read_cpu() - CPU time of all threads that are and were
+ * seep_read_cpu() - CPU time of a process, of live and exited threads
  * @rec: live
  *
- * Of one that runs it is as of the last tick. Not part of seep_sample_read(): that
- * reads with interrupts off.
+ * The time of a running thread is that of its last scheduler tick. This is not part of
+ * seep_sample_read(), which reads with interrupts off.
  *
  * Context: process, seep_table_mutex.
- * Return: milliseconds, wrapping; 0 if the process is gone, SEEP_CPU_UNKNOWN where there
- * are too many threads to ask.
+ * Return: milliseconds, wraps; 0: the process is gone; SEEP_CPU_UNKNOWN: too many threads.
  */
 u32 seep_read_cpu(const struct seep_rec *rec)
 {
@@ -112,10 +122,12 @@ u32 seep_read_cpu(const struct seep_rec *rec)
 }
 
 /**
- * seep_read_at_rest() - forget what is read of a process that is not ok only
- * @s: its last sample; it is ok now, or nothing is known of it any more
+ * seep_sample_clear_watched() - clear the figures that are read under watch only
+ * @s: sample of a process that is ok, or starts anew
+ *
+ * Context: any.
  */
-void seep_read_at_rest(struct seep_sample *s)
+void seep_sample_clear_watched(struct seep_sample *s)
 {
 	s->pmc = 0;
 	s->cpu_ms = 0;
@@ -124,7 +136,7 @@ void seep_read_at_rest(struct seep_sample *s)
 	s->peers_growing = 0;
 }
 
-/* Of one that is not ok, what it is seen beside, for who reads the verdict. */
+/* Further figures for the verdict on a process that is not ok. */
 static void read_beside(const struct seep_rec *rec, struct seep_sample *s)
 {
 	s->pmc = seep_pmu_rise(rec);
@@ -133,9 +145,10 @@ static void read_beside(const struct seep_rec *rec, struct seep_sample *s)
 }
 
 /*
- * What matters only while a process grows or is not ok. What it can still take:
- * what the machine has left, or what a limit of its own leaves, whichever is
- * less. And of one that is not ok, what its hardware counters say, and more.
+ * Figures that matter only while a process grows or is not ok: its headroom, which is the
+ * least that the machine or one of its own limits leaves, and for a process that is not
+ * ok the hardware counters, heap and peers. rlim is written under task_lock() of the
+ * group leader, which is not held here.
  */
 static noinline void read_surroundings(const struct seep_rec *rec, struct seep_sample *s)
 {
@@ -144,7 +157,7 @@ static noinline void read_surroundings(const struct seep_rec *rec, struct seep_s
 
 	if (rec->det.state)
 		read_beside(rec, s);
-	if (seep_evidence_room(rec, s, &limit))
+	if (seep_facts_headroom(rec, s, &limit))
 		confine(s, limit, 0, SEEPAGE_LIMIT_CGROUP);
 	rcu_read_lock();
 	p = pid_task(rec->pid, PIDTYPE_TGID);
@@ -159,6 +172,7 @@ static noinline void read_surroundings(const struct seep_rec *rec, struct seep_s
 	rcu_read_unlock();
 }
 
+/* All figures. Context: interrupts off. */
 static void read_figures(const struct seep_rec *rec, struct seep_sample *s, u64 rw[2])
 {
 	struct mm_struct *mm = rec->mm;
@@ -175,6 +189,7 @@ static void read_figures(const struct seep_rec *rec, struct seep_sample *s, u64 
 		read_surroundings(rec, s);
 }
 
+/* Argument of read_on_the_spot(). */
 struct reading {
 	const struct seep_rec *rec;
 	struct seep_sample *s;
@@ -189,13 +204,13 @@ static void read_on_the_spot(void *arg)
 }
 
 /**
- * seep_sample_read() - the figures of a record as they are now
- * @rec: may be live or gone; nothing of it changes
- * @s: time_ns is given, all else is written
- * @rw: read and write faults, of the same reading
+ * seep_sample_read() - read the figures of a record as they are now
+ * @rec: live or gone; not changed
+ * @s: out; time_ns is set before
+ * @rw: out: read faults and write faults
  *
- * Faults and pages are of one moment: pages gained that no counted fault
- * explains, or faults whose page is not there yet, would be misjudged for good.
+ * Faults and pages are read at the same moment. Otherwise classification would err for
+ * good: on pages gained without a counted fault, or on faults with no page yet.
  *
  * Context: process, may sleep, seep_table_mutex; the mm counters need no lock.
  */
@@ -203,9 +218,9 @@ noinline void seep_sample_read(const struct seep_rec *rec, struct seep_sample *s
 {
 	struct reading r = { .rec = rec, .s = s, .rw = rw };
 
-	s->cold_ns = rec->last.cold_ns;	/* evidence.c's */
+	s->cold_ns = rec->last.cold_ns;	/* set by facts.c */
 	s->cold = rec->last.cold;
-	seep_read_at_rest(s);		/* but where read_surroundings() says otherwise */
+	seep_sample_clear_watched(s);		/* unless read_surroundings() sets them */
 	s->page_shift = PAGE_SHIFT;
 	s->full = false;
 	s->group = false;

@@ -1,31 +1,34 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The passes: what read.c reads of a record, what the detector makes of it, and
- * whom that is told. A full pass reads every record, a short one those under
- * suspicion; tick.c says when.
+ * Passes: read a record (read.c), judge it (detect/), act on the verdict (suspect.c). A
+ * full pass covers all records, a short pass those under watch. tick.c decides when.
+ *
+ * Context: process, may sleep. Lock: seep_table_mutex for everything here.
  */
 #include <linux/ktime.h>
 #include <linux/mm.h>
 #include <linux/sched/mm.h>
+#include "publish.h"
 #include "read.h"
 #include "seep.h"
 #include "trace.h"
 
-#define OWNER_EVERY		32	/* full passes */
+#define OWNER_EVERY		32	/* full passes between two checks of an owner */
 
-static struct {				/* of the pass; seep_table_mutex */
-	u64 now_ns;			/* one clock reading serves all */
-	u64 full;			/* full passes so far */
-	u64 samples;			/* taken in this pass */
-	/* of the record at hand; on the stack the compiler would clear them each time */
+static struct {				/* the present pass; seep_table_mutex */
+	u64 now_ns;			/* CLOCK_MONOTONIC, one reading for all samples */
+	u64 full;			/* full passes since load */
+	u64 samples;			/* samples taken in this pass */
+	/* of the present record; on the stack each call would clear them */
 	struct seep_sample sample;
 	u64 rw[2];
 	struct seep_verdict verdict;
 } pass;
 
-static LIST_HEAD(hot);			/* seep_table_mutex */
-
-/* What an old process had before its faults were counted is not their gain. */
+/*
+ * The first sample of a record. Memory that an older process had before its faults were
+ * counted is not its gain.
+ */
 static void __cold first_look(struct seep_rec *rec)
 {
 	struct seep_sample s;
@@ -48,9 +51,9 @@ static void __cold first_look(struct seep_rec *rec)
 }
 
 /**
- * seep_sample_welcome() - look at all that are new, before the dead leave
+ * seep_sample_welcome() - sample all new records before dead ones leave their groups
  *
- * A group that only changes hands is not one that ends.
+ * A process that hands over to a child and ends must not end its group.
  *
  * Context: process, may sleep, seep_table_mutex.
  */
@@ -67,13 +70,14 @@ void __cold seep_sample_welcome(void)
 	}
 }
 
+/* Two samples differ in faults or memory. */
 static bool changed(const struct seep_sample *a, const struct seep_sample *b)
 {
 	return a->faults != b->faults || a->anon != b->anon || a->file != b->file ||
 	       a->shmem != b->shmem || a->swap != b->swap || a->vsz != b->vsz;
 }
 
-/* It has not faulted since its last sample, and holds what it held then. */
+/* The process has not faulted since its last sample, and its memory is the same. */
 static __always_inline bool unchanged(const struct seep_rec *rec)
 {
 	const struct seep_sample *last = &rec->last;
@@ -87,16 +91,16 @@ static __always_inline bool unchanged(const struct seep_rec *rec)
 }
 
 /*
- * Most processes, most of the time: the last sample is the new one, but for what
- * seep_read_around() reads. Not for one that is not ok, which read_surroundings() is
- * for, nor for one that has had no sample yet.
+ * The process is at rest, as most are most of the time. The last sample is then the new
+ * one, except for what seep_read_around() reads. A process that is not ok needs the figures
+ * of read_surroundings(), and a new one has no sample yet.
  */
 static __always_inline bool rests(const struct seep_rec *rec)
 {
 	return !rec->det.state && rec->last.time_ns && unchanged(rec);
 }
 
-/* The last sample is now @s. True when more has changed than what lies around. */
+/* Make @s the last sample. Return: faults or memory have changed. */
 static bool keep(struct seep_rec *rec, const struct seep_sample *s)
 {
 	bool news = changed(s, &rec->last);
@@ -107,8 +111,9 @@ static bool keep(struct seep_rec *rec, const struct seep_sample *s)
 }
 
 /*
- * Looked for when the process is gone or when somebody has left the mm since
- * the last sample; also now and then, as one may have left and another come.
+ * Check the owner of a record when its process is gone, or when a user of the mm has left
+ * since the last check. Every 32 passes it is checked anyhow, because one user may have
+ * left and another one come.
  */
 static void check_owner(struct seep_rec *rec)
 {
@@ -118,31 +123,13 @@ static void check_owner(struct seep_rec *rec)
 	    (pass.full + rec->id) % OWNER_EVERY)
 		return;
 	rec->users = users;
-	if (seep_owner_lost(rec))
+	if (seep_owner_refresh(rec))
 		trace_seepage_owner(rec);
 	if (!rec->group)
-		seep_group_join(rec);	/* there was no place before */
+		seep_group_join(rec);	/* the group did not exist before, for want of space */
 }
 
-/* Not ok, now or before, or still to be told of: tell, and look more often or no more. */
-static noinline void follow_up(struct seep_rec *rec, u8 prev, const struct seep_verdict *v,
-			       bool full)
-{
-	if (v->state != prev)
-		seep_alert_state(rec, prev, v);
-	else if (rec->told.pending)
-		seep_alert_retry(rec);
-	if (seep_watched(v->state) && list_empty(&rec->hot))
-		list_add_tail(&rec->hot, &hot);
-	else if (!seep_watched(v->state) && !list_empty(&rec->hot))
-		list_del_init(&rec->hot);
-	if (full && rec->group)
-		seep_group_add(rec);
-	if (!v->state)
-		seep_read_at_rest(&rec->last);	/* as of one that is ok */
-}
-
-/* The short passes between two full ones, which have less to do, read it anew. */
+/* CPU time, ms. A full pass takes it from the last short pass, which has less to do. */
 static __always_inline u32 cpu_time(const struct seep_rec *rec, const struct seep_conf *c,
 				    bool full)
 {
@@ -153,8 +140,9 @@ static __always_inline u32 cpu_time(const struct seep_rec *rec, const struct see
 }
 
 /*
- * A pass over many takes time: who faults meanwhile has gained pages since its
- * fold that no fault explains. Who has not changed at all needs no second fold.
+ * Sample one record. A pass over many records takes time, and a process that faults
+ * meanwhile has gained pages after its fold, which no counted fault explains.
+ * seep_sample_read() therefore folds again; a process at rest needs no second fold.
  */
 static void sample_one(struct seep_rec *rec, const struct seep_conf *c, bool full)
 {
@@ -167,12 +155,16 @@ static void sample_one(struct seep_rec *rec, const struct seep_conf *c, bool ful
 		s = &pass.sample;
 		if (!rec->ready)
 			first_look(rec);
-		s->time_ns = max(pass.now_ns, rec->seen_ns);	/* born during this pass */
+		s->time_ns = max(pass.now_ns, rec->seen_ns);	/* born in this pass? */
 		seep_sample_read(rec, s, pass.rw);
 		if (prev)
 			s->cpu_ms = cpu_time(rec, c, full);
 	}
-	smp_rmb();	/* the figures before mm_users: they are not those of its end */
+	/*
+	 * Figures first: they are not those of a mm that is torn down. Pairs with the full
+	 * barrier of atomic_dec_and_test() in kernel/fork.c:mmput().
+	 */
+	smp_rmb();
 	if (seep_rec_gone(rec))
 		return;
 	if (full)
@@ -187,17 +179,17 @@ static void sample_one(struct seep_rec *rec, const struct seep_conf *c, bool ful
 	pass.samples++;
 
 	seep_det_feed(&rec->det, s, c, v);
-	if (unlikely(seep_series_on))
-		seep_series_sample(rec, s, v);
-	trace_seepage_sample(rec, v);
-	if (unlikely(v->state | prev | rec->told.pending))
-		follow_up(rec, prev, v, full);
+	seep_broken(v->dropped);
+	seep_publish_fed(rec, s, v);
+	if (unlikely(v->state | prev | rec->notified.pending))
+		seep_suspect_judged(rec, prev, v, full);
 	if (news) {
 		seep_group_count(rec);
-		seep_netlink_sample(rec);
+		seep_publish_sample(rec);
 	}
 }
 
+/* Sample all records, then judge the groups. */
 static void full_pass(const struct seep_conf *c)
 {
 	struct seep_rec *rec;
@@ -206,87 +198,83 @@ static void full_pass(const struct seep_conf *c)
 	seep_owner_adopt_all();
 	seep_pmu_pass();
 	seep_account_fold(NULL);
-	pass.now_ns = ktime_get_ns();	/* not before anyone was adopted */
-	seep_series_begin(pass.now_ns, seep_room.left, seep_room.pool, true, c);
+	pass.now_ns = ktime_get_ns();	/* after adoption: no record may be younger */
+	seep_publish_begin(pass.now_ns, seep_headroom.left, seep_headroom.shmem_total, true, c);
 	seep_for_each_rec(rec) {
 		sample_one(rec, c, true);
 		if (!(++n % SEEP_RESCHED_EVERY))
 			cond_resched();
 	}
-	seep_group_pass(pass.now_ns, seep_room.left, c);
+	seep_group_pass(pass.now_ns, seep_headroom.left, c);
 }
 
-static bool is_hot(const struct seep_rec *rec)
-{
-	return !list_empty(&rec->hot);
-}
-
+/* Sample the records under watch. */
 static void short_pass(const struct seep_conf *c)
 {
 	struct seep_rec *rec, *n;
 
-	seep_account_fold(is_hot);
-	seep_series_begin(pass.now_ns, seep_room.left, seep_room.pool, false, c);
-	list_for_each_entry_safe(rec, n, &hot, hot) {
+	seep_account_fold(seep_suspect_is);
+	seep_publish_begin(pass.now_ns, seep_headroom.left, seep_headroom.shmem_total, false, c);
+	seep_for_each_suspect(rec, n) {
 		sample_one(rec, c, false);
 		cond_resched();
 	}
 }
 
 /**
- * seep_sample_pass() - read records and judge them
- * @full: all of them, not only those under suspicion
+ * seep_sample_pass() - one pass
+ * @full: over all records, not only those under watch
  * @c: configuration in force
  *
  * Context: process, may sleep, seep_table_mutex.
- * Return: true while somebody is under suspicion.
+ * Return: true while some record is under watch.
  */
 bool seep_sample_pass(bool full, const struct seep_conf *c)
 {
 	pass.now_ns = ktime_get_ns();
 	pass.samples = 0;
-	seep_room_read();
+	seep_headroom_read();
 	if (full) {
 		pass.full++;
 		full_pass(c);
 	} else {
 		short_pass(c);
 	}
-	seep_series_end();
+	seep_publish_end();
 	seep_count_add(SAMPLES, pass.samples);
-	return !list_empty(&hot);
+	return !list_empty(&seep_suspects);
 }
 
-static void __cold forget(struct seep_rec *rec)
+/* Restart the history of one record. */
+static void __cold forget_record(struct seep_rec *rec)
 {
 	if (!rec->ready)
 		return;
 	seep_det_init(&rec->det, ktime_get_ns());
-	/* the window counts from now on; its RSS comes with the next sample */
+	/* the fault-rate window begins now; its RSS comes with the next sample */
 	rec->det.window[0].faults = (u32)rec->last.faults;
-	memset(&rec->told, 0, sizeof(rec->told));
-	seep_evidence_forget(rec);
+	seep_suspect_forget(rec);
+	seep_facts_forget(rec);
 	seep_pmu_forget(rec);
-	list_del_init(&rec->hot);
 }
 
 /**
- * seep_sample_reset() - forget what was learned, as if just loaded
- * @only: of this record alone; NULL: of all
+ * seep_sample_reset() - restart histories, as after load
+ * @only: of this record; NULL: of all records and groups
  *
- * Context: process, seep_table_mutex.
+ * Context: process, may sleep, seep_table_mutex.
  */
 void __cold seep_sample_reset(struct seep_rec *only)
 {
 	struct seep_rec *rec;
 
 	if (only) {
-		forget(only);
+		forget_record(only);
 		return;
 	}
 	seep_group_forget();
 	seep_for_each_rec(rec) {
-		forget(rec);
+		forget_record(rec);
 		cond_resched();
 	}
 }

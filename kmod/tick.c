@@ -1,31 +1,33 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * When there is something to do: one delayed work for the passes, one for
- * clearing away the dead between two of them.
+ * The worker: one delayed work for passes, one for burying dead records between them.
  *
- * A full pass is due every sample_interval_ms; while somebody is under
- * suspicion a short one comes every suspect_interval_ms. A pass that costs more
- * than max_cpu_permille of a CPU lengthens the interval, and says so, rather
- * than take more.
+ * A full pass is due every sample_interval_ms. While some record is under watch, a short
+ * pass comes every suspect_interval_ms. When a pass costs more than max_cpu_permille of a
+ * CPU, the interval is stretched and the status says so.
+ *
+ * Context: process, may sleep; both works run on one ordered workqueue, so never at the
+ * same time. Lock: seep_table_mutex for the table and for tick.
  */
 #include <linux/irq_work.h>
 #include <linux/ktime.h>
 #include <linux/mm.h>
 #include <linux/sched.h>
 #include <linux/workqueue.h>
+#include "publish.h"
 #include "seep.h"
 #include "trace.h"
 
-#define STRETCH_MAX		10	/* times the interval, at most */
+#define STRETCH_MAX		10	/* the interval is stretched up to so many times */
 
-static struct workqueue_struct *wq;
-static bool running;			/* works may be queued; start and stop */
-static bool starved;			/* the pool could not be refilled last time */
+static struct workqueue_struct *wq;	/* set at load */
+static bool running;			/* works may be queued; set by start and stop */
+static bool starved;			/* the last refill of the pool failed; a hint */
 
 static struct {				/* seep_table_mutex */
-	u64 next_full_ns;
-	u64 short_gap_ns;		/* between two short passes, at least */
-	bool suspects;			/* short passes are needed */
+	u64 next_full_ns;		/* CLOCK_MONOTONIC */
+	u64 short_gap_ns;		/* least time between two short passes, ns */
+	bool suspects;			/* some record is under watch */
 	struct seep_tick_stats stats;
 } tick;
 
@@ -34,13 +36,16 @@ static void clear_work(struct work_struct *w);
 static DECLARE_DELAYED_WORK(tick_dwork, tick_work);
 static DECLARE_DELAYED_WORK(clear_dwork, clear_work);
 
-/* The dead leave first: their records may be needed for the living. */
+/*
+ * Bury dead records first: the pass may need them for new processes. The order matters.
+ * Groups learn before new members join, because a member inherits what is known; new
+ * members join before dead ones leave, so that a group does not end in between.
+ */
 static void bury_the_dead(struct list_head *graves)
 {
 	struct seep_rec *rec;
 
 	seep_tab_bury(graves);
-	/* who takes the place of one of them begins with what it did */
 	list_for_each_entry(rec, graves, hot)
 		seep_group_learn(rec);
 	if (!list_empty(graves))
@@ -50,13 +55,10 @@ static void bury_the_dead(struct list_head *graves)
 		seep_alert_exited(rec);
 		seep_group_leave(rec);
 	}
-	seep_series_gone(graves);
+	seep_publish_gone(graves);
 }
 
-/*
- * When a pass costs more than its share, the next one comes later; but not so
- * late that nothing would be seen any more.
- */
+/* The interval after a pass that cost @cost_ns: longer, up to STRETCH_MAX times. */
 static u64 stretch(u64 interval_ns, u64 cost_ns, const struct seep_conf *c)
 {
 	u64 least = div_u64(cost_ns * 1000, c->v[SEEPAGE_CFG_MAX_CPU_PERMILLE]);
@@ -67,6 +69,7 @@ static u64 stretch(u64 interval_ns, u64 cost_ns, const struct seep_conf *c)
 	return min(least, interval_ns * STRETCH_MAX);
 }
 
+/* ns at the begin of a pass: CLOCK_MONOTONIC and CPU time of this task. */
 struct cost {
 	u64 wall, cpu;
 };
@@ -78,8 +81,9 @@ static void cost_begin(struct cost *k)
 }
 
 /*
- * CPU time is what counts, not what others took of the CPU meanwhile; but the
- * scheduler brings it up to date only so often.
+ * Cost of the pass, ns. CPU time counts rather than the time in which others had the CPU,
+ * but the scheduler updates it once a tick only. READ_ONCE() pairs with plain stores of the
+ * scheduler.
  */
 static u64 cost_end(const struct cost *k)
 {
@@ -88,6 +92,7 @@ static u64 cost_end(const struct cost *k)
 	return min(ktime_get_ns() - k->wall, cpu);
 }
 
+/* One pass, with its cost and the time of the next. */
 static void pass(bool full, const struct seep_conf *c, struct list_head *graves)
 {
 	u64 start = ktime_get_ns(), cost, interval, next;
@@ -95,7 +100,7 @@ static void pass(bool full, const struct seep_conf *c, struct list_head *graves)
 
 	cost_begin(&k);
 	bury_the_dead(graves);
-	WRITE_ONCE(starved, !seep_pool_refill(0));
+	WRITE_ONCE(starved, !seep_tab_resize(0));
 	tick.suspects = seep_sample_pass(full, c);
 	cost = cost_end(&k);
 	trace_seepage_tick(full, seep_tab_count(), cost);
@@ -114,6 +119,7 @@ static void pass(bool full, const struct seep_conf *c, struct list_head *graves)
 	tick.next_full_ns = start + next;
 }
 
+/* Jiffies until the next pass. */
 static unsigned long until_next(const struct seep_conf *c)
 {
 	u64 now = ktime_get_ns(), wait;
@@ -135,7 +141,7 @@ static void tick_work(struct work_struct *w)
 		return;
 	seep_config_get(&c);
 	mutex_lock(&seep_table_mutex);
-	/* a jiffy early is not too early: the timer is no finer */
+	/* one jiffy early is in time: the timer is no finer */
 	pass(ktime_get_ns() + TICK_NSEC >= tick.next_full_ns, &c, &graves);
 	delay = until_next(&c);
 	mutex_unlock(&seep_table_mutex);
@@ -144,7 +150,7 @@ static void tick_work(struct work_struct *w)
 		queue_delayed_work(wq, &tick_dwork, delay);
 }
 
-/* Between two ticks: many have died, or the pool runs low. */
+/* The other work: bury dead records and refill the pool between two ticks. */
 static void clear_work(struct work_struct *w)
 {
 	LIST_HEAD(graves);
@@ -156,41 +162,29 @@ static void clear_work(struct work_struct *w)
 	mutex_unlock(&seep_table_mutex);
 	seep_tab_free(&graves);
 	mutex_lock(&seep_table_mutex);
-	WRITE_ONCE(starved, !seep_pool_refill(0));
+	WRITE_ONCE(starved, !seep_tab_resize(0));
 	mutex_unlock(&seep_table_mutex);
 }
 
-/* ---- starting, stopping, hurrying ---- */
+/* ---- start, stop, kick ---- */
 
-static void kick_irq(struct irq_work *w)
+/*
+ * Handler of kicks. While memory for records is short, the work waits for a second.
+ * READ_ONCE() of running and starved pairs with WRITE_ONCE() in this file.
+ * Context: hard irq; on PREEMPT_RT the irq_work thread.
+ */
+static void kicked(struct irq_work *unused)
 {
 	seep_disabled_report();
 	if (READ_ONCE(running))
 		queue_delayed_work(wq, &clear_dwork, READ_ONCE(starved) ? HZ : 1);
 }
 
-static struct irq_work kick;
-
 /**
- * seep_tick_kick() - clear away the dead and refill the pool soon
+ * seep_tick_reschedule() - the configuration has changed: apply the new interval
  *
- * While the pool is empty every fault of those without a record asks for it: where the
- * work waits already no interrupt is raised, and while there is no memory for records
- * it waits for a second.
- *
- * Context: any.
- * Return: false when no work is done any more, or not yet.
+ * Context: process, may sleep; takes seep_table_mutex.
  */
-bool seep_tick_kick(void)
-{
-	if (!READ_ONCE(running))
-		return false;
-	if (seep_disabled() || !delayed_work_pending(&clear_dwork))
-		irq_work_queue(&kick);
-	return true;
-}
-
-/* The configuration changed: the next pass is due by the new interval. */
 void seep_tick_reschedule(void)
 {
 	u64 due;
@@ -206,13 +200,29 @@ void seep_tick_reschedule(void)
 	mod_delayed_work(wq, &tick_dwork, 0);
 }
 
-void seep_tick_get_stats(struct seep_tick_stats *st)
+/**
+ * seep_status_get() - everything about the state of the module that the mutex protects
+ * @s: out
+ *
+ * Context: process, may sleep; takes seep_table_mutex.
+ * Return: 0, or -EINTR when current was killed.
+ */
+int seep_status_get(struct seep_status *s)
 {
-	mutex_lock(&seep_table_mutex);
-	*st = tick.stats;
+	if (mutex_lock_killable(&seep_table_mutex))
+		return -EINTR;
+	s->processes = seep_tab_count_alive();
+	seep_alert_range(&s->first, &s->last);
+	s->tick = tick.stats;
 	mutex_unlock(&seep_table_mutex);
+	return 0;
 }
 
+/**
+ * seep_tick_reset_stats() - forget the cost of passes
+ *
+ * Context: process, may sleep; takes seep_table_mutex.
+ */
 void seep_tick_reset_stats(void)
 {
 	mutex_lock(&seep_table_mutex);
@@ -221,10 +231,16 @@ void seep_tick_reset_stats(void)
 	mutex_unlock(&seep_table_mutex);
 }
 
+/**
+ * seep_tick_init() - create the workqueue
+ *
+ * Context: module init.
+ * Return: 0 or -ENOMEM.
+ */
 int __init seep_tick_init(void)
 {
-	init_irq_work(&kick, kick_irq);
-	/* one work at a time; frozen over suspend, when devices are down */
+	seep_kick_init(kicked);
+	/* frozen over suspend, when devices are down */
 	wq = alloc_ordered_workqueue("seepage", WQ_FREEZABLE);
 	if (!wq)
 		return -ENOMEM;
@@ -232,19 +248,29 @@ int __init seep_tick_init(void)
 	return 0;
 }
 
+/**
+ * seep_tick_start() - begin with the first pass
+ *
+ * Context: module init, after the hooks.
+ */
 void seep_tick_start(void)
 {
 	WRITE_ONCE(running, true);
+	seep_kick_start(&clear_dwork);
 	queue_delayed_work(wq, &tick_dwork, 0);
 }
 
-/* After the hooks have stopped; also when start was never reached. */
+/**
+ * seep_tick_stop() - stop both works; none runs any more on return
+ *
+ * Context: module exit, after the hooks have stopped; also when start was never reached.
+ */
 void seep_tick_stop(void)
 {
 	WRITE_ONCE(running, false);
-	cancel_delayed_work_sync(&tick_dwork);	/* may still kick */
-	irq_work_sync(&kick);
-	cancel_delayed_work_sync(&clear_dwork);	/* may kick as well, but queue nothing */
-	irq_work_sync(&kick);
+	cancel_delayed_work_sync(&tick_dwork);	/* it may still kick */
+	seep_kick_stop();
+	cancel_delayed_work_sync(&clear_dwork);	/* it may have read the pointer of kick.c before */
+	seep_kick_stop();
 	destroy_workqueue(wq);
 }

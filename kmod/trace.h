@@ -13,7 +13,7 @@
 #include <linux/tracepoint.h>
 #include "seep.h"
 
-/* hook -> table: a mm got its record. */
+/* hook -> table: a record was created for a mm. */
 DECLARE_EVENT_CLASS(seepage_rec,
 	TP_PROTO(const struct seep_rec *rec),
 	TP_ARGS(rec),
@@ -35,13 +35,13 @@ DEFINE_EVENT(seepage_rec, seepage_birth,
 	TP_ARGS(rec)
 );
 
-/* table: the record goes by another process of the same mm. */
+/* table: another process of the same mm became the owner of a record. */
 DEFINE_EVENT(seepage_rec, seepage_owner,
 	TP_PROTO(const struct seep_rec *rec),
 	TP_ARGS(rec)
 );
 
-/* table: the mm is gone; its fault counts are complete. */
+/* table: a record was buried; its fault counts are complete. */
 TRACE_EVENT(seepage_exit,
 	TP_PROTO(const struct seep_rec *rec),
 	TP_ARGS(rec),
@@ -64,58 +64,7 @@ TRACE_EVENT(seepage_exit,
 		  __entry->faults_user, __entry->faults_kernel)
 );
 
-/* sample -> detect: all that the verdict was made of, and the verdict. */
-TRACE_EVENT(seepage_sample,
-	TP_PROTO(const struct seep_rec *rec, const struct seep_verdict *v),
-	TP_ARGS(rec, v),
-	TP_STRUCT__entry(
-		__field(u64, id)
-		__field(pid_t, pid)
-		__field(u64, time_ns)
-		__field(u64, age_ns)
-		__field(u64, anon)
-		__field(u64, file)
-		__field(u64, shmem)
-		__field(u64, swap)
-		__field(u64, vsz)
-		__field(u64, faults)
-		__field(u64, faults_anon)
-		__field(u64, headroom)
-		__field(u32, error)
-		__field(u8, full)
-		__field(u8, state)
-		__field(u8, confidence)
-	),
-	TP_fast_assign(
-		const struct seep_sample *s = &rec->last;
-
-		__entry->id = rec->id;
-		__entry->pid = pid_nr(rec->pid);
-		__entry->time_ns = s->time_ns;
-		__entry->age_ns = s->age_ns;
-		__entry->anon = s->anon;
-		__entry->file = s->file;
-		__entry->shmem = s->shmem;
-		__entry->swap = s->swap;
-		__entry->vsz = s->vsz;
-		__entry->faults = s->faults;
-		__entry->faults_anon = s->faults_anon;
-		__entry->headroom = s->headroom;
-		__entry->error = s->error;
-		__entry->full = s->full;
-		__entry->state = v->state;
-		__entry->confidence = v->confidence;
-	),
-	TP_printk("id=%llu pid=%d time_ns=%llu age_ns=%llu anon=%llu file=%llu shmem=%llu swap=%llu vsz=%llu faults=%llu faults_anon=%llu headroom=%llu error=%u full=%u state=%u confidence=%u",
-		  __entry->id, __entry->pid, __entry->time_ns, __entry->age_ns,
-		  __entry->anon, __entry->file, __entry->shmem, __entry->swap,
-		  __entry->vsz, __entry->faults, __entry->faults_anon,
-		  __entry->headroom, __entry->error, __entry->full,
-		  __entry->state, __entry->confidence)
-);
-
-/* detect -> alert: told, or held back by a limit (seq 0). */
-TRACE_EVENT(seepage_alert,
+DECLARE_EVENT_CLASS(seepage_change,
 	TP_PROTO(const struct seep_rec *rec, u64 seq, u8 prev, u8 state),
 	TP_ARGS(rec, seq, prev, state),
 	TP_STRUCT__entry(
@@ -137,6 +86,21 @@ TRACE_EVENT(seepage_alert,
 	TP_printk("id=%llu seq=%llu pid=%d comm=%s prev=%u state=%u",
 		  __entry->id, __entry->seq, __entry->pid, __entry->comm,
 		  __entry->prev, __entry->state)
+);
+
+/* detect -> suspect: a process changed its state. seq is always 0 and is not printed. */
+DEFINE_EVENT_PRINT(seepage_change, seepage_state,
+	TP_PROTO(const struct seep_rec *rec, u64 seq, u8 prev, u8 state),
+	TP_ARGS(rec, seq, prev, state),
+	TP_printk("id=%llu pid=%d comm=%s prev=%u state=%u",
+		  __entry->id, __entry->pid, __entry->comm,
+		  __entry->prev, __entry->state)
+);
+
+/* suspect -> alert: an alert was sent, or is held back by a limit (seq 0). */
+DEFINE_EVENT(seepage_change, seepage_alert,
+	TP_PROTO(const struct seep_rec *rec, u64 seq, u8 prev, u8 state),
+	TP_ARGS(rec, seq, prev, state)
 );
 
 /* sample: a pass ended. */

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A record as it is shown: netlink, debugfs, alerts and trace events all take
- * their figures from here.
+ * Views: a record or a group as it is displayed. Netlink, debugfs and alerts take their
+ * figures from here.
+ *
+ * Context: process, may sleep, seep_table_mutex.
  */
 #include <linux/cgroup.h>
 #include <linux/cred.h>
@@ -14,8 +16,11 @@
 #include "seep.h"
 
 /**
- * seep_view_identify() - what the process is called and whose it is, as of now
- * @rec: unchanged when its process already runs another program
+ * seep_view_identify() - update comm, uid and cgroup of a record
+ * @rec: the record; unchanged if its process runs another program by now
+ *
+ * READ_ONCE() of p->mm pairs with plain stores under task_lock() in fs/exec.c and
+ * kernel/exit.c.
  *
  * Context: process, seep_table_mutex.
  */
@@ -29,36 +34,36 @@ void seep_view_identify(struct seep_rec *rec)
 	rcu_read_lock();
 	p = pid_task(rec->pid, PIDTYPE_TGID);
 	mm = p ? READ_ONCE(p->mm) : NULL;
-	/* NULL: it is exiting; out of this mm, or out of one it has executed into since */
+	/* NULL: it is exiting, from this mm or from one that it executed into since */
 	same = p && (mm == rec->mm || (!mm && !seep_rec_gone(rec)));
-	/* it may have executed just before its first look: still the same process */
-	if (p && (same || !rec->who.known)) {
+	/* never identified: it may have executed just before, it is still the same process */
+	if (p && (same || !rec->creds.known)) {
 		cred = __task_cred(p);
-		rec->who.known = true;
-		rec->who.uid = cred->uid;
-		rec->who.own = uid_eq(cred->uid, cred->euid) && uid_eq(cred->uid, cred->suid);
+		rec->creds.known = true;
+		rec->creds.uid = cred->uid;
+		rec->creds.same_creds = seep_owner_is(p, cred->uid);
 #ifdef CONFIG_CGROUPS
-		rec->who.cgroup_id = cgroup_id(task_dfl_cgroup(p));
+		rec->creds.cgroup_id = cgroup_id(task_dfl_cgroup(p));
 #endif
 	}
 	if (same) {
-		/* may be changing; its last byte is NUL at any time */
+		/* it may be changing; its last byte is always NUL */
 		data_race(memcpy(rec->comm, p->comm, sizeof(rec->comm)));
 		rec->comm[sizeof(rec->comm) - 1] = '\0';
 	}
 	rcu_read_unlock();
 }
 
-/* What is known of a verdict beyond its own figures; nothing of one at rest. */
-static void fill_evidence(struct seep_view *v, const struct seep_rec *rec, u64 now_ns)
+/* Facts beside the figures of a verdict. A process at rest has none. */
+static void fill_facts(struct seep_view *v, const struct seep_rec *rec, u64 now_ns)
 {
 	const struct seep_det *d = &rec->det;
 
 	v->limit = rec->last.limit;
-	v->has_series = v->verdict.t1;
-	if (!v->has_series && d->policy == SEEPAGE_POLICY_LADDER && seep_alert_is(d->state)) {
-		v->has_series = true;
-		v->verdict.series = d->accused;
+	v->has_subject = v->verdict.t1;
+	if (!v->has_subject && d->policy == SEEPAGE_POLICY_LADDER && seep_alert_is(d->state)) {
+		v->has_subject = true;
+		v->verdict.subject = d->accused;
 	}
 	v->cold_ns = rec->last.cold_ns;
 	if (v->cold_ns) {
@@ -68,15 +73,17 @@ static void fill_evidence(struct seep_view *v, const struct seep_rec *rec, u64 n
 }
 
 /**
- * seep_view_weigh() - the severity of a view
- * @v: with its figures, and the verdict that is shown
+ * seep_view_weigh() - set the severity of a view
+ * @v: with figures and verdict
+ *
+ * Context: any.
  */
 void seep_view_weigh(struct seep_view *v)
 {
 	v->severity = seep_severity(&v->verdict, v->anon + v->file + v->shmem);
 }
 
-/* All but the gates and factors, which end the view: those are counted. */
+/* Clear all but the gates and factors at its end, which are counted. */
 static void blank(struct seep_view *v)
 {
 	BUILD_BUG_ON(offsetofend(struct seep_view, verdict) != sizeof(*v));
@@ -85,13 +92,13 @@ static void blank(struct seep_view *v)
 }
 
 /**
- * seep_view_fill() - everything that is shown of a record
- * @v: all of it is written, but for gates and factors beyond those counted
+ * seep_view_fill() - everything that is displayed of a process
+ * @v: out; gates and factors beyond their counts are not written
  * @rec: live or buried
  *
  * Memory and faults are read now, the verdict is that of the last sample.
  *
- * Context: process, seep_table_mutex.
+ * Context: process, may sleep, seep_table_mutex.
  */
 void seep_view_fill(struct seep_view *v, struct seep_rec *rec)
 {
@@ -103,11 +110,15 @@ void seep_view_fill(struct seep_view *v, struct seep_rec *rec)
 	blank(v);
 	seep_view_identify(rec);
 	v->pid = pid_nr(rec->pid);
-	v->who = rec->who;
+	v->creds = rec->creds;
 	memcpy(v->comm, rec->comm, sizeof(v->comm));
 	now.time_ns = ktime_get_ns();
 	seep_sample_read(rec, &now, rw);
-	smp_rmb();	/* the figures before mm_users: they are not those of its end */
+	/*
+	 * Figures first: they are not those of a mm that is torn down. Pairs with the full
+	 * barrier of atomic_dec_and_test() in kernel/fork.c:mmput().
+	 */
+	smp_rmb();
 	if (seep_rec_gone(rec))
 		s = &rec->last;
 	v->anon = s->anon;
@@ -115,7 +126,7 @@ void seep_view_fill(struct seep_view *v, struct seep_rec *rec)
 	v->shmem = s->shmem;
 	v->swap = s->swap;
 	v->vsz = s->vsz;
-	/* of one that is gone no pages are known, but all faults */
+	/* a process that is gone has no pages any more, but all its faults */
 	v->faults_anon = now.faults_anon;
 	v->age_s = div_u64(s->age_ns, NSEC_PER_SEC);
 	v->brk = min(seep_heap_bytes(rec->mm), v->vsz);
@@ -129,18 +140,19 @@ void seep_view_fill(struct seep_view *v, struct seep_rec *rec)
 	seep_config_get(&c);
 	v->fault_rate = seep_det_fault_rate(&rec->det, s, c.v[SEEPAGE_CFG_MONITORING_WINDOW_S]);
 	seep_det_explain(&rec->det, &rec->last, &c, &v->verdict);
+	seep_broken(v->verdict.dropped);
 	v->has_growth = seep_det_growth(&rec->det, &v->verdict, &v->growth);
-	fill_evidence(v, rec, now.time_ns);
+	fill_facts(v, rec, now.time_ns);
 	seep_view_weigh(v);
 }
 
 /**
- * seep_view_fill_group() - everything that is shown of a group
- * @v: likewise; figures are sums, what there is no sum of is 0
+ * seep_view_fill_group() - everything that is displayed of a group
+ * @v: out; figures are sums, those without a sum are 0
  * @g: with a history
- * @rec: one of its processes, live or buried: it lends its names and numbers
+ * @rec: one of its processes, live or buried, for comm, uid, cgroup and pid
  *
- * Context: process, seep_table_mutex.
+ * Context: process, may sleep, seep_table_mutex.
  */
 void seep_view_fill_group(struct seep_view *v, const struct seep_group *g,
 			  struct seep_rec *rec)
@@ -151,7 +163,7 @@ void seep_view_fill_group(struct seep_view *v, const struct seep_group *g,
 	blank(v);
 	seep_view_identify(rec);
 	v->pid = pid_nr(rec->pid);
-	v->who = rec->who;
+	v->creds = rec->creds;
 	memcpy(v->comm, rec->comm, sizeof(v->comm));
 	v->members = max(g->n, 1U);
 	v->anon = s->anon;
@@ -159,8 +171,9 @@ void seep_view_fill_group(struct seep_view *v, const struct seep_group *g,
 	v->age_s = div_u64(s->age_ns, NSEC_PER_SEC);
 	seep_config_get(&c);
 	seep_det_explain(&g->history->det, s, &c, &v->verdict);
-	v->verdict.series = SEEPAGE_SERIES_GROUP;
-	v->has_series = true;
+	seep_broken(v->verdict.dropped);
+	v->verdict.subject = SEEPAGE_SUBJECT_GROUP;
+	v->has_subject = true;
 	v->limit = s->limit;
 	v->has_growth = seep_det_growth(&g->history->det, &v->verdict, &v->growth);
 	seep_view_weigh(v);

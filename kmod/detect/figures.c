@@ -1,19 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What is shown of a history: rate of faults, growth, severity.
+ * Figures for display: fault rate, growth, severity. None of them has a part in a
+ * verdict of the policy ladder; the fault rate has in one of classic.
+ *
+ * Context: any; pure. Calls on one struct seep_det are serialised.
  */
 #include "detect.h"
 
-#define DS_PER_S	10U
-#define HOUR_DS		(3600 * DS_PER_S)
-#define SHOWN_DS	(600 * DS_PER_S)
+#define SHOWN_DS	(10 * SEEP_MINUTE_DS)
 #define SOON_S		3600
 
 /**
- * seep_det_fault_rate() - faults per second up to the sample @s
+ * seep_det_fault_rate() - page faults a second, up to the sample @s
  * @d: history, not changed
  * @s: the sample that was fed last, or a newer one
- * @window_s: over this many seconds, or as many as are known; at most 150
+ * @window_s: over so many seconds, or over as many as are known; at most 150
+ *
+ * Context: any.
+ * Return: faults a second; 0 when no time has passed.
  */
 u32 seep_det_fault_rate(const struct seep_det *d, const struct seep_sample *s,
 			u32 window_s)
@@ -23,31 +27,31 @@ u32 seep_det_fault_rate(const struct seep_det *d, const struct seep_sample *s,
 
 	for (i = 0; i < d->wn; i++) {
 		old = seep_point(d, i);
-		if (now - old->t >= window_s * DS_PER_S)
+		if (now - old->t >= window_s * SEEP_DS_PER_S)
 			break;
 	}
 	faults = (u32)s->faults - old->faults;
 	if (!faults || now <= old->t)
 		return 0;
-	return (u32)seep_div((u64)faults * DS_PER_S, now - old->t);
+	return (u32)seep_div((u64)faults * SEEP_DS_PER_S, now - old->t);
 }
 
-/* Growth over the floors that a level remembers, two at least; bytes per hour. */
+/* Growth over the floors that level @j remembers, bytes an hour; 0: fewer than two. */
 static s64 level_growth(const struct seep_det *d, u32 j)
 {
 	u32 closed = d->epochs >> j, n = seep_known(d->epochs, j);
-	u32 new = seep_floor(&d->mem_rung[j], closed, 0);
-	u32 old = seep_floor(&d->mem_rung[j], closed, n - 1);
+	u32 new = seep_floor(&d->mem_level[j], closed, 0);
+	u32 old = seep_floor(&d->mem_level[j], closed, n - 1);
 	u32 span = seep_span(&d->clock[j], closed);
 	u64 rate;
 
 	if (n < 2 || !span)
 		return 0;
-	rate = seep_div(seep_bytes(new > old ? new - old : old - new) * HOUR_DS, span);
+	rate = seep_div(seep_bytes(new > old ? new - old : old - new) * SEEP_HOUR_DS, span);
 	return new >= old ? (s64)rate : -(s64)rate;
 }
 
-/* The one that is nearer to zero, which lies between two that disagree. */
+/* The one nearer to 0; 0 where one rises and the other does not. */
 static s64 lesser(s64 a, s64 b)
 {
 	bool rises = a > 0, other_rises = b > 0;
@@ -60,13 +64,16 @@ static s64 lesser(s64 a, s64 b)
 /**
  * seep_det_growth() - growth of the floor, for display
  * @d: history, not changed
- * @v: its verdict: growth that is under judgement is shown as it is judged
- * @bytes_per_hour: else what both the last ten minutes (or what is known of a
- *	younger process) and the last seven samples agree on: the lesser of the
- *	two, 0 when one of them does not rise (or fall) as the other does. What
- *	has come to rest is shown so after eight samples.
+ * @v: its verdict
+ * @bytes_per_hour: the growth out
  *
- * Return: false when too little is known.
+ * Growth that the verdict is about is shown as it is judged. Other growth is shown as
+ * the lesser of two rates: that of the last ten minutes, and that of the last seven full
+ * samples. It is 0 where one of the two does not rise (or fall) as the other does.
+ * A process that has come to rest therefore shows 0 after eight full samples.
+ *
+ * Context: any.
+ * Return: false when too few samples are known.
  */
 bool seep_det_growth(const struct seep_det *d, const struct seep_verdict *v,
 		     s64 *bytes_per_hour)
@@ -74,7 +81,7 @@ bool seep_det_growth(const struct seep_det *d, const struct seep_verdict *v,
 	u32 j, lev = 0;
 
 	if (v->t1 > v->t0 && v->floor > v->v0) {
-		*bytes_per_hour = (s64)seep_div(seep_bytes(v->floor - v->v0) * HOUR_DS,
+		*bytes_per_hour = (s64)seep_div(seep_bytes(v->floor - v->v0) * SEEP_HOUR_DS,
 						v->t1 - v->t0);
 		return true;
 	}
@@ -88,6 +95,7 @@ bool seep_det_growth(const struct seep_det *d, const struct seep_verdict *v,
 	return true;
 }
 
+/* Policy classic: by RSS in MiB. */
 static u8 severity_by_size(u64 mb)
 {
 	return mb > 8192 ? 10 : mb > 4096 ? 8 : mb > 1024 ? 6 :
@@ -95,20 +103,22 @@ static u8 severity_by_size(u64 mb)
 }
 
 /**
- * seep_severity() - how much it matters
- * @v: what is said of the process; its state counts, be it that of an alert
- * @rss_bytes: resident set
+ * seep_severity() - how urgent a verdict is
+ * @v: the verdict, or that of an alert; its state counts
+ * @rss_bytes: RSS; counts under the policy classic alone
  *
- * Return: by the state, an alert one step higher when memory is exhausted
- * within an hour; under the policy classic by the size alone.
+ * An alert is one step more severe when memory is exhausted within an hour.
+ *
+ * Context: any.
+ * Return: 1, 2, 4, 6, 8 or 10.
  */
 u8 seep_severity(const struct seep_verdict *v, u64 rss_bytes)
 {
-	bool soon = v->tte_s < SOON_S;	/* SEEP_UNKNOWN is the largest */
+	bool soon = v->tte_s < SOON_S;	/* SEEP_UNKNOWN is the largest value */
 
 	if (v->policy == SEEPAGE_POLICY_CLASSIC)
 		return severity_by_size(rss_bytes >> 20);
-	switch (v->state) {
+	switch ((enum seepage_state)v->state) {
 	case SEEPAGE_STATE_RUNAWAY:
 		return 10;
 	case SEEPAGE_STATE_CONFIRMED:
@@ -117,7 +127,11 @@ u8 seep_severity(const struct seep_verdict *v, u64 rss_bytes)
 		return soon ? 8 : 6;
 	case SEEPAGE_STATE_WATCH:
 		return 2;
-	default:
-		return 1;
+	case SEEPAGE_STATE_OK:
+	case SEEPAGE_STATE_RECOVERED:
+	case SEEPAGE_STATE_EXITED:
+	case __SEEPAGE_STATE_MAX:
+		break;
 	}
+	return 1;
 }

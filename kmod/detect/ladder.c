@@ -1,29 +1,38 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The ladder: floors of a series over epochs of doubling length.
+ * The ladder: floors of a series over epochs of doubling length (drawing in detect.h).
  *
- * The minimum of an epoch is the floor below whatever goes up and down inside
- * it: garbage collection, batches, request bursts. Level 0 has one epoch a
- * push; level j joins two epochs of level j - 1, so a push costs two level
- * updates on average, whatever the number of levels. All series of a process
- * are pushed at the same times, so these are kept once, in the clock.
+ * The minimum of an epoch is the floor below whatever goes up and down inside the epoch:
+ * garbage collection, batches, bursts of requests. Level 0 closes an epoch with each
+ * push. Level j joins two epochs of level j - 1. A push therefore costs two level
+ * updates on average, for any number of levels.
  *
- * A level has a "run" while its last eight floors rise: none below the one
- * before, at least six of the seven steps strictly up (four at the fast levels),
- * and by enough in all. Under exchangeable noise eight ordered floors have p = 1/8!.
+ * A level has a run while its last eight floors rise: no floor is below the one before,
+ * at least six of the seven steps are strict (four at the fast levels), and the rise in
+ * all is worth the name (seep_needed_rise()). If the floors were exchangeable noise, eight
+ * of them would be in ascending order with a probability of 1/8!, or 1 in 40320.
  *
- * What a program takes at once when it starts is no growth: of the first epoch of
- * a level the first half is left out.
+ * What a program allocates while it starts is no growth. The first half of the first
+ * epoch of each level is therefore left out.
+ *
+ * Context: any; pure. Calls on one history are serialised.
  */
 #include "detect.h"
 
 #define STEPS		(SEEP_MINIMA - 1)
 #define MANTISSA_BITS	11
 
-/*
- * A floor takes 16 bits: below 2^12 granules it is exact, above it is rounded
- * down by less than 1/2048. The order of two floors is kept, but for such that
- * become equal: a rise that counts is at least 2 % over seven steps.
+/**
+ * seep_floor_pack() - a floor in 16 bits
+ * @v: granules
+ *
+ * Exact below 4096 granules (64 MiB). Above, 12 bits of mantissa are kept, rounded down
+ * by less than 1/2048. For example 5000 and 5001 granules both become 4548, which
+ * unpacks to 5000. The order of two floors is kept, except that they may become equal.
+ * That hides no run: a rise that counts is at least 2 % over seven steps.
+ *
+ * Context: any.
+ * Return: the code; a larger floor never has a smaller code.
  */
 u16 seep_floor_pack(u32 v)
 {
@@ -37,6 +46,13 @@ u16 seep_floor_pack(u32 v)
 	return (u16)((shift << MANTISSA_BITS) + (v >> shift));
 }
 
+/**
+ * seep_floor_unpack() - the floor that a code stands for
+ * @code: from seep_floor_pack()
+ *
+ * Context: any.
+ * Return: granules.
+ */
 u32 seep_floor_unpack(u16 code)
 {
 	u32 shift = code >> MANTISSA_BITS;
@@ -47,32 +63,51 @@ u32 seep_floor_unpack(u16 code)
 	return (code - (shift << MANTISSA_BITS)) << shift;
 }
 
-/* i counts back from the newest (0) of the @closed epochs of the level */
-static u16 packed(const struct seep_rung *r, u32 closed, u32 i)
+/* @i counts back from the newest (0) of the @closed epochs of the level. */
+static u16 packed(const struct seep_level *r, u32 closed, u32 i)
 {
 	return r->min[(closed - 1 - i) % SEEP_MINIMA];
 }
 
 /**
- * seep_floor() - a floor that a level remembers
+ * seep_floor() - one of the floors that a level remembers
  * @r: the level
- * @closed: epochs of it that have closed
- * @i: counted back from the newest (0), less than SEEP_MINIMA
+ * @closed: its epochs that have closed
+ * @i: counts back from the newest (0), less than SEEP_MINIMA
  *
- * Return: granules; 0 for one from before the first.
+ * Context: any.
+ * Return: granules; 0 for an epoch before the first.
  */
-u32 seep_floor(const struct seep_rung *r, u32 closed, u32 i)
+u32 seep_floor(const struct seep_level *r, u32 closed, u32 i)
 {
 	return i < closed ? seep_floor_unpack(packed(r, closed, i)) : 0;
 }
 
-void seep_rungs_reset(struct seep_rungs *s, struct seep_rung *r, u32 nlev, u8 strict)
+/**
+ * seep_ladder_reset() - forget the floors of a series
+ * @s: the series
+ * @r: its levels
+ * @nlev: how many
+ * @strict: strict steps that a run needs, of seven
+ *
+ * Context: any.
+ */
+void seep_ladder_reset(struct seep_ladder *s, struct seep_level *r, u32 nlev, u8 strict)
 {
 	memset(s, 0, sizeof(*s));
 	s->strict = strict;
 	memset(r, 0, nlev * sizeof(*r));
 }
 
+/**
+ * seep_clock_reset() - restart the clock of all levels
+ * @clk: one clock a level
+ * @nlev: how many
+ * @epochs: closed epochs of level 0, set to 0
+ * @t: now, ds
+ *
+ * Context: any.
+ */
 void seep_clock_reset(struct seep_clock *clk, u32 nlev, u32 *epochs, u32 t)
 {
 	*epochs = 0;
@@ -82,7 +117,15 @@ void seep_clock_reset(struct seep_clock *clk, u32 nlev, u32 *epochs, u32 t)
 	}
 }
 
-/* An epoch of the lowest level has closed at @t, the @epochs-th. */
+/**
+ * seep_clock_push() - an epoch of level 0 has closed
+ * @clk: one clock a level
+ * @nlev: how many
+ * @epochs: closed epochs of level 0, with this one
+ * @t: now, ds
+ *
+ * Context: any.
+ */
 void seep_clock_push(struct seep_clock *clk, u32 nlev, u32 epochs, u32 t)
 {
 	for (; nlev--; clk++, epochs >>= 1) {
@@ -92,8 +135,8 @@ void seep_clock_push(struct seep_clock *clk, u32 nlev, u32 epochs, u32 t)
 	}
 }
 
-/* Strict rises among the remembered floors, or 0 when one of them falls. */
-static u32 rising_steps(const struct seep_rung *r, u32 closed)
+/* Strict rises among the remembered floors; 0 when one of them is below the one before. */
+static u32 rising_steps(const struct seep_level *r, u32 closed)
 {
 	u16 newer = packed(r, closed, 0), older;
 	u32 i, strict = 0;
@@ -107,9 +150,9 @@ static u32 rising_steps(const struct seep_rung *r, u32 closed)
 	return strict;
 }
 
-/* An epoch closes with the floor @code: does the level have a run? */
-static seep_noinline bool rung_close(struct seep_rung *r, const struct seep_clock *clk,
-				     u32 closed, u16 code, u32 least, u8 strict)
+/* Close an epoch with the floor @code. Return: the level has a run. */
+static seep_noinline bool level_close(struct seep_level *r, const struct seep_clock *clk,
+				      u32 closed, u16 code, u32 least, u8 strict)
 {
 	u32 oldest, v, back;
 
@@ -138,16 +181,18 @@ static seep_noinline bool rung_close(struct seep_rung *r, const struct seep_cloc
 }
 
 /**
- * seep_ladder_push() - the epoch of a series' lowest level has closed
+ * seep_ladder_push() - an epoch of the lowest level of a series has closed
  * @s: the series
  * @r: its levels
- * @clk: their clock, which has gone on already
+ * @clk: their clock, after seep_clock_push()
  * @nlev: how many
- * @closed: epochs of the lowest one, this one included
+ * @closed: closed epochs of the lowest level, with this one
  * @v: the floor of the epoch, granules
- * @least: rise over a level's window that counts as one, however small v is
+ * @least: the least rise over a level's window that counts, granules
+ *
+ * Context: any.
  */
-void seep_ladder_push(struct seep_rungs *s, struct seep_rung *r, const struct seep_clock *clk,
+void seep_ladder_push(struct seep_ladder *s, struct seep_level *r, const struct seep_clock *clk,
 		      u32 nlev, u32 closed, u32 v, u32 least)
 {
 	u16 code = seep_floor_pack(v);
@@ -158,7 +203,7 @@ void seep_ladder_push(struct seep_rungs *s, struct seep_rung *r, const struct se
 	for (; nlev--; r++, clk++, bit <<= 1, closed >>= 1) {
 		if (s->same / SEEP_STILL < bit) {
 			s->runs &= ~bit;
-			if (rung_close(r, clk, closed, code, least, s->strict))
+			if (level_close(r, clk, closed, code, least, s->strict))
 				s->runs |= bit;
 		}
 		if (closed & 1) {

@@ -1,41 +1,74 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The state a process is in: what is said of one sample, and what was said before.
+ * The state machine: from the verdict on one sample and the state before to the state
+ * now, and what restarts with a change of state.
+ *
+ * Context: any; pure. Calls on one struct seep_det are serialised.
  */
 #include "detect.h"
 
-#define DS_PER_S		10U
-#define WATCH_LINGER_DS		(60 * DS_PER_S)
-#define RECOVERED_FOR_DS	(300 * DS_PER_S)
-#define STALLED_FOR_DS		(3600 * DS_PER_S)
+#define WATCH_LINGER_DS		SEEP_MINUTE_DS
+#define RECOVERED_FOR_DS	(5 * SEEP_MINUTE_DS)
+#define STALLED_FOR_DS		SEEP_HOUR_DS
 
+/**
+ * seep_reset_fast() - forget the floors of the fast ladder
+ * @d: history
+ * @t: now, ds
+ *
+ * Context: any.
+ */
 void seep_reset_fast(struct seep_det *d, u32 t)
 {
 	seep_clock_reset(d->fast_clock, SEEP_FAST_LEVELS, &d->fast_epochs, t);
-	seep_rungs_reset(&d->fast, d->fast_rung, SEEP_FAST_LEVELS, SEEP_FAST_STRICT);
+	seep_ladder_reset(&d->fast, d->fast_level, SEEP_FAST_LEVELS, SEEP_FAST_STRICT);
 }
 
+/**
+ * seep_reset_slow() - forget the floors of the mem and vsz ladders
+ * @d: history
+ * @t: now, ds
+ *
+ * Context: any.
+ */
 void seep_reset_slow(struct seep_det *d, u32 t)
 {
 	seep_clock_reset(d->clock, SEEP_SLOW_LEVELS, &d->epochs, t);
-	seep_rungs_reset(&d->mem, d->mem_rung, SEEP_SLOW_LEVELS, SEEP_STRICT);
-	seep_rungs_reset(&d->vsz, d->vsz_rung, SEEP_VSZ_LEVELS, SEEP_STRICT);
+	seep_ladder_reset(&d->mem, d->mem_level, SEEP_SLOW_LEVELS, SEEP_STRICT);
+	seep_ladder_reset(&d->vsz, d->vsz_level, SEEP_VSZ_LEVELS, SEEP_STRICT);
 	d->slow_min = ~0U;
 	d->vsz_min = ~0U;
 }
 
-/* Who mapped and faulted what so far is not asked: what comes is compared with this. */
+/**
+ * seep_origin_begin() - start to compare shared memory and faults
+ * @d: history
+ * @s: the sample that later ones are compared with
+ *
+ * What was mapped or faulted in before @s has no known origin and is not asked about.
+ *
+ * Context: any.
+ */
 void seep_origin_begin(struct seep_det *d, const struct seep_sample *s)
 {
-	d->shared = seep_granules(s->shmem);
-	d->pool = seep_granules(s->pool);
-	d->pool_left = 0;
-	d->foreign_new = 0;
-	d->unfilled = 0;
+	d->shmem_mapped = seep_granules(s->shmem);
+	d->shmem_total = seep_granules(s->shmem_total);
+	d->shmem_unclaimed = 0;
+	d->shmem_preexisting_new = 0;
+	d->unpopulated = 0;
 	d->faults_seen = (u32)s->faults;
 }
 
-/* The growth under watch began after the last sample that was not above. */
+/**
+ * seep_watch_begin() - a watch begins
+ * @d: history
+ * @s: the sample that put the process under watch
+ * @now: its time, ds
+ *
+ * The onset of the growth is the last full sample that was not above the one before.
+ *
+ * Context: any.
+ */
 void seep_watch_begin(struct seep_det *d, const struct seep_sample *s, u32 now)
 {
 	u32 before = seep_mem_floor(d, 1);
@@ -45,7 +78,7 @@ void seep_watch_begin(struct seep_det *d, const struct seep_sample *s, u32 now)
 	d->faults_anon0 = s->faults_anon;
 	d->watch_v0 = d->last_v;
 	seep_origin_begin(d, s);
-	d->then.cpu_ms = 0;
+	d->baseline.cpu_ms = 0;
 	d->t_watch = now;
 	d->onset_t = now;
 	d->onset_v = d->last_v;
@@ -57,7 +90,7 @@ void seep_watch_begin(struct seep_det *d, const struct seep_sample *s, u32 now)
 	seep_reset_fast(d, now);
 }
 
-/* What has not been exceeded for two epochs: one dip in a sample does not count. */
+/* The most held in the last two epochs: one dip in a sample is no release, granules. */
 static u32 recent_top(const struct seep_det *d)
 {
 	u32 a = seep_mem_floor(d, 0), b = seep_mem_floor(d, 1), top = a > b ? a : b;
@@ -65,15 +98,19 @@ static u32 recent_top(const struct seep_det *d)
 	return d->last_v > top ? d->last_v : top;
 }
 
+/* The same of unheld address space, granules. */
 static u32 recent_vsz(const struct seep_det *d)
 {
 	u32 n = d->epochs >> SEEP_VSZ_SHIFT;
-	u32 a = seep_floor(d->vsz_rung, n, 0), b = seep_floor(d->vsz_rung, n, 1);
+	u32 a = seep_floor(d->vsz_level, n, 0), b = seep_floor(d->vsz_level, n, 1);
 
 	return a > b ? a : b;
 }
 
-/* Of the level that sees what was accused at the interval in force, ds. */
+/*
+ * Epoch, ds, of the level that shows the accused growth: at the interval now in force it
+ * is at least as long as the one that showed it first.
+ */
 static u32 epoch_needed(const struct seep_det *d)
 {
 	u32 epoch = d->interval_ms / 100, j;
@@ -83,22 +120,23 @@ static u32 epoch_needed(const struct seep_det *d)
 	return epoch > d->accused_epoch ? epoch : d->accused_epoch;
 }
 
+/* The process has released half of the accused growth. */
 static bool given_back(const struct seep_det *d)
 {
 	u32 half = d->accused_v0;
 
 	if (d->accused_top > d->accused_v0)
 		half += (d->accused_top - d->accused_v0) / 2;
-	if (d->accused == SEEPAGE_SERIES_VSZ)
+	if (d->accused == SEEPAGE_SUBJECT_VSZ)
 		return d->epochs >> SEEP_VSZ_SHIFT >= 2 && recent_vsz(d) < half;
 	return d->epochs >= 2 && recent_top(d) < half;
 }
 
 /*
- * Half of the accused growth given back, or no growth for long, which is as
- * long as the levels that saw it need to tell: not a leak, or not any more.
- * Levels begun anew say nothing yet: of release after two epochs, of growth
- * when the one that is needed has all its floors.
+ * An alert ends when half of the accused growth was released, or when nothing has grown
+ * for an hour. Where the level that showed the growth has long epochs, it is two of them.
+ * After a restart of the levels a release needs two epochs to show, and a standstill all
+ * eight epochs of that level.
  */
 static bool recovered(const struct seep_det *d, u32 now)
 {
@@ -111,49 +149,66 @@ static bool recovered(const struct seep_det *d, u32 now)
 	return now - d->t_run > stalled && now - d->t_begin >= SEEP_MINIMA * epoch;
 }
 
-/*
- * Floors from before say nothing of what comes: those of the long epochs would
- * go on to rise until their next end, and accuse again.
+/**
+ * seep_start_over() - restart the levels of all series
+ * @d: history
+ * @now: ds
+ *
+ * Old floors say nothing about new growth: those of long epochs would go on to rise until
+ * their next epoch closes, and raise the same alert again.
+ *
+ * Context: any.
  */
 void seep_start_over(struct seep_det *d, u32 now)
 {
 	seep_reset_slow(d, now);
 	seep_reset_fast(d, now);
-	d->restarted = true;
+	d->history_restarted = true;
 	d->t_begin = now;
 }
 
 /*
- * False: it has been given back, while another policy did not look. The floors of the
- * long epochs go on to rise until their next end.
+ * Remember the growth that an alert is about.
+ *
+ * Return: false when that memory was released already, while another policy was in force.
+ * Floors of long epochs go on to rise until their next epoch closes.
  */
 static bool accuse(struct seep_det *d, const struct seep_verdict *v)
 {
-	d->accused = v->series;
+	d->accused = v->subject;
 	d->accused_v0 = v->v0;
 	d->accused_top = v->floor;
 	d->accused_epoch = v->epoch;
 	return !given_back(d);
 }
 
-/* An alert stays an alert until the memory comes back; it never steps down. */
+/* An alert stays until the memory is released. It may get worse, never better. */
 static u8 alert_goes_on(struct seep_det *d, const struct seep_verdict *v, u32 now)
 {
 	if (v->policy == SEEPAGE_POLICY_CLASSIC)
 		return seep_alert_is(v->state) ? v->state : SEEPAGE_STATE_RECOVERED;
-	/* a leak of memory matters more than one of address space, not the reverse */
-	if (v->series == SEEPAGE_SERIES_MEMORY && d->accused != v->series &&
+	/* an alert about address space turns into one about memory, never the reverse */
+	if (v->subject == SEEPAGE_SUBJECT_MEMORY && d->accused != v->subject &&
 	    seep_alert_is(v->state))
 		accuse(d, v);
-	if (v->series == d->accused && v->floor > d->accused_top)
+	if (v->subject == d->accused && v->floor > d->accused_top)
 		d->accused_top = v->floor;
-	if (v->series == d->accused && v->epoch > d->accused_epoch)
+	if (v->subject == d->accused && v->epoch > d->accused_epoch)
 		d->accused_epoch = v->epoch;
 	if (recovered(d, now))
 		return SEEPAGE_STATE_RECOVERED;
-	return v->series == d->accused && v->state > d->state ? v->state : d->state;
+	return v->subject == d->accused && v->state > d->state ? v->state : d->state;
 }
 
+/**
+ * seep_next_state() - the state after one more verdict
+ * @d: history; what is accused is updated
+ * @v: verdict on the sample alone
+ * @now: time of the sample, ds
+ *
+ * Context: any.
+ * Return: enum seepage_state; the caller stores it in @d.
+ */
 u8 seep_next_state(struct seep_det *d, const struct seep_verdict *v, u32 now)
 {
 	bool alert = seep_alert_is(d->state);
@@ -161,11 +216,11 @@ u8 seep_next_state(struct seep_det *d, const struct seep_verdict *v, u32 now)
 	if (alert && d->policy == v->policy)
 		return alert_goes_on(d, v, now);
 	/*
-	 * Of an alert of another policy: to this one as well, or none. The floors are kept
-	 * under any of them, so that the next one need not wait for its own.
+	 * The policy has changed. An alert stays only if this policy raises one as well.
+	 * Floors are kept under both policies, so it can tell at once.
 	 */
 	if (seep_alert_is(v->state)) {
-		/* whether it uses what it gained is looked at of those under watch */
+		/* coldness is measured under watch only: at least one sample of it first */
 		if (!seep_watched(d->state) && v->policy == SEEPAGE_POLICY_LADDER)
 			return SEEPAGE_STATE_WATCH;
 		if (accuse(d, v))
@@ -174,7 +229,7 @@ u8 seep_next_state(struct seep_det *d, const struct seep_verdict *v, u32 now)
 	}
 	if (alert)
 		return SEEPAGE_STATE_RECOVERED;
-	if (d->state == SEEPAGE_STATE_RECOVERED && !d->overruled &&
+	if (d->state == SEEPAGE_STATE_RECOVERED && !d->state_of_other_policy &&
 	    now - d->t_state < RECOVERED_FOR_DS)
 		return d->state;
 	if (d->state == SEEPAGE_STATE_WATCH && v->state == SEEPAGE_STATE_OK &&

@@ -1,28 +1,29 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Policy "classic": the score that this product was asked for, kept exactly so
- * that everything else can be compared with it. Four factors (fault rate, RSS
- * over the first RSS seen, anonymous share of the faults, VSZ over RSS) add up
- * to a confidence; two rules and a hint stand beside it. The README says why
- * it is not the default.
+ * Policy "classic": the score that this product was specified with, kept unchanged as a
+ * reference to compare with. Four factors add up to a confidence: fault rate, RSS over
+ * the first RSS, anonymous share of the faults, VSZ over RSS. Two rules and a hint raise
+ * a state without the confidence. docs/detection.md tells why it is not the default.
+ *
+ * Context: any; pure. Calls on one struct seep_det are serialised.
  */
 #include "detect.h"
 
-#define PER_MINUTE_DS		600U
 #define MB			(1ULL << 20)
-#define MIN_FAULTS		1000	/* before the anonymous share counts */
-#define SUSPECTED_FOR_DS	3000	/* rule holds for 5 min */
-#define CONFIRMED_FOR_DS	600	/* 1 min */
-#define PRESSURE_FOR_DS		6000	/* 10 min */
+#define MIN_FAULTS		1000	/* below it the anonymous share is not computed */
+#define SUSPECTED_FOR_DS	(5 * SEEP_MINUTE_DS)
+#define CONFIRMED_FOR_DS	SEEP_MINUTE_DS
+#define PRESSURE_FOR_DS		(10 * SEEP_MINUTE_DS)
 #define PRESSURE_RATE		200
-#define MAX_SLOT_RISE		(1 << 16)	/* granules: 1 GiB; squares stay in 64 bits */
+#define MAX_SLOT_RISE		(1 << 16)	/* granules, 1 GiB: squares stay in 64 bits */
 
+/* The point of the window that is @back before the newest. */
 static const struct seep_point *point(const struct seep_det *d, u32 back)
 {
 	return &d->window[(d->wpos + SEEP_WINDOW - 1 - back) % SEEP_WINDOW];
 }
 
-/* RSS growth over the window, bytes per minute; not growing: 0 */
+/* Growth of RSS over the window, bytes a minute; 0 where it does not grow. */
 static u64 growth_per_minute(const struct seep_det *d, const struct seep_sample *s)
 {
 	const struct seep_point *old;
@@ -33,13 +34,12 @@ static u64 growth_per_minute(const struct seep_det *d, const struct seep_sample 
 	old = point(d, d->wn - 1);
 	if (now <= old->t || rss <= old->rss)
 		return 0;
-	return seep_div(seep_bytes(rss - old->rss) * PER_MINUTE_DS, now - old->t);
+	return seep_div(seep_bytes(rss - old->rss) * SEEP_MINUTE_DS, now - old->t);
 }
 
 /*
- * Does RSS grow faster than in warm-up, by more than twice the deviation seen
- * then? A process that was never seen in warm-up is measured by the usual
- * baseline of 1 MB a minute.
+ * RSS grows faster than in warm-up, by more than two standard deviations. A process that
+ * was not seen in warm-up is compared with 1 MiB a minute.
  */
 static bool beyond_two_sigma(const struct seep_det *d, u64 growth)
 {
@@ -49,7 +49,7 @@ static bool beyond_two_sigma(const struct seep_det *d, u64 growth)
 
 	if (k->nsum < 2)
 		return growth > MB;
-	/* n * growth - sum = n * (growth - mean); n^2 * variance: no root, no division */
+	/* n * growth - sum is n * (growth - mean); n^2 * variance needs no root, no division */
 	over = (s64)seep_granules(growth) * k->nsum - k->sum;
 	if (over <= 0)
 		return false;
@@ -59,7 +59,7 @@ static bool beyond_two_sigma(const struct seep_det *d, u64 growth)
 	return (u64)over * (u64)over > 4 * var;
 }
 
-/* Growth of the newest slot of the window, as long as the process warms up. */
+/* Learn the growth of the newest slot of the window. */
 static void learn(struct seep_classic *k, const struct seep_point *new,
 		  const struct seep_point *old)
 {
@@ -71,13 +71,14 @@ static void learn(struct seep_classic *k, const struct seep_point *new,
 		rise = MAX_SLOT_RISE;
 	if (rise < -MAX_SLOT_RISE)
 		rise = -MAX_SLOT_RISE;
-	/* fits in 32 bits: 2^16 * 600 */
-	rise = (int)(rise * (s64)PER_MINUTE_DS) / (int)(new->t - old->t);
+	/* |rise| is at most 2^16 * 600: 32 bits */
+	rise = (int)(rise * (s64)SEEP_MINUTE_DS) / (int)(new->t - old->t);
 	k->sum += rise;
 	k->sumsq += (u64)(rise * rise);
 	k->nsum++;
 }
 
+/* Anonymous share of all faults so far, percent; 0 with too few faults. */
 static u32 anon_percent(const struct seep_sample *s)
 {
 	if (s->faults <= MIN_FAULTS)
@@ -85,6 +86,7 @@ static u32 anon_percent(const struct seep_sample *s)
 	return (u32)seep_div(s->faults_anon * 100, s->faults);
 }
 
+/* Keep in @since when a rule began to hold, ds; 0 while it does not. */
 static void hold(u32 *since, bool holds, u32 now)
 {
 	if (!holds)
@@ -93,12 +95,13 @@ static void hold(u32 *since, bool holds, u32 now)
 		*since = now ? now : 1;
 }
 
+/* The rule has held for @for_ds. */
 static bool held(u32 since, u32 now, u32 for_ds)
 {
 	return since && now - since >= for_ds;
 }
 
-/* The rate over the newer half of the window exceeds that over the older. */
+/* The fault rate of the newer half of the window exceeds that of the older half. */
 static bool rate_rising(const struct seep_det *d)
 {
 	const struct seep_point *a, *b, *c;
@@ -113,7 +116,14 @@ static bool rate_rising(const struct seep_det *d)
 	       (u64)(b->faults - a->faults) * (c->t - b->t);
 }
 
-/* How long rules held under another policy, or before it, is not known. */
+/**
+ * seep_classic_forget() - forget how long the rules have held
+ * @d: history
+ *
+ * Needed when the policy changes: nothing checks the rules under another policy.
+ *
+ * Context: any.
+ */
 void seep_classic_forget(struct seep_det *d)
 {
 	d->classic.suspected_since = 0;
@@ -122,14 +132,16 @@ void seep_classic_forget(struct seep_det *d)
 }
 
 /**
- * seep_classic_feed() - keep the baseline and how long each rule has held
- * @d: history of the process
+ * seep_classic_feed() - update the baseline and how long each rule has held
+ * @d: history
  * @s: the sample
  * @c: configuration in force
- * @new_slot: the window has a new point
+ * @new_slot: the fault-rate window has a new point
  *
- * Called after the window was updated; not needed when there is nothing to
- * learn and another policy decides.
+ * To be called after the window was updated. Not needed when nothing is left to learn
+ * and another policy is in force.
+ *
+ * Context: any.
  */
 void seep_classic_feed(struct seep_det *d, const struct seep_sample *s,
 		       const struct seep_conf *c, bool new_slot)
@@ -207,7 +219,9 @@ static void factor_vsz(const struct seep_sample *s, struct seep_verdict *v)
  * @d: history, not changed
  * @s: the sample
  * @c: configuration in force
- * @v: zeroed; gates, factors, confidence and state are added
+ * @v: as seep_verdict_init() left it; gates, factors, confidence and state are set
+ *
+ * Context: any.
  */
 void seep_classic_verdict(const struct seep_det *d, const struct seep_sample *s,
 			  const struct seep_conf *c, struct seep_verdict *v)

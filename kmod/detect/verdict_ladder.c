@@ -2,31 +2,30 @@
 /*
  * Policy "ladder": gates first, points behind them.
  *
- * A process is under watch while a floor rises. It is suspected when the rise
- * does not level off, has gone on for as long as its time to exhaustion asks
- * for, and would exhaust memory within a horizon a person plans in. No sum of
- * points can stand in for a gate that is closed.
+ * A process with a run is under watch. It is suspected when its growth does not level
+ * off, has lasted for its patience, and would exhaust memory within the next half year.
+ * Points cannot outvote a gate that is not passed.
+ *
+ * Context: any; pure. Calls on one struct seep_det are serialised.
  */
 #include "growth.h"
 
-#define DS_PER_S		10U
-#define HOUR_DS			(3600 * DS_PER_S)
-#define CONFIRM_PERCENT		110	/* of patience */
-#define CONFIRM_VSZ_PERCENT	130	/* of that of address space, which costs nothing yet */
+#define CONFIRM_PERCENT		110	/* of the patience */
+#define CONFIRM_VSZ_PERCENT	130	/* likewise; untouched address space costs nothing yet */
 #define RUNAWAY_TTE_S		900
 #define HORIZON_S		(180ULL * 24 * 3600)
 #define SATURATION_PERMILLE	850
-#define NOVEL_PERCENT		150	/* of what was released before */
-#define OWN_PERMILLE		500
+#define NOVEL_PERCENT		150	/* of the climb released before */
+#define ORIGIN_PERMILLE		500
 #define SPREAD_PERMILLE		500
-#define HOT_PERMILLE		500	/* less cold than that: a working set, perhaps */
-#define HOT_MAX_DS		(14 * HOUR_DS)
+#define HOT_PERMILLE		500	/* less cold: perhaps a working set */
+#define HOT_MAX_DS		(14 * SEEP_HOUR_DS)
 #define EARLY_TTE_S		7200
-#define EARLY_STEPS		64	/* samples to exhaustion at this step */
-#define EARLY_MIN_RISE		(4U << (20 - SEEP_GRANULE_SHIFT))
-#define CLOSED_CONFIDENCE	50	/* most that points show behind a closed gate */
+#define EARLY_STEPS		64	/* samples to exhaustion, at the last step each */
+#define EARLY_MIN_RISE		(4 * SEEP_MIB)
+#define CLOSED_CONFIDENCE	50	/* shown confidence, while a gate is not passed */
 
-/* What a new process has it took itself: not what a fork gave it. */
+/* A new process allocated what it has: fork() did not give it most of its pages. */
 static bool gained_since_birth(const struct seep_sample *s, u32 step_ms)
 {
 	return seep_div(s->age_ns, 1000000) <= 2ULL * step_ms &&
@@ -34,44 +33,57 @@ static bool gained_since_birth(const struct seep_sample *s, u32 step_ms)
 }
 
 /**
- * seep_ladder_early() - is this growth too fast to wait for eight floors?
- * @d: history of the process
+ * seep_ladder_early() - is growth too fast to wait for eight floors?
+ * @d: history, not changed
  * @s: the sample
  * @c: configuration in force
  *
- * Return: true when the last step alone, or three steps in a row, would
- * exhaust memory soon. Enough for the state watch and its faster samples,
- * never for an alert.
+ * True when the last step alone would exhaust headroom within 64 samples, or the last
+ * three steps rise and would exhaust it within two hours. Both need a rise of 4 MiB.
+ * That is enough for the state watch with its faster samples, never for an alert.
+ *
+ * Context: any.
+ * Return: true when it is.
  */
 bool seep_ladder_early(const struct seep_det *d, const struct seep_sample *s,
 		       const struct seep_conf *c)
 {
 	u32 step_ms = c->v[SEEPAGE_CFG_SAMPLE_INTERVAL_MS];
-	u32 now = seep_mem_floor(d, 0), then, room = seep_granules(s->headroom);
+	u32 now = seep_mem_floor(d, 0), before, headroom = seep_granules(s->headroom);
 
-	then = seep_mem_floor(d, 1);	/* 0 before the first sample of a new process */
-	if (!d->epochs || now <= then || now - then < EARLY_MIN_RISE / 4)
+	before = seep_mem_floor(d, 1);	/* 0 before the first sample of a new process */
+	if (!d->epochs || now <= before || now - before < EARLY_MIN_RISE / 4)
 		return false;
-	if (d->epochs == 1 && (d->restarted || !gained_since_birth(s, step_ms)))
+	if (d->epochs == 1 && (d->history_restarted || !gained_since_birth(s, step_ms)))
 		return false;
-	if (now - then >= EARLY_MIN_RISE && now - then >= room / EARLY_STEPS)
+	if (now - before >= EARLY_MIN_RISE && now - before >= headroom / EARLY_STEPS)
 		return true;
-	if (d->epochs < 4 || then <= seep_mem_floor(d, 2) ||
+	if (d->epochs < 4 || before <= seep_mem_floor(d, 2) ||
 	    seep_mem_floor(d, 2) <= seep_mem_floor(d, 3))
 		return false;
-	then = seep_mem_floor(d, 3);
-	return now - then >= EARLY_MIN_RISE &&
-	       seep_div((u64)room * 3 * step_ms, now - then) <= EARLY_TTE_S * 1000ULL;
+	before = seep_mem_floor(d, 3);
+	return now - before >= EARLY_MIN_RISE &&
+	       seep_div((u64)headroom * 3 * step_ms, now - before) <= EARLY_TTE_S * 1000ULL;
 }
 
 /*
- * Of the rise in the first half of a level's floors, what the second half rises by.
- * The very first floor is half an epoch late (ladder.c): of three steps it lacks half.
+ * Saturation of one level: the rise of its three newest steps, permille of the rise of
+ * its three oldest. The step between them is not counted.
+ *
+ * For example a cache that fills up, with steps of 40 30 22 17 13 9 7 granules: the
+ * oldest three are 92, the newest three 29, and 29 / 92 is 315 permille. Steady growth
+ * has 1000.
+ *
+ * The very first floor of a level is half an epoch late (ladder.c), so the first of its
+ * steps is half a step: with steps of 10 granules the oldest three are 25. A fifth is
+ * added, which makes them 30.
+ *
+ * Return: permille, at most 10000.
  */
-static u32 second_half(const struct seep_level *l)
+static u32 second_half(const struct seep_level_view *l)
 {
-	u32 first = seep_floor(l->r, l->closed, 4) - seep_floor(l->r, l->closed, 7);
-	u32 second = seep_floor(l->r, l->closed, 0) - seep_floor(l->r, l->closed, 3);
+	u32 first = seep_floor(l->level, l->closed, 4) - seep_floor(l->level, l->closed, 7);
+	u32 second = seep_floor(l->level, l->closed, 0) - seep_floor(l->level, l->closed, 3);
 	u64 share;
 
 	if (l->closed == SEEP_MINIMA)
@@ -81,12 +93,21 @@ static u32 second_half(const struct seep_level *l)
 }
 
 /*
- * A working set that levels off rises less in the second half of the window
- * than in the first, and so it does in the half as long one that ends with it: what
- * levels off is seen there first. Even growth with the logarithm of time, which
- * never ends but need not end badly, keeps the share (2a + 2h) / (2a + 3h) for a
- * process that was a old when the window of two halves h began (half way between
- * that growth and a straight line); an old process needs 85 %.
+ * The saturation gate. A working set that levels off rises less in the second half of the
+ * window than in the first. The same shows in the level below, which ends with the same
+ * floor and sees it first; the smaller of both figures counts.
+ *
+ * The limit is 850 permille, less for a young process. Growth with the logarithm of time
+ * never ends, but need not exhaust memory. For a process of age a at the begin of a
+ * window with two halves of length h, such growth has a figure of about
+ * (2a + h) / (2a + 3h), a straight line has 1; the limit is half way between them:
+ * (2a + 2h) / (2a + 3h).
+ *
+ * For example:
+ *
+ *	a = 0		666 permille: growth since birth may slow down by a third
+ *	a = h		799 permille
+ *	a = 2h		857, above 850: from here on the limit is 850
  */
 static bool saturation(const struct seep_growth *g, const struct seep_sample *s,
 		       s64 *value, s64 *limit)
@@ -98,7 +119,7 @@ static bool saturation(const struct seep_growth *g, const struct seep_sample *s,
 	share = seep_div(1000 * (2 * a + 2 * h), 2 * a + 3 * h + 1);
 	*limit = share < SATURATION_PERMILLE ? (s64)share : SATURATION_PERMILLE;
 	*value = second_half(&g->top);
-	if (g->below.r) {
+	if (g->below.level) {
 		later = second_half(&g->below);
 		if (later < *value)
 			*value = later;
@@ -106,7 +127,11 @@ static bool saturation(const struct seep_growth *g, const struct seep_sample *s,
 	return *value >= *limit;
 }
 
-/* What others did is no licence to take more than three eighths of what is left. */
+/*
+ * The highest climb released before, granules. One that other members of the group
+ * released counts up to a quarter of headroom: with NOVEL_PERCENT it excuses no growth
+ * beyond three eighths.
+ */
 static u32 known_rise(const struct seep_det *d, const struct seep_sample *s)
 {
 	u32 most = seep_granules(s->headroom) / 4;
@@ -115,8 +140,8 @@ static u32 known_rise(const struct seep_det *d, const struct seep_sample *s)
 }
 
 /*
- * The last climb that a process released, again: it does that. A longer or a
- * higher one is news.
+ * The novelty gate. A climb like one that the process has released before is known
+ * behaviour. The growth is novel when it is 1.5 times as high or as long.
  */
 static bool novel(const struct seep_det *d, const struct seep_sample *s,
 		  const struct seep_growth *g, s64 *value, s64 *limit)
@@ -130,9 +155,10 @@ static bool novel(const struct seep_det *d, const struct seep_sample *s,
 }
 
 /*
- * A working set, or a leak of small objects that share their pages with live ones:
- * which of them nobody can tell from pages. It is told when three quarters of the
- * runway are gone, or it has gone on for longer than any load of a day.
+ * Growth that is used again is a working set, or a leak of small objects that share pages
+ * with live ones. Page figures cannot tell these apart. The cold gate therefore opens when
+ * three quarters of the runway are used up (span / 3 >= tte), or when the growth has lasted
+ * longer than the load of a day. Growth without faults then counts as caused, too.
  */
 static bool used_up(const struct seep_growth *g)
 {
@@ -142,16 +168,21 @@ static bool used_up(const struct seep_growth *g)
 }
 
 /*
- * Of its growth under watch, and of the last one before, what is neither shared
- * memory that was there before nor came by itself. Nothing comes by itself for ever:
- * what is locked may never fault.
+ * The origin gate: permille of the growth, since origin_v0, that the process caused. The
+ * larger one of two parts is taken off: shared memory that existed before
+ * (detect.c:note_shmem()), and growth without faults (detect.c:note_faultless()).
+ * The second one counts until used_up(): locked memory never faults.
+ *
+ * For example of 300 granules gained 200 existed before: 100 / 300 is 333 permille, below
+ * the 500 that are needed.
  */
-static u32 own_permille(const struct seep_det *d, const struct seep_sample *s,
-			const struct seep_growth *g)
+static u32 origin_permille(const struct seep_det *d, const struct seep_sample *s,
+			   const struct seep_growth *g)
 {
-	u32 gained = d->last_v > d->own_v0 ? d->last_v - d->own_v0 : 0;
-	u32 foreign = s->pool ? d->foreign : 0, filled = used_up(g) ? 0 : d->filled;
-	u32 others = foreign > filled ? foreign : filled;
+	u32 gained = seep_minus(d->last_v, d->origin_v0);
+	u32 preexisting = s->shmem_total ? d->shmem_preexisting : 0;
+	u32 faultless = used_up(g) ? 0 : d->faultless;
+	u32 others = preexisting > faultless ? preexisting : faultless;
 
 	if (!others || !seep_watched(d->state))
 		return 1000;
@@ -160,41 +191,42 @@ static u32 own_permille(const struct seep_det *d, const struct seep_sample *s,
 	return (u32)seep_div(1000ULL * (gained - others), gained);
 }
 
-/* What only memory has: it can be shared, and looked at for use. */
+/* Gates of memory only: address space is not shared and not looked at for use. */
 static bool memory_gates(struct seep_verdict *v, const struct seep_det *d,
 			 const struct seep_sample *s, const struct seep_growth *g)
 {
-	bool fresh, own, cold = true, spread = true;
+	bool fresh, origin, cold = true, spread = true;
 	s64 value, limit;
 
 	fresh = novel(d, s, g, &value, &limit);
 	seep_add_gate(v, SEEPAGE_GATE_NOVELTY, fresh, value, limit);
-	value = own_permille(d, s, g);
-	own = value >= OWN_PERMILLE;
-	seep_add_gate(v, SEEPAGE_GATE_OWN, own, value, OWN_PERMILLE);
+	value = origin_permille(d, s, g);
+	origin = value >= ORIGIN_PERMILLE;
+	seep_add_gate(v, SEEPAGE_GATE_ORIGIN, origin, value, ORIGIN_PERMILLE);
 	if (seep_cold_known(s, g)) {
 		cold = s->cold >= HOT_PERMILLE || used_up(g);
 		seep_add_gate(v, SEEPAGE_GATE_COLD, cold, s->cold, HOT_PERMILLE);
 	}
-	if (s->group && s->peers) {	/* where most grow, each is judged by itself */
+	if (s->group && s->peers) {	/* where most members grow, each one is judged by itself */
 		value = s->peers_growing < s->peers ?
 			(s64)(1000U * (s->peers - s->peers_growing) / s->peers) : 0;
 		spread = value >= SPREAD_PERMILLE;
 		seep_add_gate(v, SEEPAGE_GATE_SPREAD, spread, value, SPREAD_PERMILLE);
 	}
-	return fresh && own && cold && spread;
+	return fresh && origin && cold && spread;
 }
 
+/* Add all gates to the verdict. Return: each of them has passed. */
 static bool gates(struct seep_verdict *v, const struct seep_det *d,
 		  const struct seep_sample *s, const struct seep_conf *c,
 		  const struct seep_growth *g)
 {
-	u64 tte_s = g->tte_ds == SEEP_UNKNOWN ? SEEP_UNKNOWN : seep_div(g->tte_ds, DS_PER_S);
-	bool memory = g->series == SEEPAGE_SERIES_MEMORY, open, passed;
+	u64 tte_s = g->tte_ds == SEEP_UNKNOWN ? SEEP_UNKNOWN : seep_div(g->tte_ds, SEEP_DS_PER_S);
+	bool memory = g->subject == SEEPAGE_SUBJECT_MEMORY, open, passed;
 	u32 span = g->t1 - g->t0, need;
 	s64 value, limit;
 
-	/* one level may have seen a rise that another has seen end */
+	/* a run may be left on one level while another has seen the floor fall */
 	need = seep_needed_rise(memory ? seep_least_rise(s) : SEEP_LEAST_VSZ, g->floor);
 	open = seep_rise(g) >= need;
 	seep_add_gate(v, SEEPAGE_GATE_RISING, open, (s64)seep_bytes(seep_rise(g)),
@@ -203,8 +235,8 @@ static bool gates(struct seep_verdict *v, const struct seep_det *d,
 	seep_add_gate(v, SEEPAGE_GATE_SATURATION, passed, value, limit);
 	open &= passed;
 	passed = span >= g->patience;
-	seep_add_gate(v, SEEPAGE_GATE_PATIENCE, passed, span / DS_PER_S,
-		      g->patience / DS_PER_S);
+	seep_add_gate(v, SEEPAGE_GATE_PATIENCE, passed, span / SEEP_DS_PER_S,
+		      g->patience / SEEP_DS_PER_S);
 	open &= passed;
 	if (memory) {
 		open &= memory_gates(v, d, s, g);
@@ -224,14 +256,14 @@ static bool gates(struct seep_verdict *v, const struct seep_det *d,
 	return passed;
 }
 
-/* The growth that a verdict is about, gates and points, and the state. */
-static void judge(struct seep_verdict *v, const struct seep_det *d,
-		  const struct seep_sample *s, const struct seep_conf *c,
-		  const struct seep_growth *g, bool big)
+/* The verdict on one growth: subject, figures, points, gates, state. */
+static void growth_verdict(struct seep_verdict *v, const struct seep_det *d,
+			   const struct seep_sample *s, const struct seep_conf *c,
+			   const struct seep_growth *g, bool big)
 {
 	u32 span = g->t1 - g->t0;
 
-	v->series = g->series;
+	v->subject = g->subject;
 	v->v0 = g->v0;
 	v->floor = g->floor;
 	v->t0 = g->t0;
@@ -239,7 +271,7 @@ static void judge(struct seep_verdict *v, const struct seep_det *d,
 	v->epoch = g->window / (SEEP_MINIMA - 1);
 	v->patience = g->patience;
 	if (g->tte_ds != SEEP_UNKNOWN)
-		v->tte_s = seep_div(g->tte_ds, DS_PER_S);
+		v->tte_s = seep_div(g->tte_ds, SEEP_DS_PER_S);
 	seep_points_add(v, d, s, g);
 	if (!big) {
 		v->confidence = 0;
@@ -249,30 +281,33 @@ static void judge(struct seep_verdict *v, const struct seep_det *d,
 	if (!gates(v, d, s, c, g))
 		return;
 	v->state = SEEPAGE_STATE_SUSPECTED;
-	if (span < seep_div((u64)g->patience * (g->series == SEEPAGE_SERIES_VSZ ?
+	if (span < seep_div((u64)g->patience * (g->subject == SEEPAGE_SUBJECT_VSZ ?
 						CONFIRM_VSZ_PERCENT : CONFIRM_PERCENT), 100))
 		return;
 	v->state = v->tte_s <= RUNAWAY_TTE_S ? SEEPAGE_STATE_RUNAWAY :
 					       SEEPAGE_STATE_CONFIRMED;
 }
 
-/* The verdict on address space, where it says more than the one on memory. */
+/* The verdict on address space; replaces @v where it is the worse one. */
 static void vsz_verdict(const struct seep_det *d, const struct seep_sample *s,
 			const struct seep_conf *c, struct seep_verdict *v, u64 size)
 {
 	u64 used = seep_bytes(seep_det_unheld(d));
 	bool big = used >= size;
-	struct seep_verdict own;
+	struct seep_verdict vsz;
 	struct seep_growth g;
 
 	seep_growth_find_vsz(d, s, &g);
 	if (g.t1 - g.t0 < g.patience)
 		return;
-	seep_verdict_init(&own);
-	seep_add_gate(&own, SEEPAGE_GATE_SIZE, big, (s64)used, (s64)size);
-	judge(&own, d, s, c, &g, big);
-	if (own.state > v->state)
-		*v = own;
+	seep_verdict_init(&vsz);
+	seep_add_gate(&vsz, SEEPAGE_GATE_SIZE, big, (s64)used, (s64)size);
+	growth_verdict(&vsz, d, s, c, &g, big);
+	v->dropped |= vsz.dropped;
+	if (vsz.state > v->state) {
+		vsz.dropped = v->dropped;
+		*v = vsz;
+	}
 }
 
 /**
@@ -280,12 +315,13 @@ static void vsz_verdict(const struct seep_det *d, const struct seep_sample *s,
  * @d: history, not changed
  * @s: the sample
  * @c: configuration in force
- * @v: as seep_verdict_init() left it; gates, factors, confidence and state are
- *	added
+ * @v: as seep_verdict_init() left it; gates, factors, confidence and state are set
  *
- * The state is that of this sample alone; seep_det_feed() adds the memory
- * (an alert stays until the memory is given back). Address space is judged
- * where memory raises no alert.
+ * The state is that of this sample alone. seep_det_feed() combines it with the state
+ * before: an alert stays until the memory is released. Address space is judged where
+ * memory raises no alert.
+ *
+ * Context: any.
  */
 void seep_ladder_verdict(const struct seep_det *d, const struct seep_sample *s,
 			 const struct seep_conf *c, struct seep_verdict *v)
@@ -300,11 +336,11 @@ void seep_ladder_verdict(const struct seep_det *d, const struct seep_sample *s,
 	seep_growth_find(d, s, &g);
 	seep_add_gate(v, SEEPAGE_GATE_SIZE, big, (s64)used, (s64)size);
 	if (g.seen)
-		judge(v, d, s, c, &g, big);
+		growth_verdict(v, d, s, c, &g, big);
 	if (v->state < SEEPAGE_STATE_SUSPECTED && d->vsz.runs)
 		vsz_verdict(d, s, c, v, size);
-	if (!g.seen && v->series == SEEPAGE_SERIES_MEMORY) {
-		seep_add_gate(v, SEEPAGE_GATE_RISING, false, 0, 0)->reached = false;
+	if (!g.seen && v->subject == SEEPAGE_SUBJECT_MEMORY) {
+		seep_add_gate_unreached(v, SEEPAGE_GATE_RISING);
 		seep_points_none(v);
 		if (big && seep_ladder_early(d, s, c))
 			v->state = SEEPAGE_STATE_WATCH;

@@ -348,6 +348,7 @@ def collect(results, chosen):
     board = {"simulation": any(case.simulated for case in chosen),
             "cases": len({u["case"] for u in units}),
             "recordings": len({(u["case"], u["seed"]) for u in units}),
+            "seeds": sorted({u["seed"] for u in units}),
             "summary": {h: {d: summary(of(h, d)) for d in unit.DECIDERS} for h in halves},
             "points": {h: {d: operating_point(of(h, d)) for d in unit.DECIDERS} for h in halves},
             "goals": {h: goals(of(h, "ladder")) for h in halves},
@@ -359,10 +360,16 @@ def collect(results, chosen):
     return board
 
 
+def seeds_words(seeds):
+    if len(seeds) == 1:
+        return f"only one seed: {seeds[0]}"
+    return f"{len(seeds)} seeds: {' '.join(map(str, seeds))}"
+
+
 def show(board):
     if board["simulation"]:
         print("SIMULATION: shapes of tests/accuracy/sim.py, which no process had; not for claims")
-    print(f"{board['cases']} cases, {board['recordings']} recordings\n")
+    print(f"{board['cases']} cases, {board['recordings']} recordings, {seeds_words(board['seeds'])}\n")
     show_summary(board)
     show_goals(board)
     show_tight(board)

@@ -1,6 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""Draws the detector's board: accuracy.json on stdin, SVG on stdout."""
+"""Draws the detector's board: accuracy.json on stdin, SVG on stdout.
+
+usage: plot.py [--runway]    the summary; or the runway that each leak has left, a row each
+"""
 import json
 import os
 import sys
@@ -153,9 +156,7 @@ def runway(d, board, top):
     return y + 30
 
 
-def main():
-    board = json.load(sys.stdin)
-    d = Drawing()
+def summary(d, board):
     d.text(MARGIN, 36, "What the detector finds, and what it takes for a leak", 24, font_weight="bold")
     kind = ("SIMULATED shapes, not recordings: not for claims" if board["simulation"]
             else "recordings of processes")
@@ -172,9 +173,16 @@ def main():
             end = roc(d, board, half, MARGIN + 50 + i * 470, top, size)
         legend(d, MARGIN, end + 6)
         end += 30
-    if runway_rows(board):
-        end = runway(d, board, end + 30)
-    print(d.svg(int(end)))
+    return end
+
+
+def main():
+    board = json.load(sys.stdin)
+    d = Drawing()
+    if sys.argv[1:] == ["--runway"]:
+        print(d.svg(int(runway(d, board, 36))))
+    else:
+        print(d.svg(int(summary(d, board))))
 
 
 if __name__ == "__main__":

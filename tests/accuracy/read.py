@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Reads a recording, the format of docs/series.md.
+"""Reads a recording, the format of docs/recording.md.
 
 Written from that page, not from the controller's reader: the two must agree on what
 a file says. Strict: what the page does not name is an error.

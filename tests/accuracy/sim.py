@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""Writes SIMULATED recordings: shapes of memory use, in the format of docs/series.md.
+"""Writes SIMULATED recordings: shapes of memory use, in the format of docs/recording.md.
 
 usage: tests/accuracy/sim.py OUTDIR [--seed N] [--hours H] [--cold] [NAME...]
 

@@ -131,6 +131,12 @@ class Board(unittest.TestCase):
         # 200 MB left of 600: reached after two hours, before it is suspected
         self.assertEqual(self.board()["summary"]["tuning"]["ladder"]["stability"], 0.5)
 
+    def test_seeds_are_named(self):
+        self.add("a", case("benign"), [recording(100), recording(110)])
+        self.assertEqual(self.board()["seeds"], [1, 2])
+        self.assertEqual(board.seeds_words([1]), "only one seed: 1")
+        self.assertEqual(board.seeds_words([1, 2, 3]), "3 seeds: 1 2 3")
+
     def test_a_bystander_is_innocent(self):
         text = recording(100, 10).replace("1 a+25600\n", "1 a+25600\nproc 2 pid=2 comm=load born_ns=0 "
                                           "begun_ns=0 page_shift=12\n2 a+1\n", 1)
@@ -191,9 +197,11 @@ class Board(unittest.TestCase):
 
     def test_plot_is_drawn(self):
         self.add("a", case("leak", rate_mb_h=10), [recording(100, 10)], "1 7200 ok suspected\n")
-        done = subprocess.run([sys.executable, HERE / "plot.py"], input=json.dumps(self.board()),
-                              stdout=subprocess.PIPE, text=True, check=True)
-        self.assertIn("</svg>", done.stdout)
+        for words, text in (([], "tuning half"), (["--runway"], "a, 1024 MB, tuning")):
+            done = subprocess.run([sys.executable, HERE / "plot.py"] + words, text=True, check=True,
+                                  input=json.dumps(self.board()), stdout=subprocess.PIPE)
+            self.assertIn("</svg>", done.stdout)
+            self.assertIn(text, done.stdout)
 
 
 class Cases(unittest.TestCase):

@@ -78,5 +78,6 @@ disperse "${parents[@]}"
 unload
 
 fig module_bytes "$(text_data "$SEEPAGE_KO")"
+fig module_core_bytes "$("$top/scripts/module-size" "$SEEPAGE_KO" | cut -d ' ' -f 1)"
 strip -o stripped "$(command -v seepage)"
 fig controller_bytes "$(stat -c %s stripped)"

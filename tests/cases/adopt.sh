@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# Who is in the table after the first tick: all 1500 idle processes that were
-# there before the module, everybody else of /proc that is no kernel thread,
-# and processes started right after it. With their ages.
+# The table after the first tick has all 1500 idle processes that were started before
+# the module was loaded, every other process of /proc except kernel threads, and
+# processes started right after the load. Their ages are right.
 # vm: --smp 2 --mem 1024
+# takes: 14
 # timeout: 120
 . "$(dirname "$0")/lib.sh"
 

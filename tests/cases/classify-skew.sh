@@ -1,14 +1,16 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# A pass takes time, and a process that faults meanwhile has gained pages when
-# its turn comes that the fold at the begin of the pass knew no fault of. With
-# a crowd before it in the table, and with the software event, which must tell
-# anonymous faults by the pages gained: its counts must be of the same moment.
+# Fault counts and page counts of one sample must be from the same moment. A pass folds
+# the fault counts at its beginning. A process that faults during the pass has more
+# pages than these counts explain by the time it is sampled. Many processes stand before
+# it in the table, and the hook is the software event, which tells anonymous faults from
+# others by the pages gained.
 # vm: --smp 2 --mem 1024
+# takes: 27
 # timeout: 240
 # no-debug: counts wrong verdicts of many runs, a run takes seconds there
 . "$(dirname "$0")/lib.sh"
-runs=30
+runs=$(some 30)
 
 load hook=software sample_interval_ms=200 suspect_interval_ms=200 max_cpu_permille=1000
 crowd 1500

@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# Two programs that grow alike: one never comes back to what it took, one uses
-# all of it again and again. From growth alone both are leaks; while `watch`
-# looks at what they use only the first is. And a cgroup that is nearly full is
-# what a process in it will run into first.
+# Two programs grow at the same rate. One never uses its memory again, the other uses
+# all of it again and again. By growth alone both are leaks. While `watch` measures which
+# memory they use, only the first one is. Also: the limit of a nearly full cgroup is
+# reported as the limit that a process in it reaches first.
 # vm: --warp --mem 2048
+# takes: 110
 # timeout: 5400
 . "$(dirname "$0")/lib.sh"
 
@@ -44,9 +45,9 @@ for pid in "$leak" "$use"; do
 	assert_eq "$(gate "$pid" cold)" none "--no-cold: gate cold of $pid"
 	assert_eq "$(points "$pid" pmc)" none "no counters: points of $pid for their misses"
 	assert_eq "$(seepage -j show "$pid" | jq -c '[.cold_permille, .cold_age_seconds]')" \
-		'[null,null]' "--no-cold: evidence of $pid"
+		'[null,null]' "--no-cold: factors of $pid"
 	assert_eq "$(field .limit <(seepage -j show "$pid"))" ram "limit of $pid"
-	assert_eq "$(field .series <(seepage -j show "$pid"))" memory "series of $pid"
+	assert_eq "$(field .subject <(seepage -j show "$pid"))" memory "subject of $pid"
 done
 end "$watch" "$leak" "$use"
 echo "without a look: both alert"
@@ -77,7 +78,7 @@ echo "cold permille: leak $leak_cold, working set $use_cold"
 end "$watch" "$leak"
 jq -e --argjson pid "$use" 'select(.pid == $pid)' watched >/dev/null && die "the working set raised an alert"
 jq -se --argjson pid "$leak" '[.[] | select(.pid == $pid) | .score.cold] | max == 12' watched >/dev/null ||
-	die "no alert of the leak has the evidence: $(<watched)"
+	die "no alert of the leak has the factors: $(<watched)"
 
 # A reset forgets what was found.
 seepage reset history "$use"

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# What the controller says and returns when something is wrong: one line on
-# stderr that names the word and what is allowed, status 1 (failed) or 2
-# (usage), nothing on stdout, and nothing changed.
+# Errors of the controller: one line on stderr that names the word and what is allowed,
+# exit status 1 (failed) or 2 (usage), nothing on stdout, and nothing changed.
 # vm: --smp 2 --mem 1024
+# takes: 45
 # timeout: 600
 . "$(dirname "$0")/lib.sh"
 chmod 755 .
@@ -115,7 +115,7 @@ says reset "'1'" twice
 for words in "alerts --pid 1" "history 1 alerts" "all --pid 1"; do
 	# shellcheck disable=SC2086 # words
 	fails 2 seepage reset $words
-	says reset "a PID: allowed with history only"
+	says reset "PID: '1': allowed with history only"
 done
 fails 2 seepage watch --count
 says watch --count missing

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # The files of debugfs: modes, columns, the same values as netlink.
 # vm: --smp 1
+# takes: 6
 # timeout: 120
 . "$(dirname "$0")/lib.sh"
 . "$top/tests/netlink/case.sh"

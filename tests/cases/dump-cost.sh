@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# What a dumped record costs, in guest instructions: the difference of two
-# populations. The budget is that of DESIGN.md.
+# The cost of one dumped record in guest instructions, from the difference of two
+# numbers of processes. DESIGN.md has the budget.
 # vm: --count --mem 1024
+# takes: 12
 # timeout: 600
 # no-debug: the checkers cost more instructions than what is measured
 . "$(dirname "$0")/lib.sh"

@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# seepage export: a page that a parser of its own takes, whose figures are those
-# of show and status, hardware counters and a hostile name among them; into a
-# file, as a whole; over HTTP; and what it says without the module, to a plain
-# user, and to wrong words. The PMU stays: not the VM of other cases.
+# seepage export: an independent parser accepts the page, and its figures agree with show
+# and status, with hardware counters and a hostile process name too. A file is replaced as
+# a whole, and HTTP is answered. Output without the module, for an unprivileged user and
+# for wrong words. The PMU stays loaded, so the VM is not shared with other cases.
 # vm: --smp 2 --mem 1052
+# takes: 40
 # timeout: 300
 # kmod: fakepmu
 # only-amd64: it has a PMU of its own
@@ -131,7 +132,7 @@ for mode in ("user", "kernel"):
 factors = {f["factor"]: f["value"] for f in show["factors"]}
 same("process_growth_rise_bytes", factors.get("floor") or None, **who)
 same("process_info", 1, uid=str(show["uid"]), exe=show["exe"], cgroup=show["cgroup"] or None,
-     series=show["series"], limit=show["limit"], **who)
+     subject=show["subject"], limit=show["limit"], **who)
 
 scaled = {}
 for event, c in show["pmc"].items():
@@ -367,12 +368,12 @@ while read -r want words message; do
 	[[ ! -s out && $(wc -l <err) == 1 ]] || die "export ${words//+/ }: $(cat out err)"
 done <<'END'
 2 word unexpected word 'word'
-2 -j -j: not with this command
+2 -j -j: not allowed
 2 --top+0 --top: '0': allowed 1..4294967295
-2 --top+5+--all --top: not with --all
+2 --top+5+--all --top: '5': not allowed with --all
 2 -i+5 --interval: allowed with --output only
 2 -i+0+-o+x --interval: '0': allowed 1..86400
-2 --listen+9119+-o+x --listen: not with --output or --interval
+2 --listen+9119+-o+x --listen: '9119': not allowed with --output or --interval
 2 --listen+here:9119 --listen: 'here:9119': allowed [ADDR:]PORT
 2 --listen+[::1:9119 --listen: '[::1:9119': allowed [ADDR:]PORT
 2 --listen+65536 --listen: '65536': allowed [ADDR:]PORT

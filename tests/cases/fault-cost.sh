@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# What the hooks add to a page fault, in guest instructions (not cycles), beside
-# the bare kernel and perf's own counting of the same tracepoint, in one run.
-# The budget of DESIGN.md is 45 for the tracepoint hook.
+# The cost that each hook adds to a page fault, in guest instructions (not cycles). The
+# same run measures the bare kernel, and perf counting the same tracepoint. The budget of
+# DESIGN.md is 45 for the tracepoint hook.
 # vm: --count --mem 1024
 # timeout: 600
 # no-debug: the checkers cost more instructions than what is measured

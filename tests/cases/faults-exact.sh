@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# Fault counts are exact: what perf counts for a program (and what it starts)
-# is what the records of its memories add up to, at their end. Known awkward
-# workloads first, then ten real programs, which are also stopped half-way and
-# their memory compared with /proc.
+# Fault counts are exact: the records of all mms of a program and its children add up,
+# when they exit, to what perf counts. First come workloads known to be difficult, then
+# ten real programs. Those are also stopped half-way, and their memory is compared with
+# /proc.
 # vm: --smp 2 --mem 2048
+# takes: 70
 # timeout: 600
 # only-amd64: perf counts page-fault tracepoints, which only x86 has; hook-software is its like
 set -u
@@ -136,6 +137,8 @@ real_programs() {
 	real python3 python3 -c 'd = {i: str(i) * 10 for i in range(100000)}; print(sum(map(len, d.values())))'
 	real cc1 "$cc1" -O1 -quiet big.i -o /dev/null
 	real sort sort --parallel=2 -S 8M data
+	# make test has these four only
+	[[ ! ${SEEPAGE_SHORT:-} ]] || return 0
 	real awk awk '{ n[$1 % 50000] = n[$1 % 50000] $3 } END { print length(n) }' data
 	real xz xz -T2 -1 -k -c data
 	real gzip gzip -9 -c data
@@ -143,7 +146,8 @@ real_programs() {
 	real find find /usr/share/perl /usr/lib/python3 -newer /etc/passwd
 	real bash bash -c 'for ((i = 0; i < 60000; i++)); do a[i]=$i$i; done; echo ${#a[@]}'
 }
-looked=0
+looked=0 least=5
+[[ ! ${SEEPAGE_SHORT:-} ]] || least=2
 real_programs
-((looked >= 5)) || die "only $looked of the programs were there to be compared with /proc"
+((looked >= least)) || die "only $looked of the programs were there to be compared with /proc"
 exit $bad

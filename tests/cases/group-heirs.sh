@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# A leak that is handed on from each process to a child is one of their group. What
-# one of a name did and gave back, the next of that name may do, but not more.
+# A leak that each process hands on to a child is a leak of their group. If a process
+# rose and gave the memory back, later ones of that name may rise as much, but not more.
 # vm: --warp --mem 2048
+# takes: 63
 # timeout: 6000
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/replay-lib.sh"
@@ -47,7 +48,7 @@ echo "the first climb: $(alerts_of climbs)"
 wait_long 3600 is_told heirs
 alert=$(seepage -j alerts | jq -cs '[.[] | select(.comm == "heirs")][0]')
 echo "$alert"
-assert_eq "$(field .series <<<"$alert")" group "what the alert of the heirs is about"
+assert_eq "$(field .subject <<<"$alert")" group "what the alert of the heirs is about"
 before=$(alerts_of climbs)
 climb 250 60
 sleep 330

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# A leak that is spread over many small processes is told of once, by the name
-# of the first of them; many that come and go, and many that stay, are not.
+# A leak spread over many small processes raises one alert, with the name of the first of
+# them. Many processes that start and exit, or that stay without a leak, raise none.
 # vm: --warp --mem 2048
+# takes: 58
 # timeout: 9000
 . "$(dirname "$0")/lib.sh"
 brood=$top/build/tests/brood

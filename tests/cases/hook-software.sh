@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# hook=software: what perf stat counts as page-faults for a program (and what
-# it starts) is what the records of its memories add up to, at their end. Also
-# while CPU 1 is off, and on both CPUs after it came back.
+# hook=software: the records of all mms of a program and its children add up, when they
+# exit, to the page-faults that perf stat counts. The same while CPU 1 is offline, and on
+# both CPUs after it is online again.
 # vm: --smp 2 --mem 1024
+# takes: 28
 # timeout: 240
 . "$(dirname "$0")/lib.sh"
 workload=$top/build/tests/workload

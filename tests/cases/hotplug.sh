@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# CPU 1 goes and comes twenty times under faults, with each hook: the counts
-# of a process that was pinned to it stay exact, faults from before the CPU
-# went included, and the module unloads while it is off.
+# CPU 1 goes offline and online twenty times during page faults, with each hook. The
+# counts of a process that was pinned to it stay exact, with the faults from before the
+# CPU went offline. The module can be unloaded while the CPU is offline.
 # vm: --smp 2 --mem 1024
+# takes: 17
 # timeout: 240
 . "$(dirname "$0")/lib.sh"
 workload=$top/build/tests/workload

@@ -25,6 +25,10 @@ budget() {
 	echo $(($1 * percent / 100))
 }
 
+# some N: how often to do what finds more the more often it is done: N times, in
+# make test a part of that, at least once.
+some() { echo $((($1 + ${SEEPAGE_SHORT:-1} - 1) / ${SEEPAGE_SHORT:-1})); }
+
 # A case that stops without a word would have no reason to show. On stderr: what
 # fails within $(...) must not become its result.
 trap 'echo "line $LINENO: status $? from: $BASH_COMMAND" >&2' ERR
@@ -72,7 +76,7 @@ wait_long() {
 	shift
 	until "$@"; do
 		((SECONDS < end)) || die "waited in vain for: $*: $(seepage -j alerts |
-			jq -c '[.seq, .pid, .comm, .state, .series, .members]' | tr '\n' ' ')"
+			jq -c '[.seq, .pid, .comm, .state, .subject, .members]' | tr '\n' ' ')"
 		sleep 10
 	done
 }

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# What is told of a process from its first suspicion to its end, and how often:
-# real leaking programs under the policy ladder, and under classic programs
-# whose score goes up and down.
+# The alerts about a process from the first suspicion to its exit, and their number.
+# Policy ladder: real programs that leak. Policy classic: programs with a score that goes
+# up and down.
 # vm: --warp --mem 2048
+# takes: 146
 # timeout: 6000
 . "$(dirname "$0")/lib.sh"
 flap=$top/build/tests/flap
@@ -58,8 +59,8 @@ load
 seepage -j watch >watched &
 watch=$!
 echo 2048 >$trace/buffer_size_kb
-echo 'state > 0' >$trace/events/seepage/seepage_sample/filter
-echo 1 >$trace/events/seepage/seepage_sample/enable
+echo 'state > 0' >$trace/events/seepage/seepage_state/filter
+echo 1 >$trace/events/seepage/seepage_state/enable
 leak 512
 releases=$pid
 leak 512
@@ -113,7 +114,7 @@ path=$(awk -v p=" pid=$releases " 'index($0, p) { match($0, / state=[0-9]+/)
 # shellcheck disable=SC2086 # a list
 path=$(for s in $path; do echo "${names[s]}"; done | xargs)
 assert_eq "$path" "watch suspected confirmed recovered" "the states it went through"
-echo 0 >$trace/events/seepage/seepage_sample/enable
+echo 0 >$trace/events/seepage/seepage_state/enable
 end $releases $execs
 sleep 12
 between=$(in_ring "[.[] | select(.state == \"confirmed\" and .pid != $releases)] | length")

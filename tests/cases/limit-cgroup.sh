@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# Two processes leak alike, one of them in a cgroup with a limit on the cgroup
-# above its own: it runs into that first, is told so and is accused earlier.
-# When the limit is lifted, memory is what ends.
+# Two processes leak at the same rate. The parent cgroup of one has a memory limit. This
+# limit is reported as the one reached first, and the alert comes earlier. After the limit
+# is removed, RAM is reported again.
 # vm: --warp --mem 2048
+# takes: 34
 # timeout: 3600
 . "$(dirname "$0")/lib.sh"
 

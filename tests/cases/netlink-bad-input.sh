@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# Requests that no honest client sends are refused with a text.
+# Malformed requests are refused with an extack text.
 # vm: --smp 1
+# takes: 4
 # timeout: 60
 . "$(dirname "$0")/lib.sh"
 . "$top/tests/netlink/case.sh"

@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# Messages that are valid, nearly valid and broken, drawn from a seed: refused
-# with a text, or done as the header says, and never half done.
+# Random messages from a seed: valid, nearly valid and broken ones. Each is refused with
+# an extack text, or applied as the uapi header says, and never applied in part.
 # vm: --smp 1
+# takes: 8
 # timeout: 120
-# SEEPAGE_SEED and SEEPAGE_MESSAGES choose another run. What was sent last when
-# something broke is in netlink-fuzz.hex beside the log.
+# SEEPAGE_SEED and SEEPAGE_MESSAGES select another run. After a failure the messages sent
+# last are in netlink-fuzz.hex beside the log.
 . "$(dirname "$0")/lib.sh"
 
 [[ ! -e /sys/kernel/debug/kcov ]] || echo "coverage of the module is recorded"

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# What a new load changes, and that no listener keeps the module loaded.
+# What changes when the module is loaded again. A listener does not prevent unloading.
 # vm: --smp 1
+# takes: 8
 # timeout: 120
 . "$(dirname "$0")/lib.sh"
 . "$top/tests/netlink/case.sh"

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# Whose memory it is: the pid, comm and uid that a record is shown with, where
-# the thread that faults is not the process that owns it, or owner, name and
-# user change, or the reader is in another pid namespace.
+# The owner of an mm: pid, comm and uid of a record are right if a thread of another
+# process faults in the mm, if owner, name or user change, and if the reader is in
+# another pid namespace.
 # vm: --smp 2 --mem 1024
+# takes: 24
 # timeout: 120
 . "$(dirname "$0")/lib.sh"
 owner=$top/build/tests/owner

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# Who may read, write and listen: by uid, by capability, by namespace.
+# Permission to read, to write and to listen: by uid, capability and namespace.
 # vm: --smp 1
+# takes: 6
 # timeout: 120
 . "$(dirname "$0")/lib.sh"
 . "$top/tests/netlink/case.sh"
@@ -46,5 +47,5 @@ as "CAP_SYS_PTRACE" perm-denied perm-own -- nobody_with +sys_ptrace
 as "another network namespace" perm-absent -- unshare --net
 as "a user and network namespace" perm-absent -- \
 	"${nobody[@]}" unshare --user --map-root-user --net
-as "root, for others" perm-setuid perm-opener -- env
+as "root, for others" perm-setuid perm-opener perm-factors -- env
 [[ ! $bad ]] || die "$bad"

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# A real driver (armv8_pmuv3, on QEMU's PMU): the cycles that a program got are
-# those that perf stat counts for it, within 0.5 %. The PMU's cycles are the time
-# of the machine below; with the counting clock that is no matter of how busy it is.
+# A real driver, armv8_pmuv3 on QEMU's PMU: the cycles charged to a program differ by at
+# most 0.5 % from those that perf stat counts. QEMU derives cycles from its clock. The
+# counting clock (--count) makes them independent of the load of the host.
 # vm: --count --mem 1024
 # timeout: 600
 # only-arm64: QEMU has no such PMU for any other

@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# The memory budget of a tracked process with hardware counters on, as many
-# events as a list may have: the record, its area, what waits for births, and
-# what is learned of those that run.
-# The PMU stays: not the VM of other cases.
+# The memory budget of a tracked process with hardware counters on and the longest event
+# list. It comprises the record, its counter area, the areas kept ready for new processes,
+# and the learned baselines.
+# The PMU stays loaded, so the VM is not shared with other cases.
 # vm: --smp 2 --mem 1056
+# takes: 33
 # timeout: 120
 # kmod: fakepmu
 # no-debug: the checkers take memory in every object

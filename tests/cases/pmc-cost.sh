@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# What hardware counters add to a context switch between two processes, in guest
-# instructions (not cycles): nothing while they are off, less than what perf adds
-# that counts the same events for each of the two processes by itself. One sum, of
-# a command and its children or of all, perf has for less: it need not read.
-# The PMU is that of tests/kmod/fakepmu.c for all, and what its own callbacks take
-# is in all figures (a reading of the clock for each counter).
-# The PMU stays: not the VM of other cases.
+# The cost that hardware counters add to a context switch between two processes, in guest
+# instructions (not cycles). It is 0 while they are off. While they are on it is less than
+# that of perf counting the same events for each of the two processes. A single sum, over
+# a command and its children or over all processes, costs perf less, because it does not
+# read the counters at a switch.
+# All figures are measured on the PMU of tests/kmod/fakepmu.c and include the cost of its
+# callbacks (one clock reading for each counter).
+# The PMU stays loaded, so the VM is not shared with other cases.
 # vm: --count --mem 1056
 # timeout: 900
 # kmod: fakepmu

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# What a dumped record, and an idle process in a full pass, cost while hardware
-# counters are on, in guest instructions: differences of two populations, as in
-# dump-cost and tick-cost. The budget of DESIGN.md for a record, 5000, holds with
-# them too: values of seven events are 168 bytes more, and copied twice.
-# The PMU stays: not the VM of other cases.
+# The cost of one dumped record, and of an idle process in a full pass, with hardware
+# counters on. Like dump-cost and tick-cost it takes the difference of two numbers of
+# processes, in guest instructions. The budget of DESIGN.md for a record, 5000, holds
+# although the values of seven events add 168 bytes, which are copied twice.
+# The PMU stays loaded, so the VM is not shared with other cases.
 # vm: --count --mem 1072
 # timeout: 900
 # kmod: fakepmu

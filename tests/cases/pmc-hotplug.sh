@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# CPU 1 goes and comes again and again while 8 processes switch to and fro and
-# events take turns: what was counted is kept, all of it adds up to the unit, and
-# it counts again after. Also: loaded with CPU 1 off, and unloaded so.
-# The PMU stays: not the VM of other cases.
+# CPU 1 goes offline and online repeatedly while 8 processes switch and events are
+# multiplexed. No count is lost, the sums are exact, and the CPU counts again afterwards.
+# The module is also loaded and unloaded while CPU 1 is offline.
+# The PMU stays loaded, so the VM is not shared with other cases.
 # vm: --smp 2 --mem 1056
 # timeout: 900
 # kmod: fakepmu

@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# Who may learn from hardware counters where not all can: two places, three processes
-# that each ran for two seconds and sleep since. The third gets its place once one of
-# the others has slept for an hour, and then it stays so: nobody is moved who does
-# not run. While counting is held nobody is forgotten, however long.
-# The PMU stays: not the VM of other cases.
+# Which processes get a baseline when there are fewer places than processes. There are two
+# places and three processes, each of which ran for two seconds and sleeps since. The third
+# process gets a place when one of the others has slept for an hour, and then the places
+# stay: a process that does not run takes none. While counting is held, no process loses
+# its place, however long it sleeps.
+# The PMU stays loaded, so the VM is not shared with other cases.
 # vm: --warp --smp 1 --mem 1064
 # timeout: 40000
 # kmod: fakepmu

@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# What the kernel learns from hardware counters: what is usual for a process, what
-# is unusual once it has many more misses, and that growth without any more of
-# them counts for a leak; all of it replayed alike. Who hardly runs learns nothing,
-# a reset and another list of events begin anew, and there is an end to how many.
-# The PMU stays: not the VM of other cases.
+# The baseline that the kernel learns from hardware counters. Many more misses than the
+# baseline raise signals. Growth without more misses counts for a leak. Replay gives the
+# same results. A process that hardly runs gets no baseline, a reset or another event list
+# starts learning again, and the number of baselines is limited.
+# The PMU stays loaded, so the VM is not shared with other cases.
 # vm: --smp 2 --mem 1048
+# takes: 98
 # timeout: 480
 # kmod: fakepmu
 # only-amd64: it has a PMU of its own

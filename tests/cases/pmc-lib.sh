@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash disable=SC2154,SC2034
-# Helpers of the cases of hardware counters, after lib.sh. On x86 the counters
-# are those of tests/kmod/fakepmu.c: they exist, only what they count is made up.
+# Helpers for the cases with hardware counters, sourced after lib.sh. On x86 the counters
+# come from tests/kmod/fakepmu.c: perf sees a real PMU, but the counts are made up.
 partners=$top/build/tests/partners
 
 # What is left running would hold up whoever reads this case's output.

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# A real driver (riscv-pmu-sbi) and TLB misses that nobody has made up: those of
-# QEMU's own TLB. A program that reads all over 64 MB misses it many times as often
-# as one that stays within 4 pages, about once for every load. And what a program
-# got is what perf stat counts for it. Not at the same time: QEMU feeds
-# one counter of an event, a second one stays at 0. Two runs are interrupted at other
-# times, and perf has exec and exit as well, some 150000 to 500000 instructions with
-# 600 misses: 2 %, and 2000 misses, are allowed.
+# A real driver, riscv-pmu-sbi, and real TLB misses, those of QEMU's own TLB. A program
+# that reads all over 64 MB misses many times as often as one that stays within 4 pages,
+# about once for every load. The counts charged to a program agree with those of perf
+# stat. The two are measured in separate runs, because QEMU feeds only one counter of an
+# event, and a second one stays at 0. The runs are interrupted at different times, and
+# perf includes exec and exit (150000 to 500000 instructions and 600 misses), so 2 % and
+# 2000 misses are allowed.
 # vm: --count --mem 1024
 # timeout: 600
 # only-riscv64: no other PMU of QEMU counts TLB misses

@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# seepage stat on counters whose values are known: an event advances by a
-# multiple of the CPU's clock, so every ratio of two is that of the multiples,
-# whoever ran and however many take turns. Of the system, a process, all of them,
-# a command and its children; as text, JSON and CSV; recorded and compared. And
-# without counters the module's reason.
+# seepage stat on counters with known values. Each event advances by a multiple of the
+# CPU clock, so the ratio of two events is known, independent of the processes that run
+# and of multiplexing. Covers the system, a process, all processes, a command and its
+# children; text, JSON and CSV; --record and --compare; and the reason that the module
+# gives if there are no counters.
 # vm: --smp 2 --mem 1024
+# takes: 78
 # timeout: 300
 # kmod: fakepmu
 # only-amd64: it has a PMU of its own
@@ -109,14 +110,22 @@ assert_eq $status 143 "status of a command that SIGTERM ended"
 assert_eq "$(field .processes ended.json)" 1 "processes of a command that SIGTERM ended"
 ! pgrep -P $stat || die "the command goes on"
 # Who ends meanwhile does not take the others along.
-sleep 3 &
-short=$!
-seepage -j stat $short $busy -i 2 --count 3 >two.json 2>err || die "one of two that ended: $(cat err)"
-assert_eq "$(cat err)" "seepage: stat: pid $short has ended" "one of two that ended"
+# ends_after_one FILE OPERAND...: stat of a process that ends after its first interval.
+ends_after_one() {
+	local file=$1 stat
+	shift
+	sleep 1000 &
+	short=$!
+	seepage -j stat $short "$@" >"$file" 2>err &
+	stat=$!
+	wait_for 30 grep -q "\"pid\":$short\b" "$file"
+	kill $short
+	wait $stat || die "stat $*, of one that ended: $(cat err)"
+	assert_eq "$(cat err)" "seepage: stat: pid $short has ended" "stat $*, of one that ended"
+}
+ends_after_one two.json $busy -i 2 --count 3
 assert_eq "$(jq -s --argjson pid $busy 'map(select(.pid == $pid)) | length' two.json)" 3 "intervals of the other"
-sleep 3 &
-short=$!
-seepage -j stat $short -i 2 --count 100 >short.json 2>err || die "the only one that ended: $(cat err)"
+ends_after_one short.json -i 2 --count 100
 assert_eq "$(jq -s length short.json)" 1 "intervals of the only one"
 sleep 1 &
 status=0
@@ -216,7 +225,7 @@ done <<'END'
 --count+0 --count: '0': allowed 1..10000
 --all+1 '1': allowed PIDs or --all, not both
 -- COMMAND is missing after --
---record+-+1 --record: '-': allowed a file
+--record+-+1 --record: '-': allowed the name of a file
 1+--+true '1': allowed PIDs, --all or a COMMAND, not both
 --compare+base.stat --compare: two files are needed, BASE CANDIDATE
 --compare+a+b+--csv --compare: allowed with --max-... only

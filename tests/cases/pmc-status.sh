@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# What the status says of hardware counters: none, off, counters that others
-# have taken, events that the processor lacks, that never count, that a CPU
-# lacks; and lists of events that are refused.
-# Before it there was no PMU in its VM, so it needs one of its own.
+# Hardware counters in the status: none, off, counters taken by others, events that the
+# processor or one CPU lacks or that never count. Also event lists that are refused.
+# It begins without a PMU, so the VM is not shared with other cases.
 # vm: --smp 2 --mem 1040
+# takes: 36
 # timeout: 300
 # kmod: fakepmu
 # only-amd64: it has a PMU of its own

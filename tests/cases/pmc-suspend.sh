@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# The machine suspends and resumes, as far as the kernel's own test of that goes:
-# devices, the other CPU and the timekeeping stop for a second (pm_test). Mean-
-# while 8 processes switch to and fro and events take turns. What was counted adds
-# up to the unit, time asleep is nobody's, and all events count again after.
-# The PMU stays: not the VM of other cases.
+# The machine suspends and resumes, as far as the kernel's pm_test goes: devices, the
+# other CPU and timekeeping stop for a second. Meanwhile 8 processes switch and events are
+# multiplexed. The sums of the counts are exact, the time of suspend is charged to no
+# process, and all events count again afterwards.
+# The PMU stays loaded, so the VM is not shared with other cases.
 # vm: --smp 2 --mem 1056
 # timeout: 400
 # kmod: fakepmu

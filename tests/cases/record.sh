@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# What record can be told: a command with all that descends from it, some
-# processes, a name, a pipe, an end; and what it admits when it cannot keep up.
-# All of it is replayed.
+# The options of record: a command with its descendants, pids, a name, output to a pipe,
+# and when to end. Lost messages are reported when record cannot keep up. Every recording
+# is replayed.
 # vm: --warp --smp 1 --mem 1536
+# takes: 24
 # timeout: 900
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/replay-lib.sh"
@@ -15,7 +16,7 @@ assert_eq "$(status out seepage record -o command.series -- \
 	bash -c 'sleep 7 & (setsid sleep 9 &); sleep 8; exit 3')" 0 "record of a command"
 # Helpers of the shell may have been seen between fork and exec, and so may the shell.
 shell=$(sed -nE '/^proc [0-9]+ pid=([0-9]+) comm=bash .*/{s//\1/p;q}' command.series)
-grep -v " pid=$shell comm=seepage " command.series |
+grep -v " pid=$shell comm=seepage-record " command.series |
 	sed -nE 's/^proc [0-9]+ pid=[0-9]+ comm=([^ ]+) .*/\1/p' | sort | uniq -c >names
 grep -qx ' *3 sleep' names || die "series of a command: $(cat names)"
 ! grep -vE ' (bash|setsid|sleep)$' names || die "series of others: $(cat names)"

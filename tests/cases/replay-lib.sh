@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# For the cases that record and replay, after lib.sh.
+# Helpers for the cases that record and replay, sourced after lib.sh.
 
 # work.py KIND SECONDS: a process that leaks, comes and goes, executes, forks or idles
 cat >work.py <<'END'

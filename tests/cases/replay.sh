@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# What the kernel's detector was fed and said is recorded, and the same detector
-# in user space says the same, sample by sample: of a leak, a sawtooth, an idle
-# process, one that executes, one that forks, short-lived ones; over changes of
-# the configuration, of the policy, and resets. Alerts and their evidence are
-# those that the kernel told. A file that was tampered with is found out.
+# Samples and verdicts of the detector in the kernel are recorded, and the detector in
+# user space gives the same verdict for every sample. Programs: a leak, a sawtooth, an
+# idle process, one that calls exec, one that forks, short-lived ones. The configuration
+# and the policy change meanwhile, and histories are reset. Alerts and their factors equal
+# those of the kernel. A modified recording is detected.
 # vm: --warp --smp 1 --mem 1536
 # timeout: 3600
 . "$(dirname "$0")/lib.sh"
@@ -59,7 +59,7 @@ for state in watch suspected recovered; do
 	[[ $states == *$state* ]] || die "nobody was $state, only $states"
 done
 
-# Every alert of the kernel, with its evidence and its time.
+# Every alert of the kernel, with its factors and its time.
 offset=$(python3 -c 'import time; print(time.time_ns() - time.monotonic_ns())')
 cat >alerts.py <<'END'
 import json, sys

@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: GPL-2.0
 # Loads and unloads under a storm of forks, execs, threads and faults. The
 # runner fails the case for any warning in the kernel log; here each unload
-# must succeed and leave no slab cache behind. SEEPAGE_STORM says how often.
+# must succeed and leave no slab cache behind. SEEPAGE_STORM: number of rounds.
 # vm: --smp 2 --mem 1024
+# takes: 40
 # timeout: 1200
 . "$(dirname "$0")/lib.sh"
-rounds=${SEEPAGE_STORM:-$((60 / ${SEEPAGE_SLOW:-1}))}
+rounds=${SEEPAGE_STORM:-$(some $((60 / ${SEEPAGE_SLOW:-1})))}
 workload=$top/build/tests/workload
 
 storm() {

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# More processes than max_processes: they are counted and shown as such, cost
-# little, and get their records when others end or the limit is raised.
+# More processes than max_processes. Those without a record are counted and reported, cost
+# little, and get a record when others exit or the limit is raised.
 # vm: --smp 2 --mem 1024
+# takes: 36
 # timeout: 180
 . "$(dirname "$0")/lib.sh"
 idle=$top/build/tests/idle

@@ -1,11 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# What a process costs a full pass of the sampler, in guest instructions: one
-# that does nothing, and one that grows and is under watch. The difference of
-# two populations, so that what a pass costs whoever runs cancels; the mean of
-# several passes, as a level of the ladder closes at every 2nd, 4th, 8th.. pass. The
-# figures are the module's own, of the trace event; the budgets those of
-# DESIGN.md. An idle process is one that has been so for 20 minutes.
+# The cost of one process in a full pass of the sampler, in guest instructions: of an idle
+# one (for 20 minutes), and of one that grows and is under watch. The difference of two
+# numbers of processes removes the fixed cost of a pass. The mean of several passes is
+# taken, because levels of the ladder close at every 2nd, 4th, 8th.. pass. The figures come
+# from the module's trace event, the budgets from DESIGN.md.
 # vm: --count --mem 2048
 # timeout: 1800
 # no-debug: the checkers cost more instructions than what is measured

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# What is told of a growth beside its verdict: the memory it is of, the CPU time
-# it came with, and whether others of its name grow. The kernel says the same as
-# replay does of what it was fed.
+# What a verdict reports about the growth: the kind of memory, the CPU time used, and
+# whether other processes of the name grow too. Replay of the recording reports the same.
 # vm: --warp --mem 2048
+# takes: 130
 # timeout: 3000
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/replay-lib.sh"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What the controller prints goes to memory and is looked at: it must be safe
- * on a terminal, and JSON where JSON was asked for.
+ * Captures the output of the controller in memory and checks it: it must be safe on a terminal,
+ * and JSON if JSON was requested.
  */
 #include <stdarg.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
 #ifndef FUZZ_H
 #define FUZZ_H
 
-#include "ctl.h"
+#include "tools.h"
 
 /* A broken promise: says which and dies, so that libFuzzer keeps the input. */
 #define promise(cond, ...)	do { if (!(cond)) broken(__VA_ARGS__); } while (0)

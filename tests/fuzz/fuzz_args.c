@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The input is a command line, a word a line: options before and after every
- * command, and the parsers that words go through.
+ * The input is a command line, one word a line. Fuzzes the options before and after every
+ * command, and the parsers for words.
  */
 #include <errno.h>
 #include <limits.h>

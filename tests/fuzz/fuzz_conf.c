@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The input is a configuration file: conf_file(), jsonc_parse() and what they
- * say. What was accepted is in range, and means the same when it is written
- * out and read again.
+ * The input is a configuration file for conf_file() and jsonc_parse(). A configuration that is
+ * accepted is in range, and stays the same when it is written out and read again.
  */
 #include <stdlib.h>
 #include <string.h>

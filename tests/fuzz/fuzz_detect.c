@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The input is a configuration and a series of samples for kmod/detect/. What
- * is promised of every verdict is checked after every sample.
+ * The input is a configuration and a series of samples for kmod/detect/. The guarantees about a
+ * verdict are checked after every sample.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -75,6 +75,7 @@ static void check_factors(const struct seep_verdict *v)
 	u32 i, seen = 0, sum = 0;
 
 	promise(v->nfactors <= SEEP_MAX_FACTORS);
+	promise(!v->dropped);
 	for (i = 0; i < v->nfactors; i++) {
 		const struct seep_factor *f = &v->factor[i];
 
@@ -122,7 +123,7 @@ static void check_verdict(const struct seep_verdict *v, u64 rss)
 	check_gates(v);
 }
 
-static void check_rungs(const struct seep_rungs *l, const struct seep_rung *r, u32 n)
+static void check_rungs(const struct seep_ladder *l, const struct seep_level *r, u32 n)
 {
 	u32 i, runs = 0;
 
@@ -136,9 +137,9 @@ static void check_rungs(const struct seep_rungs *l, const struct seep_rung *r, u
 static void check_history(const struct seep_det *d)
 {
 	promise(d->wpos < SEEP_WINDOW && d->wn >= 1 && d->wn <= SEEP_WINDOW);
-	check_rungs(&d->mem, d->mem_rung, SEEP_SLOW_LEVELS);
-	check_rungs(&d->fast, d->fast_rung, SEEP_FAST_LEVELS);
-	check_rungs(&d->vsz, d->vsz_rung, SEEP_VSZ_LEVELS);
+	check_rungs(&d->mem, d->mem_level, SEEP_SLOW_LEVELS);
+	check_rungs(&d->fast, d->fast_level, SEEP_FAST_LEVELS);
+	check_rungs(&d->vsz, d->vsz_level, SEEP_VSZ_LEVELS);
 }
 
 /* What only shows changes nothing and agrees with what was fed. */

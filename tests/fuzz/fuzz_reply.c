@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Commands of the controller, all that answer from the module, with the
- * answers taken from the input (wire.c). The first byte chooses: command in
- * the low five bits, JSON, JSON with line breaks, and who answers for the
- * family.
+ * Runs the commands that get answers from the module, with answers from the input (wire.c). The
+ * first byte selects the command (low five bits), JSON, JSON with line breaks, and what answers
+ * for the family.
  */
 #include <stdlib.h>
 #include <string.h>

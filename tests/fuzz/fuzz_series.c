@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The input is a file of series: what reads it feeds the detector, as replay
- * does, and the writer. What was accepted means the same when it is written out
- * and read again.
+ * The input is a file of series. The reader feeds the detector, as replay does, and the writer.
+ * A file that is accepted means the same when it is written out and read again.
  */
 #include <stdlib.h>
 #include <string.h>
 #include "fuzz.h"
-#include "series.h"
+#include "series/series.h"
 
 #define SERIES_MAX	64		/* that are written again */
 #define FED_MAX		4096
@@ -82,7 +81,7 @@ static void write_again(struct series_reader *r, struct reading *k, const struct
 		if (k->pass)
 			series_write_pass_end(k->w);
 		conf_of(r, &c);
-		series_write_pass(k->w, r->pass_ns, f->sample.full, r->room, r->pool, &c,
+		series_write_pass(k->w, r->pass_ns, f->sample.full, r->room, r->shmem_total, &c,
 				  true);
 		k->pass = r->pass;
 	}

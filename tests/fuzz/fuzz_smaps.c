@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The input is the text of smaps, up to three looks with a byte 0 between them:
- * what cold.c reads and what it makes of them.
+ * The input is the text of smaps, up to three looks separated by NUL bytes, for cold.c.
  */
 #include <stdlib.h>
 #include <string.h>
-#include "cold.h"
+#include "cold/cold.h"
 #include "fuzz.h"
 
 #define LOOKS	3

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * In place of ctl/procfs.c and ctl/cold_look.c: nothing is known of any process.
+ * Stands in for ctl/lib/procfs.c and ctl/cold/look.c: /proc shows no process.
  */
 #include <errno.h>
 #include <stdlib.h>
-#include "cold.h"
+#include "cold/cold.h"
 #include "fuzz.h"
 
-void place_find(const struct rec *rec, bool multicast, struct place *p)
+void place_find(const struct message *rec, bool multicast, struct place *p)
 {
 	p->cgroup = NULL;
 	p->exe = NULL;

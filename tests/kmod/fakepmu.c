@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A processor's counters for machines that have none (x86 in QEMU without KVM):
- * perf takes it for the CPU's own PMU, with all that it does about that, and
- * only the counts are made up: each event advances by a multiple of its CPU's
- * clock, or by a 64th of that (slow), while it has a counter. What it has counted
- * for perf in all, of each event, is in its parameter tally: who shares that out
- * must arrive at the same.
+ * A PMU for machines that have none (x86 in QEMU without KVM). perf takes it for the CPU's own
+ * PMU and treats it as one; only the counts are made up. While an event has a counter, it
+ * advances by a multiple of the CPU's clock, or by 1/64 of that (slow). The parameter tally has
+ * the total of each event that was counted for perf. Code that divides the counts among
+ * processes must arrive at the same total.
  *
- * As counters do that overflow, all are brought up to date in NMIs that come at any
- * moment, where that is wanted (nmi).
+ * With the parameter nmi, all counters are updated in NMIs at any moment, as real counters are
+ * when they overflow.
  *
- * Loaded before the module under test.
+ * It is loaded before the module under test.
  */
 #include <linux/kthread.h>
 #include <linux/delay.h>

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * For the stage "suspend": the guest's root file system comes over 9p, whose
- * virtio device does not come back from a suspend (its driver cannot set the
- * queues up again). While this is loaded the devices of QEMU stay as they are:
- * an empty power domain stands before the callbacks of their bus. All other
- * devices, the CPUs and the clocks are suspended as ever.
+ * For the stage "suspend". The guest's root file system comes over 9p, and its virtio device
+ * does not survive a suspend, because its driver cannot set the queues up again. While this
+ * module is loaded, QEMU's devices are not suspended: an empty power domain takes precedence
+ * over the callbacks of their bus. All other devices, the CPUs and the clocks are suspended.
  */
 #include <linux/module.h>
 #include <linux/pci.h>

@@ -145,22 +145,15 @@ static void on_dumped(const struct nlmsghdr *nlh, void *data)
 	pid = num(&p, SEEPAGE_A_PID);
 	need(pid < PID_LIMIT, "PID: %u", pid);
 	s->total++;
+	s->last = pid;
 	if (s->n[pid]++)
 		s->twice++;
 	if (s->each)
 		s->each(&p, s->data);
 }
 
-struct seen *dump(struct conn *c, const struct filter *f, struct answer *a,
-		  void (*each)(const struct parsed *p, void *data), void *data)
+static void put_filter(struct nlmsghdr *nlh, const struct filter *f)
 {
-	char buf[REQ_SIZE] __attribute__((aligned(8)));
-	struct nlmsghdr *nlh = request(c, buf, SEEPAGE_CMD_GET_PROC, NLM_F_DUMP);
-	static struct seen s;
-
-	memset(&s, 0, sizeof(s));
-	s.each = each;
-	s.data = data;
 	if (f && f->pid)
 		mnl_attr_put_u32(nlh, SEEPAGE_A_PID, f->pid);
 	if (f && f->by_states)
@@ -171,7 +164,28 @@ struct seen *dump(struct conn *c, const struct filter *f, struct answer *a,
 		mnl_attr_put_u32(nlh, SEEPAGE_A_FILTER_UID, f->uid);
 	if (f && f->comm)
 		mnl_attr_put_strz(nlh, SEEPAGE_A_FILTER_COMM, f->comm);
-	ask(c, nlh, a, on_dumped, &s);
+}
+
+struct seen *dump(struct conn *c, const struct filter *f, struct answer *a,
+		  void (*each)(const struct parsed *p, void *data), void *data)
+{
+	char buf[REQ_SIZE] __attribute__((aligned(8)));
+	struct nlmsghdr *nlh;
+	static struct seen s;
+	uint32_t after = 0;
+
+	memset(&s, 0, sizeof(s));
+	s.each = each;
+	s.data = data;
+	do {	/* a user without rights asks again for what did not fit */
+		after = s.last;
+		nlh = request(c, buf, SEEPAGE_CMD_GET_PROC, NLM_F_DUMP);
+		put_filter(nlh, f);
+		if (after)
+			mnl_attr_put_u32(nlh, SEEPAGE_A_FILTER_AFTER_PID, after);
+		ask(c, nlh, a, on_dumped, &s);
+		s.pieces++;
+	} while (a->rc == -ENOBUFS && s.last > after);
 	check(!a->rc, "dump: %s %s", strerror(-a->rc), a->text);
 	return &s;
 }

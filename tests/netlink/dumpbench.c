@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * dumpbench [ROUNDS]: dumps all processes and prints how many came, and the
- * nanoseconds from request to end, the least of some rounds. Nothing is done
- * with the records but counting them, so what is left is the kernel's part:
- * under the counting clock, in instructions.
+ * dumpbench [ROUNDS]: dumps all processes. Prints their number and the nanoseconds from the
+ * request to the end of the dump, the minimum of several rounds. The records are only counted,
+ * so the time is mostly the kernel's. Under the counting clock it is in instructions.
  */
 #include <stdint.h>
 #include <stdio.h>

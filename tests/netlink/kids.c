@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Processes to look at: those that do as they are told, crowds that stand
- * still, and crowds that come and go.
+ * Child processes for the tests: processes that follow commands, crowds that stay, and crowds
+ * that start and exit.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * nltest: does the module keep what the uapi header says? A client of its own,
- * on libmnl alone: nothing of ctl/ and nothing of kmod/ is in it.
+ * nltest tests whether the module does what the uapi header says. It is an independent client
+ * on libmnl alone and uses no code of ctl/ or kmod/.
  */
 #ifndef NLTEST_H
 #define NLTEST_H
@@ -137,7 +137,8 @@ struct filter {
 #define PID_LIMIT (4 << 20)
 struct seen {			/* the processes of a dump */
 	uint8_t n[PID_LIMIT];	/* how often */
-	unsigned int total, twice;
+	unsigned int total, twice, pieces;
+	uint32_t last;		/* pid */
 	void (*each)(const struct parsed *p, void *data);
 	void *data;
 };

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What the uapi header says of a message, checked attribute by attribute. The
- * tables come out of the header itself (gen-spec.awk), so a header that says
- * one thing and a module that does another cannot agree by accident.
+ * Checks messages attribute by attribute against the uapi header. gen-spec.awk generates the
+ * tables from the header itself, so the header and the module cannot differ unnoticed.
  */
 #include <errno.h>
 #include <signal.h>

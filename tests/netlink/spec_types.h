@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the tables are made of that gen-spec.awk writes from the uapi header: of
- * the one that checks replies (spec.c) and the one that makes requests (nlfuzz).
+ * Types of the tables that gen-spec.awk generates from the uapi header. spec.c checks replies
+ * with them, nlfuzz makes requests from them.
  */
 #ifndef SPEC_TYPES_H
 #define SPEC_TYPES_H

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Alerts in the ring and the two multicast groups. Alerts come cheap with the
- * policy classic: a process that maps much more than it touches has 25 points.
+ * Alerts in the ring and the two multicast groups. Policy classic makes alerts easy to raise:
+ * a process that maps much more than it touches has 25 points.
  */
 #include <errno.h>
 #include <sched.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Requests that no honest client sends. Each is refused with an error and a
- * text, and nothing of it is applied.
+ * Malformed requests. Each is refused with an error and an extack text, and nothing of it is
+ * applied.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -16,19 +16,19 @@ static const struct command {
 	const char *name;
 	uint8_t cmd;
 	uint16_t flags;
-	int takes[5];
+	int takes[6];
 } commands[] = {
 	{ "GET_STATUS", SEEPAGE_CMD_GET_STATUS, 0, { 0 } },
 	{ "GET_PROC do", SEEPAGE_CMD_GET_PROC, 0, { SEEPAGE_A_PID } },
 	{ "GET_PROC dump", SEEPAGE_CMD_GET_PROC, NLM_F_DUMP,
 	  { SEEPAGE_A_PID, SEEPAGE_A_FILTER_STATES, SEEPAGE_A_FILTER_MIN_CONFIDENCE,
-	    SEEPAGE_A_FILTER_UID, SEEPAGE_A_FILTER_COMM } },
+	    SEEPAGE_A_FILTER_UID, SEEPAGE_A_FILTER_COMM, SEEPAGE_A_FILTER_AFTER_PID } },
 	{ "GET_CONFIG", SEEPAGE_CMD_GET_CONFIG, 0, { 0 } },
 	{ "SET_CONFIG", SEEPAGE_CMD_SET_CONFIG, 0,
 	  { SEEPAGE_A_CONFIG, SEEPAGE_A_PMC_WANTED } },
 	{ "GET_ALERTS", SEEPAGE_CMD_GET_ALERTS, NLM_F_DUMP, { SEEPAGE_A_SINCE_SEQ } },
 	{ "RESET", SEEPAGE_CMD_RESET, 0, { SEEPAGE_A_RESET_WHAT, SEEPAGE_A_PID } },
-	{ "SET_EVIDENCE", SEEPAGE_CMD_SET_EVIDENCE, 0,
+	{ "SET_FACTS", SEEPAGE_CMD_SET_FACTS, 0,
 	  { SEEPAGE_A_PID, SEEPAGE_A_COLD_PERMILLE, SEEPAGE_A_LIMIT_BYTES,
 	    SEEPAGE_A_CGROUP_USED_BYTES } },
 };
@@ -59,6 +59,7 @@ static void put_good(struct nlmsghdr *nlh, int attr)
 		break;
 	case SEEPAGE_A_FILTER_STATES:
 	case SEEPAGE_A_FILTER_UID:
+	case SEEPAGE_A_FILTER_AFTER_PID:
 		mnl_attr_put_u32(nlh, attr, 1);
 		break;
 	case SEEPAGE_A_COLD_PERMILLE:
@@ -222,9 +223,9 @@ static void out_of_range(void)
 		    SEEPAGE_A_FILTER_MIN_CONFIDENCE, 1, &confidence[i]);
 	one("PID 0", SEEPAGE_CMD_GET_PROC, 0, SEEPAGE_A_PID, 4, &zero);
 	one("RESET of PID 0", SEEPAGE_CMD_RESET, 0, SEEPAGE_A_PID, 4, &zero);
-	one("evidence of PID 0", SEEPAGE_CMD_SET_EVIDENCE, 0, SEEPAGE_A_PID, 4, &zero);
+	one("facts of PID 0", SEEPAGE_CMD_SET_FACTS, 0, SEEPAGE_A_PID, 4, &zero);
 	for (i = 0; i < ARRAY_SIZE(cold); i++)
-		one("more than all of it cold", SEEPAGE_CMD_SET_EVIDENCE, 0,
+		one("more than all of it cold", SEEPAGE_CMD_SET_FACTS, 0,
 		    SEEPAGE_A_COLD_PERMILLE, 4, &cold[i]);
 }
 
@@ -264,10 +265,10 @@ static void missing(void)
 		"RESET without RESET_WHAT");
 }
 
-/* Evidence of a process, with these attributes */
-static struct nlmsghdr *evidence(uint32_t pid, int attr, int other)
+/* Facts of a process, with these attributes */
+static struct nlmsghdr *facts(uint32_t pid, int attr, int other)
 {
-	struct nlmsghdr *nlh = request(&c, buf, SEEPAGE_CMD_SET_EVIDENCE, 0);
+	struct nlmsghdr *nlh = request(&c, buf, SEEPAGE_CMD_SET_FACTS, 0);
 
 	if (pid)
 		mnl_attr_put_u32(nlh, SEEPAGE_A_PID, pid);
@@ -279,30 +280,30 @@ static struct nlmsghdr *evidence(uint32_t pid, int attr, int other)
 }
 
 /* What belongs together, and of whom nothing can be told. */
-static void bad_evidence(void)
+static void bad_facts(void)
 {
 	struct nlmsghdr *nlh;
 	struct answer a;
 
 	conn_open(&c);
-	refused(&c, evidence(0, SEEPAGE_A_COLD_PERMILLE, 0), -EINVAL, "PID", NULL,
-		"SET_EVIDENCE without PID");
-	refused(&c, evidence(getpid(), 0, 0), -EINVAL, "COLD_PERMILLE or LIMIT_BYTES", NULL,
-		"SET_EVIDENCE without evidence");
-	refused(&c, evidence(getpid(), SEEPAGE_A_LIMIT_BYTES, 0), -EINVAL, "CGROUP_USED_BYTES",
+	refused(&c, facts(0, SEEPAGE_A_COLD_PERMILLE, 0), -EINVAL, "PID", NULL,
+		"SET_FACTS without PID");
+	refused(&c, facts(getpid(), 0, 0), -EINVAL, "COLD_PERMILLE or LIMIT_BYTES", NULL,
+		"SET_FACTS without a fact");
+	refused(&c, facts(getpid(), SEEPAGE_A_LIMIT_BYTES, 0), -EINVAL, "CGROUP_USED_BYTES",
 		NULL, "a limit without what is used");
-	nlh = evidence(getpid(), SEEPAGE_A_COLD_PERMILLE, 0);
+	nlh = facts(getpid(), SEEPAGE_A_COLD_PERMILLE, 0);
 	put_good(nlh, SEEPAGE_A_CGROUP_USED_BYTES);
 	refused(&c, nlh, -EINVAL, "LIMIT_BYTES", NULL, "what is used without a limit");
-	refused(&c, evidence(0x7ffffff0, SEEPAGE_A_COLD_PERMILLE, 0), -ESRCH, "process", NULL,
-		"evidence of nobody");
-	refused(&c, evidence(2, SEEPAGE_A_COLD_PERMILLE, 0), -ESRCH, "kernel thread", NULL,
-		"evidence of a kernel thread");
-	check(!ask(&c, evidence(getpid(), SEEPAGE_A_COLD_PERMILLE, 0), &a, NULL, NULL),
+	refused(&c, facts(0x7ffffff0, SEEPAGE_A_COLD_PERMILLE, 0), -ESRCH, "process", NULL,
+		"facts about nobody");
+	refused(&c, facts(2, SEEPAGE_A_COLD_PERMILLE, 0), -ESRCH, "kernel thread", NULL,
+		"facts of a kernel thread");
+	check(!ask(&c, facts(getpid(), SEEPAGE_A_COLD_PERMILLE, 0), &a, NULL, NULL),
 	      "cold alone: %s %s", strerror(-a.rc), a.text);
-	check(!ask(&c, evidence(getpid(), SEEPAGE_A_LIMIT_BYTES, SEEPAGE_A_CGROUP_USED_BYTES), &a,
+	check(!ask(&c, facts(getpid(), SEEPAGE_A_LIMIT_BYTES, SEEPAGE_A_CGROUP_USED_BYTES), &a,
 		   NULL, NULL), "a limit alone: %s %s", strerror(-a.rc), a.text);
-	nlh = evidence(getpid(), 0, 0);
+	nlh = facts(getpid(), 0, 0);
 	mnl_attr_put_u64(nlh, SEEPAGE_A_LIMIT_BYTES, 0);
 	check(!ask(&c, nlh, &a, NULL, NULL), "no limit any more: %s %s", strerror(-a.rc), a.text);
 }
@@ -324,7 +325,7 @@ static void command(void)
 		{ SEEPAGE_CMD_GET_STATUS, NLM_F_DUMP },		/* do only */
 		{ SEEPAGE_CMD_SET_CONFIG, NLM_F_DUMP },
 		{ SEEPAGE_CMD_RESET, NLM_F_DUMP },
-		{ SEEPAGE_CMD_SET_EVIDENCE, NLM_F_DUMP },
+		{ SEEPAGE_CMD_SET_FACTS, NLM_F_DUMP },
 	};
 	struct answer a;
 	unsigned int i;
@@ -397,7 +398,7 @@ const struct test tests_bad[] = {
 	{ "bad-states", bad_states },
 	{ "bad-string", bad_string },
 	{ "bad-missing", missing },
-	{ "bad-evidence", bad_evidence },
+	{ "bad-facts", bad_facts },
 	{ "bad-command", command },
 	{ "bad-truncated", truncated },
 	{ "bad-garbage", garbage },

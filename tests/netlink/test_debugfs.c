@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The five files of debugfs: a table each, that agrees with netlink. */
+/* The five files of debugfs: each has a table that agrees with netlink. */
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -286,7 +286,7 @@ static void counters(void)
 	get_status(&c, &m);
 	read_table(&t, "counters", 65536);
 	check(t.rows == __SEEPAGE_COUNTER_MAX - 1, "%u counters", t.rows);
-#define COUNTER(ID, name)						\
+#define COUNTER(ID, name, ...)						\
 	same_num(&t, #name, keyed(&m.p, SEEPAGE_A_COUNTERS, SEEPAGE_COUNTER_##ID), 5);
 	SEEPAGE_COUNTERS(COUNTER)
 #undef COUNTER
@@ -326,7 +326,7 @@ static void same_view(const struct table *t, unsigned int row, const struct pars
 		{ "faults_file", SEEPAGE_A_FAULTS_FILE },
 		{ "growth_bytes_per_hour", SEEPAGE_A_GROWTH_BYTES_PER_HOUR },
 	};
-#define NAME(ID, name) [SEEPAGE_STATE_##ID] = #name,
+#define NAME(ID, name, ...) [SEEPAGE_STATE_##ID] = #name,
 	static const char * const states[] = { SEEPAGE_STATES(NAME) };
 #undef NAME
 	unsigned int i;

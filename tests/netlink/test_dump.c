@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* GET_PROC of all: filters, and each process once whatever goes on meanwhile. */
+/* Dumps of GET_PROC: filters, and each process exactly once while others start and exit. */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Requests whose memory allocations fail, each in turn (/proc/self/fail-nth of
- * CONFIG_FAULT_INJECTION): refused or answered, and nothing half done.
+ * Requests with failing memory allocations, one after the other (/proc/self/fail-nth of
+ * CONFIG_FAULT_INJECTION). Each is refused or answered, and never applied in part.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What a new load of the module changes. Needs SEEPAGE_KO and root. */
+/* What changes when the module is loaded again. Needs SEEPAGE_KO and root. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

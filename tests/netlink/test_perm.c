@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Who may what. The tests before perm-setuid look at the caller as it
- * is: the case runs them as somebody (see tests/cases/perm-*.sh). The rest
- * start as root.
+ * Permissions. The tests before perm-setuid use the credentials of the caller, which the cases
+ * set (tests/cases/perm-*.sh). The other tests start as root.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -41,7 +40,7 @@ static struct nlmsghdr *resetting(uint32_t what)
 
 static struct nlmsghdr *telling(void)
 {
-	struct nlmsghdr *nlh = request(&c, buf, SEEPAGE_CMD_SET_EVIDENCE, 0);
+	struct nlmsghdr *nlh = request(&c, buf, SEEPAGE_CMD_SET_FACTS, 0);
 
 	mnl_attr_put_u32(nlh, SEEPAGE_A_PID, getpid());
 	mnl_attr_put_u32(nlh, SEEPAGE_A_COLD_PERMILLE, 1000);
@@ -55,7 +54,7 @@ static void no_write(void)
 	refused(&c, setting(), -EPERM, "CAP_SYS_ADMIN", NULL, "SET_CONFIG");
 	for (what = 1; what <= SEEPAGE_RESET_ALL; what++)
 		refused(&c, resetting(what), -EPERM, "CAP_SYS_ADMIN", NULL, "RESET");
-	refused(&c, telling(), -EPERM, "CAP_SYS_ADMIN", NULL, "SET_EVIDENCE");
+	refused(&c, telling(), -EPERM, "CAP_SYS_ADMIN", NULL, "SET_FACTS");
 	/* not even one's own history */
 	refused(&c, resetting(SEEPAGE_RESET_HISTORY), -EPERM, "CAP_SYS_ADMIN", NULL, "RESET");
 }
@@ -275,6 +274,82 @@ static void opener(void)
 	check(!ask(&c, setting(), &a, NULL, NULL), "root on its own socket: %s", a.text);
 }
 
+/* The factors of a process, as a mask of their numbers; 0: it is not told of. */
+static uint32_t factors_of(struct conn *conn, pid_t pid)
+{
+	const struct nlattr *f, *a;
+	uint32_t mask = 0;
+	struct copy m;
+
+	if (get_proc(conn, pid, &m) || !m.p.a[SEEPAGE_A_FACTORS])
+		return 0;
+	mnl_attr_for_each_nested(f, m.p.a[SEEPAGE_A_FACTORS])
+		mnl_attr_for_each_nested(a, f)
+			if (mnl_attr_get_type(a) == SEEPAGE_FACTOR_A_ID)
+				mask |= 1U << mnl_attr_get_u8(a);
+	return mask;
+}
+
+/* The same, as another user sees them. */
+static uint32_t factors_as(uid_t uid, pid_t pid)
+{
+	struct conn other;
+	uint32_t mask = 0;
+	int from[2];
+	pid_t child;
+
+	need(!pipe2(from, O_CLOEXEC), "pipe");
+	child = fork();
+	if (!child) {
+		if (setresuid(uid, uid, uid))
+			_exit(2);
+		conn_open(&other);
+		mask = factors_of(&other, pid);
+		_exit(write(from[1], &mask, sizeof(mask)) == sizeof(mask) ? 0 : 1);
+	}
+	close(from[1]);
+	need(read(from[0], &mask, sizeof(mask)) == sizeof(mask), "the reader died");
+	close(from[0]);
+	waitpid(child, NULL, 0);
+	return mask;
+}
+
+/*
+ * Two processes of one name that grow: root is told how many others grow, their own user
+ * gets all factors but that one.
+ */
+static void hidden_factors(void)
+{
+	const uint32_t pop = 1U << SEEPAGE_FACTOR_POP;
+	uint32_t before = 0, user = 0, after = 1;
+	struct kid k[2];
+	int i;
+
+	conn_open(&c);
+	need(!set_config(&c, SEEPAGE_CFG_SUSPECT_INTERVAL_MS, 100, SEEPAGE_CFG_SAMPLE_INTERVAL_MS,
+			 200, SEEPAGE_CFG_MAX_CPU_PERMILLE, 1000, SEEPAGE_CFG_MIN_PROCESS_SIZE_MB,
+			 1, SEEPAGE_CFG_POLICY, SEEPAGE_POLICY_LADDER, 0), "SET_CONFIG refused");
+	for (i = 0; i < 2; i++)
+		kid_start(&k[i], 4 * MB, 0, "twins", NOBODY);
+	/* factors may come and go between two looks: until both of root's are the same */
+	for (i = 0; i < 400 && !(before & pop && before == after); i++) {
+		kid_ask(&k[0], '+', MB / 4);
+		kid_ask(&k[1], '+', MB / 4);
+		msleep(50);
+		before = factors_of(&c, k[0].pid);
+		if (!(before & pop))
+			continue;
+		user = factors_as(NOBODY, k[0].pid);
+		after = factors_of(&c, k[0].pid);
+	}
+	need(before & pop, "root is not told of others of its name: factors %x", before);
+	need(before == after, "factors changed all the time: %x, then %x", before, after);
+	check(user == (before & ~pop), "a plain user is told of factors %x, root of %x", user,
+	      before);
+	kid_end(&k[0]);
+	kid_end(&k[1]);
+}
+
 const struct test tests_perm[] = {
 	{ "perm-alerts", leave_alerts },
 	{ "perm-denied", denied },
@@ -285,5 +360,6 @@ const struct test tests_perm[] = {
 	{ "perm-absent", absent },
 	{ "perm-setuid", own_setuid },
 	{ "perm-opener", opener },
+	{ "perm-factors", hidden_factors },
 	{ NULL, NULL }
 };

@@ -233,7 +233,7 @@ static void vforked(void)
 static int tell_cold(pid_t pid, uint32_t permille)
 {
 	static char buf[REQ_SIZE] __attribute__((aligned(8)));
-	struct nlmsghdr *nlh = request(&c, buf, SEEPAGE_CMD_SET_EVIDENCE, 0);
+	struct nlmsghdr *nlh = request(&c, buf, SEEPAGE_CMD_SET_FACTS, 0);
 	struct answer a;
 
 	mnl_attr_put_u32(nlh, SEEPAGE_A_PID, pid);
@@ -243,14 +243,14 @@ static int tell_cold(pid_t pid, uint32_t permille)
 
 static bool knows_cold(pid_t pid)
 {
-	got(pid, "evidence");
+	got(pid, "facts");
 	check(has(&m.p, SEEPAGE_A_COLD_PERMILLE) == has(&m.p, SEEPAGE_A_COLD_AGE_SECONDS),
 	      "one of COLD_PERMILLE and COLD_AGE_SECONDS without the other");
 	return has(&m.p, SEEPAGE_A_COLD_PERMILLE);
 }
 
 /* What is told of a process is shown, over samples, until its history is reset. */
-static void evidence(void)
+static void facts(void)
 {
 	struct kid k, other;
 
@@ -261,7 +261,7 @@ static void evidence(void)
 	kid_start(&k, MB, 0, "cold", 0);
 	kid_start(&other, MB, 0, "other", 0);
 	check(!knows_cold(k.pid), "COLD_PERMILLE before anybody told it");
-	need(!tell_cold(k.pid, 321), "SET_EVIDENCE refused");
+	need(!tell_cold(k.pid, 321), "SET_FACTS refused");
 	kid_ask(&k, '+', 4 * MB);	/* its next sample is not the last one again */
 	msleep(500);
 	need(knows_cold(k.pid), "no COLD_PERMILLE");
@@ -270,7 +270,7 @@ static void evidence(void)
 	check(num(&m.p, SEEPAGE_A_COLD_AGE_SECONDS) <= 30, "COLD_AGE_SECONDS: %llu",
 	      (unsigned long long)num(&m.p, SEEPAGE_A_COLD_AGE_SECONDS));
 	check(!knows_cold(other.pid), "COLD_PERMILLE of another one");
-	need(!tell_cold(k.pid, 0), "SET_EVIDENCE refused");
+	need(!tell_cold(k.pid, 0), "SET_FACTS refused");
 	check(knows_cold(k.pid) && !num(&m.p, SEEPAGE_A_COLD_PERMILLE), "0 is not told");
 	need(!reset(&c, SEEPAGE_RESET_HISTORY, k.pid), "RESET refused");
 	check(!knows_cold(k.pid), "COLD_PERMILLE after a reset");
@@ -298,7 +298,7 @@ static void executed(void)
 
 	conn_open(&c);
 	fresh(&c);
-	/* evidence is shown from the first sample on, which must not be put off */
+	/* facts is shown from the first sample on, which must not be put off */
 	need(!set_config(&c, SEEPAGE_CFG_SUSPECT_INTERVAL_MS, 500, SEEPAGE_CFG_SAMPLE_INTERVAL_MS,
 			 500, SEEPAGE_CFG_MAX_CPU_PERMILLE, 1000, 0), "SET_CONFIG refused");
 	pid = fork();
@@ -313,7 +313,7 @@ static void executed(void)
 	got(pid, "before exec");
 	before = num(&m.p, SEEPAGE_A_FAULTS_USER);
 	rc = tell_cold(pid, 1000);
-	need(!rc, "SET_EVIDENCE refused: %s", strerror(-rc));
+	need(!rc, "SET_FACTS refused: %s", strerror(-rc));
 	need(knows_cold(pid), "no COLD_PERMILLE of '%s'", str(&m.p, SEEPAGE_A_COMM));
 	for (i = 0; i < 100; i++) {	/* a debug kernel takes its time */
 		msleep(200);
@@ -328,7 +328,7 @@ static void executed(void)
 	check(num(&m.p, SEEPAGE_A_FAULTS_USER) < before, "faults of before the exec");
 	check(num(&m.p, SEEPAGE_A_AGE_SECONDS) <= seconds() - old + 1, "AGE_SECONDS: %llu",
 	      (unsigned long long)num(&m.p, SEEPAGE_A_AGE_SECONDS));
-	check(!has(&m.p, SEEPAGE_A_COLD_PERMILLE), "evidence of before the exec");
+	check(!has(&m.p, SEEPAGE_A_COLD_PERMILLE), "facts of before the exec");
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
 	fresh(&c);
@@ -439,7 +439,7 @@ const struct test tests_proc[] = {
 	{ "proc-leaderless", leaderless },
 	{ "proc-not-there", not_there },
 	{ "proc-vfork", vforked },
-	{ "proc-evidence", evidence },
+	{ "proc-facts", facts },
 	{ "proc-exec", executed },
 	{ "proc-cgroup", cgroup },
 	{ "proc-in-pidns", in_pidns },

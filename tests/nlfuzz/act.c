@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * One step: a batch and its answers, several dumps at once, a socket that is
- * closed in the middle, a group joined or left.
+ * One step of the fuzzer: a batch and its answers, several dumps at once, a socket that is
+ * closed during a dump, or a group joined or left.
  */
 #include <errno.h>
 #include <string.h>

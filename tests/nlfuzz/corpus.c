@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Batches that showed something new, and what has been seen so far: code of
- * the module where the kernel tells, kinds of answers everywhere.
+ * Batches that reached something new. New is code of the module, where kcov is available, and
+ * a new kind of answer.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The grammar: requests as the manual has them, with values at the edges, and
- * with one thing or another wrong.
+ * The grammar: valid requests with values at the edges, and requests with one error.
  */
 #include <string.h>
 #include <unistd.h>

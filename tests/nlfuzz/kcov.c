@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Coverage from the kernel's own recorder (Documentation/dev-tools/kcov.rst).
- * Only the module is built to be recorded, so every address is one of it.
+ * Coverage by kcov of the kernel (Documentation/dev-tools/kcov.rst). Only the module is built
+ * with it, so every recorded address belongs to the module.
  */
 #include <fcntl.h>
 #include <sys/ioctl.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Processes to be seen: two of root and two of nobody, one of them growing and
- * giving back, so that there are verdicts and alerts to tell.
+ * Child processes for the fuzzer: two of root and two of nobody. One of them grows and gives
+ * memory back, so that there are verdicts and alerts.
  */
 #include <errno.h>
 #include <signal.h>

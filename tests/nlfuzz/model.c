@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What has to come of an exchange: dumps end, no user writes, and the
- * configuration is what the accepted requests make of it, key by key.
+ * The expected results: dumps end, an unprivileged user changes nothing, and the configuration
+ * is what the accepted requests set, key by key.
  */
 #include <string.h>
 #include <seepage/names.h>
@@ -92,16 +92,16 @@ static void apply_keys(const struct nlattr *nest)
 	}
 }
 
-/* Evidence that was taken was such as may be. */
-static void promise_evidence(const struct fuzz_sock *s, const struct nlmsghdr *nlh)
+/* Facts that was taken was such as may be. */
+static void promise_facts(const struct fuzz_sock *s, const struct nlmsghdr *nlh)
 {
 	const struct nlattr *cold = find(nlh, SEEPAGE_A_COLD_PERMILLE);
 	const struct nlattr *limit = find(nlh, SEEPAGE_A_LIMIT_BYTES);
 
-	promise(may(s), "evidence of a user was accepted");
-	promise(find(nlh, SEEPAGE_A_PID), "evidence was accepted without a PID");
-	promise(cold || limit, "evidence was accepted without any");
-	promise(!cold || mnl_attr_get_u32(cold) <= 1000, "evidence: %u permille were accepted",
+	promise(may(s), "facts of a user was accepted");
+	promise(find(nlh, SEEPAGE_A_PID), "facts were accepted without a PID");
+	promise(cold || limit, "facts were accepted without any");
+	promise(!cold || mnl_attr_get_u32(cold) <= 1000, "facts: %u permille were accepted",
 		cold ? mnl_attr_get_u32(cold) : 0);
 	promise(!limit || !mnl_attr_get_u64(limit) || find(nlh, SEEPAGE_A_CGROUP_USED_BYTES),
 		"a limit was accepted without what is used");
@@ -113,8 +113,8 @@ static bool apply(const struct fuzz_sock *s, const struct nlmsghdr *nlh)
 	const struct genlmsghdr *g = mnl_nlmsg_get_payload(nlh);
 	const struct nlattr *a;
 
-	if (g->cmd == SEEPAGE_CMD_SET_EVIDENCE)
-		promise_evidence(s, nlh);
+	if (g->cmd == SEEPAGE_CMD_SET_FACTS)
+		promise_facts(s, nlh);
 	if (g->cmd != SEEPAGE_CMD_SET_CONFIG && g->cmd != SEEPAGE_CMD_RESET)
 		return false;
 	promise(may(s), "command %u of a user was accepted", g->cmd);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Small changes to what was sent before: to bytes, to the structure.
+ * Small changes to earlier messages: to single bytes and to the structure.
  */
 #include <string.h>
 #include "nlfuzz.h"

@@ -3,10 +3,10 @@
  * usage: nlfuzz [--seed N] [--messages N | --seconds N] [--keep FILE]
  *               [--load FILE] [--save FILE]
  *        nlfuzz --replay FILE
- * As root. --load sends what --save of an earlier run wrote before it goes on.
- * The seed is printed; the same seed draws the same as long as the kernel
- * answers the same. What breaks a promise ends the run with status 1, and the
- * last batches that were sent go to the FILE of --keep, for --replay.
+ * Runs as root. --load first sends the batches that --save of an earlier run wrote. The seed is
+ * printed; the same seed gives the same messages as long as the kernel gives the same answers.
+ * A broken guarantee ends the run with status 1 and writes the last batches sent to the FILE of
+ * --keep, for --replay.
  */
 #include <errno.h>
 #include <limits.h>

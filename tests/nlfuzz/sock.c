@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Sockets of all kinds of users, and the reading of what comes out of them:
- * every answer belongs to a question, every reply is as the header has it, and
- * every refusal has a text.
+ * Sockets of several users, and checks of what they receive: every answer belongs to a request,
+ * every reply is as the uapi header says, and every refusal has an extack text.
  */
 #include <errno.h>
 #include <string.h>

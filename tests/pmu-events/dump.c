@@ -5,11 +5,11 @@
  * vendor's name. Numbers are hexadecimal.
  */
 #include <stdio.h>
-#include "pmu_table.h"
+#include "pmu/table.h"
 
 static const char * const names[] = {
 #define NAME(ID, name)	#name,
-	SEEP_PMC_EVENTS(NAME)
+	SEEP_PMU_NAMES(NAME)
 };
 
 static void dump(const char *who, const struct seep_pmu_set *set)
@@ -17,7 +17,7 @@ static void dump(const char *who, const struct seep_pmu_set *set)
 	const struct seep_pmu_event_code *e;
 	int i;
 
-	for (i = 0; i < __SEEP_PMC_MAX; i++) {
+	for (i = 0; i < __SEEP_PMU_MAX; i++) {
 		e = &set->event[i];
 		if (e->there)
 			printf("%s\t%s\t%s\t%x\t%x\t%s\n", who, set->name, names[i], e->type,

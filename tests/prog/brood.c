@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * brood MB SECONDS COUNT [LIFE]: a child of MB megabytes every SECONDS seconds,
- * COUNT in all, that lives LIFE seconds, or as long as its parent. Then waits.
+ * brood MB SECONDS COUNT [LIFE]: starts COUNT children of MB megabytes, one every SECONDS
+ * seconds. Each lives LIFE seconds, or as long as its parent. Then waits.
  */
 #include <signal.h>
 #include <stdio.h>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * churn SEED OPS [WORKERS]: OPS short lives, divided among WORKERS (4), drawn
- * from SEED: forks that fault and end or are killed, execs, vforks, threads
- * that fault while the first one leaves, processes that share a memory. Prints
- * how many of each when all is done; the same SEED draws the same lives.
+ * churn SEED OPS [WORKERS]: runs OPS short lives, divided among WORKERS (4) and drawn from SEED:
+ * forks that fault and then exit or are killed, execs, vforks, threads that fault while the
+ * first one exits, processes that share an mm. Prints the number of each kind at the end. The
+ * same SEED gives the same lives.
  */
 #define _GNU_SOURCE
 #include <pthread.h>

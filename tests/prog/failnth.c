@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Makes every memory allocation of a system call fail, one after the other, by
- * /proc/self/fail-nth (CONFIG_FAULT_INJECTION): the first, then the second,
- * until none is left to fail.
- *   failnth load FILE.ko [PARAMETERS [FIRST]]	unloads what did load
+ * Makes the memory allocations of a system call fail, one after the other, with
+ * /proc/self/fail-nth (CONFIG_FAULT_INJECTION), until none is left to fail.
+ *   failnth load FILE.ko [PARAMETERS [FIRST]]	unloads the module if it was loaded
  *   failnth read FILE...			from open to close
- *   failnth count FILE.ko [PARAMETERS]		none fails; how many a load makes
- * Prints how many failed and how many of these the call itself survived.
+ *   failnth count FILE.ko [PARAMETERS]		only counts the allocations of a load
+ * Prints the number of failed allocations, and how many of them the call itself survived.
  */
 #define _GNU_SOURCE
 #include <errno.h>

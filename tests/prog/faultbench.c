@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * faultbench [FAULTS [ROUNDS [RATE]]]: cost of a page fault of a fresh anonymous
- * page, in nanoseconds. Under the counting clock of the lab (tests/lab/vm
- * --count) a nanosecond is a guest instruction, and the least of some rounds
- * repeats exactly. With RATE there are so many faults a second, and sleep in
- * between; each is then timed by itself, the two readings of the clock included.
+ * faultbench [FAULTS [ROUNDS [RATE]]]: cost of a page fault of a fresh anonymous page, in
+ * nanoseconds, the minimum of several rounds. Under the counting clock of the lab (--count) a
+ * nanosecond is a guest instruction, and the minimum repeats exactly. With RATE there are RATE
+ * faults a second, with sleep in between. Each fault is then timed by itself, which includes
+ * two clock readings.
  */
 #define _GNU_SOURCE
 #include <stdint.h>

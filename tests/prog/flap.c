@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * flap ON_S OFF_S MB FIRST_S: what the policy classic takes for a leak, now and
- * then. After FIRST_S seconds with little memory it takes MB megabytes, in an
- * address space of four times that. Then it gives 20 pages a second back and
- * takes them again for ON_S seconds, rests OFF_S seconds, and so on.
+ * flap ON_S OFF_S MB FIRST_S: looks like a leak to policy classic from time to time. After
+ * FIRST_S seconds with little memory it takes MB megabytes, in an address space four times as
+ * large. Then for ON_S seconds it gives back and takes again 20 pages a second, rests for OFF_S
+ * seconds, and so on.
  */
 #define _GNU_SOURCE
 #include <stdlib.h>

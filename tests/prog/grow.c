@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * grow heap|mmap|stacks|shmem|pgtables|idle KB MS: takes KB of that memory each
- * second and keeps it, and works for MS milliseconds of it.
+ * grow heap|mmap|stacks|shmem|pgtables|idle KB MS: takes KB of that kind of memory each second
+ * and keeps it, and uses the CPU for MS milliseconds of each second.
  */
 #define _GNU_SOURCE
 #include <pthread.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * idle N [KB]: N children that do nothing, or take KB of memory each second
- * and touch it. Their pids are printed when all are there; they end with their
- * parent, which waits to be killed.
+ * idle N [KB]: starts N children that do nothing, or that take and touch KB of memory each
+ * second. Prints their pids when all have started. They exit with their parent, which waits to
+ * be killed.
  */
 #include <signal.h>
 #include <stdio.h>

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * mixed shm|shmrw|file N: reads N resident pages of a shared mapping (up to 16 a
- * fault), then touches N anonymous pages; shmrw reads half of the shared pages
- * and writes the other half. Like a database process with its shared buffers.
- * Says "ready" and stays.
+ * mixed shm|shmrw|file N: reads N resident pages of a shared mapping (up to 16 a fault), then
+ * touches N anonymous pages. shmrw reads half of the shared pages and writes the other half,
+ * like a database process with its shared buffers. Prints "ready" and stays.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>

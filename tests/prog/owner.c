@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * owner NAME: processes whose memory it is hard to say who owns. Each step is
- * a line on stdin; what was done is said on stdout, so that the case knows.
+ * owner NAME: processes with an mm that has no obvious owner. Each line on stdin is a step, and
+ * the result is printed on stdout for the case.
  */
 #define _GNU_SOURCE
 #include <pthread.h>

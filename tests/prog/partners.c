@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Pairs of processes that hand a byte to and fro: two switches for each round.
+ * Pairs of processes that pass a byte back and forth: two context switches for each round.
  * usage: partners PAIRS ROUNDS
- * Prints "ready" once all of them run, and on a line of input lets them go; when
- * they are done, for each its pid and how often it was switched out, and "done"
- * with the ns that it took. They stay until the next line, or the end of input.
+ * Prints "ready" once all of them run, and starts them on a line of input. At the end prints
+ * for each its pid and its number of switches, and "done" with the ns taken. The processes stay
+ * until the next line or the end of input.
  */
 #include <signal.h>
 #include <stdio.h>

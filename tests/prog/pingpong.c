@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * pingpong [TURNS [ROUNDS [touch]]]: two processes on one CPU hand a byte to
- * and fro through two pipes. Prints the nanoseconds of one turn, which is one
- * context switch, the least of some rounds; with touch each process also faults
- * a fresh page in at each of its turns.
+ * pingpong [TURNS [ROUNDS [touch]]]: two processes on one CPU pass a byte back and forth through
+ * two pipes. Prints the nanoseconds of one turn, which is one context switch, the minimum of
+ * several rounds. With touch each process also faults in a fresh page at each turn.
  */
 #define _GNU_SOURCE
 #include <sched.h>

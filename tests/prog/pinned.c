@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * pinned: runs on CPU 1 and touches, for each number read from stdin, so many
- * fresh pages, one fault each; says "touched N". Its own needs fault nothing:
- * it writes and reads from pages that are there.
+ * pinned: runs on CPU 1. For each number N read from stdin touches N fresh pages, one fault
+ * each, and prints "touched N". It causes no other faults: its I/O uses resident pages.
  */
 #define _GNU_SOURCE
 #include <sched.h>

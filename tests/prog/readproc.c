@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * readproc FILE: reads /proc/PID/FILE of every process once, as the leanest
- * observer in user space would, and prints how many there were and the
- * nanoseconds it took, the list of processes included.
+ * readproc FILE: reads /proc/PID/FILE of every process once, like a minimal observer in user
+ * space. Prints the number of processes and the nanoseconds taken, including the listing of
+ * processes.
  */
 #include <ctype.h>
 #include <dirent.h>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * relay WORKERS RUNS LEGS [PAUSE_US]: each of WORKERS starts RUNS processes,
- * one after the other. A process faults, executes this program anew LEGS times
- * while a second thread of it goes on faulting, waits PAUSE_US (0) before each,
- * and ends. One pid, LEGS + 1 memories, none of which lives long.
+ * relay WORKERS RUNS LEGS [PAUSE_US]: each of WORKERS starts RUNS processes, one after the
+ * other. A process faults, executes this program again LEGS times while a second thread goes on
+ * faulting, waits PAUSE_US (0) before each exec, and exits. One pid has LEGS + 1 short-lived
+ * mms.
  */
 #define _GNU_SOURCE
 #include <pthread.h>

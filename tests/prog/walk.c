@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * walk PAGES LOADS [stay]: reads LOADS times, each time a word of one of PAGES
- * pages taken at random; the reads follow each other, as those through pointers do.
- * Says "ready" when it is done; "stay": and ends with its input.
+ * walk PAGES LOADS [stay]: makes LOADS reads, each of a word in a random one of PAGES pages. Each
+ * address depends on the read before, as in following pointers. Prints "ready" when done. With
+ * "stay" it exits at the end of input.
  */
 #include <stdint.h>
 #include <stdio.h>

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * warm leak|use KB [MS]: takes KB of memory every MS (1000) and writes to it;
- * "use" goes on to read all it has each time, "leak" never comes back to it.
- * Both grow alike, and for ever.
+ * warm leak|use KB [MS]: takes KB of memory every MS (1000) and writes to it. "use" also reads
+ * all of it each time, "leak" never uses it again. Both grow for ever at the same rate.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Workloads with known faults, for the VM cases: workload NAME [ARG].
- * Each ends by itself; what it touched is printed as "NAME pages=N".
+ * Workloads with a known number of faults, for the VM cases: workload NAME [ARG].
+ * Each exits by itself and prints the pages it touched as "NAME pages=N".
  */
 #define _GNU_SOURCE
 #include <fcntl.h>

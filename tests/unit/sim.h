@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* A process made up, and the detector that is fed of it */
+/* A simulated process, and the detector that gets its samples */
 #ifndef SEEPAGE_TEST_SIM_H
 #define SEEPAGE_TEST_SIM_H
 
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -60,6 +61,7 @@ static inline void sample(struct sim *m, double t, u64 anon, bool full)
 	m->s.headroom = m->limit > anon ? m->limit - anon : 0;
 	m->s.full = full;
 	seep_det_feed(&m->d, &m->s, &m->c, &m->v);
+	assert_false(m->v.dropped);
 	if (m->at[m->v.state] < 0)
 		m->at[m->v.state] = t;
 	if (m->v.state <= SEEPAGE_STATE_RUNAWAY && m->v.state > m->worst)
@@ -120,6 +122,35 @@ static inline const struct seep_gate *gate(const struct seep_verdict *v, u8 id)
 		if (v->gate[i].id == id)
 			return &v->gate[i];
 	return NULL;
+}
+
+static inline double noise(double t)
+{
+	static u32 x = 12345;
+
+	(void)t;
+	x = x * 1664525U + 1013904223U;
+	return (double)(x >> 8) / (1 << 24);
+}
+
+static inline double sawtooth(double t)
+{
+	return 50.0 * MB + 200.0 * MB * fmod(t, 480) / 480;
+}
+
+static inline double flat_noise(double t)
+{
+	return 500.0 * MB + 100.0 * MB * noise(t);
+}
+
+static inline double saturating(double t)
+{
+	return 10.0 * MB + 400.0 * MB * (1 - exp(-t / 600));
+}
+
+static inline double given_back(double t)
+{
+	return t < 1200 ? leak_20mb_min(t) : 5.0 * MB;
 }
 
 #endif

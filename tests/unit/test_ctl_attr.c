@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <cmocka.h>
 
-static struct rec rec;
+static struct message rec;
 static const struct place nowhere;
 
 static const char *get(struct json_object *o, const char *key)
@@ -79,12 +79,12 @@ static void sizes(void **state)
 	nla_put_u32(m, SEEPAGE_A_GROWTH_BYTES_PER_HOUR, 5);
 	nla_put_u16(m, SEEPAGE_A_AGE_SECONDS, 77);
 	nla_put(m, SEEPAGE_A_COMM, 0, "");
-	assert_int_equal(rec_parse(&rec, nlmsg_hdr(m)), 0);
-	assert_false(rec_u64(&rec, SEEPAGE_A_RSS_BYTES, &u));
-	assert_false(rec_u64(&rec, SEEPAGE_A_VSZ_BYTES, &u));
-	assert_false(rec_u64(&rec, SEEPAGE_A_SWAP_BYTES, &u));
-	assert_false(rec_s64(&rec, SEEPAGE_A_GROWTH_BYTES_PER_HOUR, &s));
-	assert_true(rec_u64(&rec, SEEPAGE_A_AGE_SECONDS, &u));
+	assert_int_equal(msg_parse(&rec, nlmsg_hdr(m)), 0);
+	assert_false(msg_u64(&rec, SEEPAGE_A_RSS_BYTES, &u));
+	assert_false(msg_u64(&rec, SEEPAGE_A_VSZ_BYTES, &u));
+	assert_false(msg_u64(&rec, SEEPAGE_A_SWAP_BYTES, &u));
+	assert_false(msg_s64(&rec, SEEPAGE_A_GROWTH_BYTES_PER_HOUR, &s));
+	assert_true(msg_u64(&rec, SEEPAGE_A_AGE_SECONDS, &u));
 	assert_int_equal(u, 77);
 	assert_null(attr_json(SEEPAGE_A_STATE, rec.a[SEEPAGE_A_STATE]));
 	nlmsg_free(m);
@@ -104,7 +104,7 @@ static void unknown_is_null(void **state)
 	size_t i;
 
 	(void)state;
-	assert_int_equal(rec_parse(&rec, nlmsg_hdr(m)), 0);
+	assert_int_equal(msg_parse(&rec, nlmsg_hdr(m)), 0);
 	o = json_process(&rec, &nowhere);
 	for (i = 0; i < ARRAY_SIZE(keys); i++)
 		assert_string_equal(get(o, keys[i]), "null");
@@ -143,7 +143,7 @@ static void alert(void **state)
 	nest = nla_nest_start(m, SEEPAGE_A_HISTORY);
 	put_level(m, 10000, minima, 2);
 	nla_nest_end(m, nest);
-	assert_int_equal(rec_parse(&rec, nlmsg_hdr(m)), 0);
+	assert_int_equal(msg_parse(&rec, nlmsg_hdr(m)), 0);
 	o = json_alert(&rec, &place);
 	assert_string_equal(get(o, "seq"), "18446744073709551615");
 	assert_string_equal(get(o, "time_ns"), "1795241558770124670");
@@ -179,15 +179,15 @@ static void history(void **state)
 	};
 	struct nl_msg *m = msg_new();
 	struct nlattr *nest = nla_nest_start(m, SEEPAGE_A_HISTORY);
-	struct level l[REC_LIST_MAX];
+	struct level l[MSG_LIST_MAX];
 	size_t i;
 
 	(void)state;
 	for (i = 0; i < ARRAY_SIZE(want); i++)
 		put_level(m, want[i].epoch, minima, want[i].n);
 	nla_nest_end(m, nest);
-	assert_int_equal(rec_parse(&rec, nlmsg_hdr(m)), 0);
-	assert_int_equal(rec_levels(&rec, l), ARRAY_SIZE(want));
+	assert_int_equal(msg_parse(&rec, nlmsg_hdr(m)), 0);
+	assert_int_equal(msg_levels(&rec, l), ARRAY_SIZE(want));
 	for (i = 0; i < ARRAY_SIZE(want); i++)
 		assert_int_equal(l[i].covers_ms, want[i].covers);
 	nlmsg_free(m);
@@ -197,9 +197,9 @@ static void history(void **state)
 static void hostile(void **state)
 {
 	static u64 many[200];
-	struct factor f[REC_LIST_MAX];
-	struct level l[REC_LIST_MAX];
-	struct gate g[REC_LIST_MAX];
+	struct factor f[MSG_LIST_MAX];
+	struct level l[MSG_LIST_MAX];
+	struct gate g[MSG_LIST_MAX];
 	struct nl_msg *m = msg_new();
 	struct nlattr *nest;
 	struct json_object *o;
@@ -207,7 +207,7 @@ static void hostile(void **state)
 
 	(void)state;
 	nest = nla_nest_start(m, SEEPAGE_A_FACTORS);
-	for (i = 0; i < REC_LIST_MAX + 5; i++)
+	for (i = 0; i < MSG_LIST_MAX + 5; i++)
 		put_factor(m, 1, 1, 1, 1, 1);
 	nla_put_u8(m, SEEPAGE_A_FACTOR, 1);
 	nla_nest_end(m, nest);
@@ -215,10 +215,10 @@ static void hostile(void **state)
 	nest = nla_nest_start(m, SEEPAGE_A_HISTORY);
 	put_level(m, 1, many, 200);
 	nla_nest_end(m, nest);
-	assert_int_equal(rec_parse(&rec, nlmsg_hdr(m)), 0);
-	assert_int_equal(rec_factors(&rec, f), REC_LIST_MAX);
-	assert_int_equal(rec_gates(&rec, g), 0);
-	assert_int_equal(rec_levels(&rec, l), 1);
+	assert_int_equal(msg_parse(&rec, nlmsg_hdr(m)), 0);
+	assert_int_equal(msg_factors(&rec, f), MSG_LIST_MAX);
+	assert_int_equal(msg_gates(&rec, g), 0);
+	assert_int_equal(msg_levels(&rec, l), 1);
 	assert_int_equal(l[0].n, MINIMA_MAX);
 	o = json_process(&rec, &nowhere);
 	json_object_put(o);
@@ -235,7 +235,7 @@ static void text(void **state)
 	nla_put_u8(m, SEEPAGE_A_STATE, 200);
 	nla_put_u32(m, SEEPAGE_A_FAULT_RATE, 5);
 	nla_put_u32(m, SEEPAGE_A_INTERVAL_MS, 1500);
-	assert_int_equal(rec_parse(&rec, nlmsg_hdr(m)), 0);
+	assert_int_equal(msg_parse(&rec, nlmsg_hdr(m)), 0);
 #define TEXT(id, table, expect) do {						\
 	attr_text(SEEPAGE_A_##id, rec.a[SEEPAGE_A_##id], table, buf, sizeof(buf));	\
 	assert_string_equal(buf, expect);					\

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Which memory is not used again: the text of smaps, what grew, how much of it */
+/* The share of gained memory that is not used again: smaps, growth, share */
 #include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "cold.h"
+#include "cold/cold.h"
 #include <cmocka.h>
 
 #define MB	(1ULL << 20)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The page for Prometheus, from messages as the module sends them */
+/* The page for Prometheus, made from messages as the module sends them */
 #include "msg.h"
-#include "export.h"
+#include "export/export.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -75,7 +75,7 @@ static void numbers(void **state)
 /* ---- a page ---- */
 
 static struct nl_msg *status_msg, *procs[3], *alert_msgs[2];
-static struct rec status, rec[3], alerts[2];
+static struct message status, rec[3], alerts[2];
 static struct conf conf;
 static struct export_process list[3];
 static struct export_data data;
@@ -121,7 +121,7 @@ static void make_status(void)
 	for (i = 1; i <= SEEPAGE_COUNTER_MAX + 1; i++)		/* one that is newer */
 		nla_put_u64(m, i, 1000 + (u64)i);
 	nla_nest_end(m, nest);
-	assert_int_equal(rec_parse(&status, nlmsg_hdr(m)), 0);
+	assert_int_equal(msg_parse(&status, nlmsg_hdr(m)), 0);
 }
 
 /* The first knows all that there is, the second only who it is, the third is of other events. */
@@ -152,7 +152,7 @@ static void make_processes(void)
 	nla_put_u64(procs[0], SEEPAGE_A_TTE_SECONDS, 4000);
 	nla_put_u32(procs[0], SEEPAGE_A_COLD_PERMILLE, 875);
 	nla_put_u8(procs[0], SEEPAGE_A_LIMIT, SEEPAGE_LIMIT_CGROUP);
-	nla_put_u8(procs[0], SEEPAGE_A_SERIES, SEEPAGE_SERIES_MEMORY);
+	nla_put_u8(procs[0], SEEPAGE_A_SUBJECT, SEEPAGE_SUBJECT_MEMORY);
 	put_s64(procs[0], SEEPAGE_A_GROWTH_BYTES_PER_HOUR, 5400);
 	nla_put(procs[0], SEEPAGE_A_PMC_BASELINE, sizeof(usual), &usual);
 	nest = nla_nest_start(procs[0], SEEPAGE_A_FACTORS);
@@ -161,8 +161,8 @@ static void make_processes(void)
 	nla_nest_end(procs[0], nest);
 	put_s64(procs[2], SEEPAGE_A_GROWTH_BYTES_PER_HOUR, -7200);
 	for (i = 0; i < 3; i++) {
-		assert_int_equal(rec_parse(&rec[i], nlmsg_hdr(procs[i])), 0);
-		list[i] = (struct export_process){ .rec = &rec[i] };
+		assert_int_equal(msg_parse(&rec[i], nlmsg_hdr(procs[i])), 0);
+		list[i] = (struct export_process){ .msg = &rec[i] };
 	}
 	list[0].place.exe = (char *)"/bin/x\\y";
 }
@@ -180,8 +180,8 @@ static char *page(void)
 		alert_msgs[i] = msg_new();
 		nla_put_u8(alert_msgs[i], SEEPAGE_A_STATE, SEEPAGE_STATE_SUSPECTED);
 		if (i)
-			nla_put_u8(alert_msgs[i], SEEPAGE_A_SERIES, SEEPAGE_SERIES_GROUP);
-		assert_int_equal(rec_parse(&alerts[i], nlmsg_hdr(alert_msgs[i])), 0);
+			nla_put_u8(alert_msgs[i], SEEPAGE_A_SUBJECT, SEEPAGE_SUBJECT_GROUP);
+		assert_int_equal(msg_parse(&alerts[i], nlmsg_hdr(alert_msgs[i])), 0);
 	}
 	memset(&data, 0, sizeof(data));
 	data.now_s = 1000000;
@@ -241,9 +241,9 @@ static void figures(void **state)
 	has("seepage_table_full_total 1007");
 	has("seepage_processes_in_state{state=\"watch\"} 7");
 	has("seepage_processes_left_out 5");
-	has("seepage_alerts_held{state=\"suspected\",series=\"memory\"} 1");
-	has("seepage_alerts_held{state=\"suspected\",series=\"group\"} 1");
-	has("seepage_alerts_held{state=\"exited\",series=\"vsz\"} 0");
+	has("seepage_alerts_held{state=\"suspected\",subject=\"memory\"} 1");
+	has("seepage_alerts_held{state=\"suspected\",subject=\"group\"} 1");
+	has("seepage_alerts_held{state=\"exited\",subject=\"vsz\"} 0");
 	has("seepage_pmc_event_available{event=\"node_remote\"} 0");
 	has("seepage_pmc_events_total{event=\"instructions\"} 9000");
 	has("seepage_pmc_enabled_seconds_total{event=\"instructions\"} 2.000000000");
@@ -260,7 +260,7 @@ static void processes(void **state)
 {
 	(void)state;
 	text = page();
-	has("seepage_process_info" WHO ",uid=\"1000\",exe=\"/bin/x\\\\y\",series=\"memory\","
+	has("seepage_process_info" WHO ",uid=\"1000\",exe=\"/bin/x\\\\y\",subject=\"memory\","
 	    "limit=\"cgroup\"} 1");
 	has("seepage_process_info{pid=\"41\",comm=\"b\"} 1");
 	has("seepage_process_state" WHO ",state=\"confirmed\"} 1");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Figures and text for people */
+/* Figures as text, and text that is safe on a terminal */
 #include "ctl.h"
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Which alerts are new, over duplicates, overruns and reloads */
+/* Which alerts are new, across duplicates, overruns and reloads */
 #include "ctl.h"
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * How an answer of the kernel ends: nl_send() and nl_recv() of libnl are
- * replaced by ones that hand out the datagrams which a test put there.
+ * How netlink answers end: acks, errors, the end of a dump, overruns. nl_send() and
+ * nl_recv() of libnl are replaced; the replacements return datagrams of the test.
  */
 #include "msg.h"
 #include <setjmp.h>
@@ -127,6 +127,44 @@ static void answered(void **state)
 	assert_int_equal(n, 0);
 }
 
+/* A refusal without NLM_F_CAPPED returns the request; the text is behind that. */
+static void refused_with_request(void **state)
+{
+	struct {
+		struct nlmsgerr e;
+		char rest[20];
+	} whole = { .e = { .error = -EINVAL, .msg = { .nlmsg_len = NLMSG_HDRLEN + 20 } } };
+	size_t n;
+
+	(void)state;
+	nothing_waits();
+	put(NLMSG_ERROR, 0, &whole, sizeof(whole), "text");
+	assert_int_equal(dump(&n), -EINVAL);
+	assert_string_equal(k.text, "text");
+	nothing_waits();
+	whole.e.msg.nlmsg_len = 0;	/* no request: the text is behind its header */
+	put(NLMSG_ERROR, 0, &whole.e, sizeof(whole.e), "text");
+	assert_int_equal(dump(&n), -EINVAL);
+	assert_string_equal(k.text, "text");
+}
+
+/* It may give any length for the request. Longer than the message, there is no text. */
+static void refused_too_long(void **state)
+{
+	static const u32 lengths[] = { 64, 2000, INT_MAX, 0x80000100, 0xffffffec, UINT_MAX };
+	struct nlmsgerr e = { .error = -EINVAL };
+	size_t i, n;
+
+	(void)state;
+	for (i = 0; i < ARRAY_SIZE(lengths); i++) {
+		nothing_waits();
+		e.msg.nlmsg_len = lengths[i];
+		put(NLMSG_ERROR, 0, &e, sizeof(e), "text");
+		assert_int_equal(dump(&n), -EINVAL);
+		assert_string_equal(k.text, "");
+	}
+}
+
 /* Either form of a refusal, with and without words, is one. */
 static void refused(void **state)
 {
@@ -241,6 +279,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(answered), cmocka_unit_test(refused),
+		cmocka_unit_test(refused_with_request), cmocka_unit_test(refused_too_long),
 		cmocka_unit_test(refused_late), cmocka_unit_test(garbled),
 		cmocka_unit_test(no_errno), cmocka_unit_test(interrupted),
 	};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Why a write failed is told, whenever it did */
+/* The error of a failed write to stdout is printed, whichever write failed */
 #include "ctl.h"
 #include <setjmp.h>
 #include <stdarg.h>

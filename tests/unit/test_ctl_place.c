@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What /proc says, and when it must not be asked */
+/* What /proc shows of a process, and when it must not be read: a reused pid */
 #include "msg.h"
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,7 +13,7 @@ static bool known(pid_t pid, int proc_state, u64 age_s, u64 ago_s)
 	struct nl_msg *m = msg_new();
 	struct timespec now;
 	struct place p;
-	struct rec rec;
+	struct message rec;
 	bool found;
 
 	clock_gettime(CLOCK_REALTIME, &now);
@@ -23,7 +23,7 @@ static bool known(pid_t pid, int proc_state, u64 age_s, u64 ago_s)
 	if (ago_s)
 		nla_put_u64(m, SEEPAGE_A_TIME_NS, ((u64)now.tv_sec - ago_s) * 1000000000 +
 			    (u64)now.tv_nsec);
-	assert_int_equal(rec_parse(&rec, nlmsg_hdr(m)), 0);
+	assert_int_equal(msg_parse(&rec, nlmsg_hdr(m)), 0);
 	place_find(&rec, false, &p);
 	found = p.exe && p.exe[0] == '/';
 	if (found)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Figures as sentences */
+/* Figures and verdicts as English sentences */
 #include "msg.h"
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,7 +12,7 @@ static unsigned int series;	/* of the next factor and gate */
 static const char *factor(int id, int points, s64 value, s64 baseline)
 {
 	struct factor f = { .id = (unsigned int)id, .points = points, .max = 30,
-			    .value = value, .baseline = baseline, .series = series,
+			    .value = value, .baseline = baseline, .subject = series,
 			    .has_value = true, .has_baseline = true };
 
 	sentence_factor(&f, buf, sizeof(buf));
@@ -22,7 +22,7 @@ static const char *factor(int id, int points, s64 value, s64 baseline)
 static const char *gate(int id, s64 value, s64 limit)
 {
 	struct gate g = { .id = (unsigned int)id, .reached = true, .value = value,
-			  .limit = limit, .series = series };
+			  .limit = limit, .subject = series };
 
 	sentence_gate(&g, buf, sizeof(buf));
 	return buf;
@@ -56,7 +56,7 @@ static void factors(void **state)
 	assert_string_equal(factor(SEEPAGE_FACTOR_RETAIN, 15, 950, 1000),
 			    "0.95 pages stayed for each anonymous page fault");
 	assert_non_null(strstr(factor(SEEPAGE_FACTOR_RETAIN, 15, 512000, 1000),
-			       "512.00 pages stayed for each anonymous page fault: memory came"));
+			       "512.00 pages stayed for each anonymous page fault: huge pages"));
 	assert_string_equal(factor(SEEPAGE_FACTOR_PMC, 6, 990, 1100),
 			    "cache and TLB misses, at 99.0 % of what was usual, speak for a leak");
 	assert_string_equal(factor(SEEPAGE_FACTOR_PMC, -6, 2100, 1100),
@@ -136,8 +136,9 @@ static void used(void **state)
 			    "needed");
 	g.passed = true;
 	sentence_gate(&g, buf, sizeof(buf));
-	assert_string_equal(buf, "12.0 % of what it gained is not used again, but it has been "
-			    "rising for most of the time there is");
+	assert_string_equal(buf, "12.0 % of what it gained is not used again, less than 50.0 %, "
+			    "but it has been rising for 14 hours or for three quarters of the "
+			    "time to exhaustion");
 	g.value = 900;
 	sentence_gate(&g, buf, sizeof(buf));
 	assert_string_equal(buf, "90.0 % of what it gained is not used again; at least 50.0 % is "
@@ -160,31 +161,31 @@ static void climbs(void **state)
 	assert_string_equal(novelty(true, false, 50 << 20, 0),
 			    "neither it nor others of its name have given back a rise before");
 	assert_string_equal(novelty(true, false, 100 << 20, 75 << 20),
-			    "it has risen by 100.0 MiB, higher than it or others of its name have "
-			    "done before and given back: more than 75.0 MiB counts");
+			    "the rise is 100.0 MiB; more than 75.0 MiB is needed, as it or others "
+			    "of its name have given back rises before");
 	assert_string_equal(novelty(true, false, 50 << 20, 75 << 20),
-			    "it has risen for longer than it or others of its name have done "
-			    "before and given back");
+			    "the rise is longer than any that it or others of its name have "
+			    "given back before");
 	assert_string_equal(novelty(false, false, 50 << 20, 75 << 20),
-			    "it has risen by 50.0 MiB, and it or others of its name have given "
-			    "back such rises before: more than 75.0 MiB, or half as long again, counts");
+			    "the rise is 50.0 MiB; more than 75.0 MiB, or half as long again, is "
+			    "needed, as it or others of its name have given back such rises before");
 	assert_string_equal(novelty(false, true, 50 << 20, 75 << 20),
-			    "it had risen by 50.0 MiB, and it or others of its name had given "
-			    "back such rises before: more than 75.0 MiB, or half as long again, counted");
+			    "the rise was 50.0 MiB; more than 75.0 MiB, or half as long again, was "
+			    "needed, as it or others of its name had given back such rises before");
 }
 
 /* What a sentence is about is what the verdict is about. */
 static void of_series(void **state)
 {
 	(void)state;
-	series = SEEPAGE_SERIES_VSZ;
+	series = SEEPAGE_SUBJECT_VSZ;
 	assert_string_equal(factor(SEEPAGE_FACTOR_FLOOR, 30, 100 << 20, 10 << 20),
 			    "the floor of address space that never held memory rose 100.0 MiB, "
 			    "from 10.0 MiB");
 	assert_string_equal(gate(SEEPAGE_GATE_SIZE, 1 << 20, 10 << 20),
 			    "address space that never held memory is 1.0 MiB; at least 10.0 MiB "
 			    "counts");
-	series = SEEPAGE_SERIES_GROUP;
+	series = SEEPAGE_SUBJECT_GROUP;
 	assert_string_equal(factor(SEEPAGE_FACTOR_FLOOR, 0, 0, 0),
 			    "the floor of the memory of all processes of its name and cgroup "
 			    "does not rise");
@@ -192,7 +193,7 @@ static void of_series(void **state)
 			    "memory in use is 1.0 MiB; at least 10.0 MiB counts");
 	series = 200;
 	assert_non_null(strstr(factor(SEEPAGE_FACTOR_FLOOR, 0, 0, 0), "does not know"));
-	series = SEEPAGE_SERIES_MEMORY;
+	series = SEEPAGE_SUBJECT_MEMORY;
 }
 
 static struct nl_msg *process(int proc_state, int policy)
@@ -210,25 +211,25 @@ static struct nl_msg *process(int proc_state, int policy)
 static void headline(void **state)
 {
 	struct nl_msg *m = process(SEEPAGE_STATE_SUSPECTED, SEEPAGE_POLICY_LADDER);
-	struct rec rec;
+	struct message rec;
 
 	(void)state;
-	assert_int_equal(rec_parse(&rec, nlmsg_hdr(m)), 0);
+	assert_int_equal(msg_parse(&rec, nlmsg_hdr(m)), 0);
 	sentence_headline(&rec, buf, sizeof(buf));
 	begins("pid 42 (leaky\\x0a): suspected, confidence 85, ");
 	ends(", growth not known, no time to exhaustion");
 	put_s64(m, SEEPAGE_A_GROWTH_BYTES_PER_HOUR, 60 << 20);
 	nla_put_u64(m, SEEPAGE_A_TTE_SECONDS, 7500);
-	assert_int_equal(rec_parse(&rec, nlmsg_hdr(m)), 0);
+	assert_int_equal(msg_parse(&rec, nlmsg_hdr(m)), 0);
 	sentence_headline(&rec, buf, sizeof(buf));
 	begins("pid 42 (leaky\\x0a): suspected, confidence 85, growth +60.0 MiB/h, ");
 	ends(" +60.0 MiB/h, memory exhausted in 2h05m at this rate");
 	nla_put_u8(m, SEEPAGE_A_LIMIT, SEEPAGE_LIMIT_CGROUP);
-	assert_int_equal(rec_parse(&rec, nlmsg_hdr(m)), 0);
+	assert_int_equal(msg_parse(&rec, nlmsg_hdr(m)), 0);
 	sentence_headline(&rec, buf, sizeof(buf));
 	ends(", at this pace the memory limit of its cgroup is reached in 2h05m");
 	nla_put_u8(m, SEEPAGE_A_LIMIT, SEEPAGE_LIMIT_RAM);
-	assert_int_equal(rec_parse(&rec, nlmsg_hdr(m)), 0);
+	assert_int_equal(msg_parse(&rec, nlmsg_hdr(m)), 0);
 	sentence_headline(&rec, buf, sizeof(buf));
 	ends(", memory exhausted in 2h05m at this rate");
 	nlmsg_free(m);
@@ -238,13 +239,13 @@ static void held_back(void **state)
 {
 	struct nl_msg *m = process(SEEPAGE_STATE_WATCH, SEEPAGE_POLICY_LADDER);
 	struct nlattr *nest = nla_nest_start(m, SEEPAGE_A_GATES);
-	struct rec rec;
+	struct message rec;
 
 	(void)state;
 	put_gate(m, SEEPAGE_GATE_SIZE, 1, true, 20 << 20, 10 << 20);
 	put_gate(m, SEEPAGE_GATE_PATIENCE, 0, true, 60, 300);
 	nla_nest_end(m, nest);
-	assert_int_equal(rec_parse(&rec, nlmsg_hdr(m)), 0);
+	assert_int_equal(msg_parse(&rec, nlmsg_hdr(m)), 0);
 	sentence_verdict(&rec, buf, sizeof(buf));
 	begins("It grows and is watched more closely; this is no alert. Held back by patience: ");
 	ends(" by patience: it has been rising for 1m00s; 5m00s is needed. Policy: ladder.");
@@ -264,14 +265,14 @@ static void few_floors(void **state)
 		struct nl_msg *m = process(SEEPAGE_STATE_OK, SEEPAGE_POLICY_LADDER);
 		struct nlattr *nest = nla_nest_start(m, SEEPAGE_A_GATES);
 		char says[32];
-		struct rec rec;
+		struct message rec;
 
 		put_gate(m, SEEPAGE_GATE_RISING, 0, false, 0, 0);
 		nla_nest_end(m, nest);
 		nest = nla_nest_start(m, SEEPAGE_A_HISTORY);
 		put_level(m, 10000, minima, n);
 		nla_nest_end(m, nest);
-		assert_int_equal(rec_parse(&rec, nlmsg_hdr(m)), 0);
+		assert_int_equal(msg_parse(&rec, nlmsg_hdr(m)), 0);
 		sentence_verdict(&rec, buf, sizeof(buf));
 		snprintf(says, sizeof(says), "rising: %u of the 8 floors", n);
 		assert_int_equal(!strstr(buf, says), n == 8);
@@ -286,10 +287,10 @@ static void few_floors(void **state)
 static void not_sampled(void **state)
 {
 	struct nl_msg *m = process(SEEPAGE_STATE_OK, SEEPAGE_POLICY_LADDER);
-	struct rec rec;
+	struct message rec;
 
 	(void)state;
-	assert_int_equal(rec_parse(&rec, nlmsg_hdr(m)), 0);
+	assert_int_equal(msg_parse(&rec, nlmsg_hdr(m)), 0);
 	sentence_verdict(&rec, buf, sizeof(buf));
 	begins("Not judged yet: it has not been sampled; the next sample is awaited. Policy");
 	rec.interval_ms = 10000;
@@ -304,23 +305,23 @@ static void accused(void **state)
 {
 	struct nl_msg *m = process(SEEPAGE_STATE_CONFIRMED, SEEPAGE_POLICY_LADDER);
 	struct nlattr *nest = nla_nest_start(m, SEEPAGE_A_FACTORS);
-	struct rec rec;
+	struct message rec;
 
 	(void)state;
 	put_factor(m, SEEPAGE_FACTOR_FLOOR, 30, 30, 100 << 20, 10 << 20);
 	put_factor(m, SEEPAGE_FACTOR_RELEASE, 0, 10, 600, 0);
 	nla_nest_end(m, nest);
-	assert_int_equal(rec_parse(&rec, nlmsg_hdr(m)), 0);
-	sentence_evidence(&rec, buf, sizeof(buf));
+	assert_int_equal(msg_parse(&rec, nlmsg_hdr(m)), 0);
+	sentence_factors(&rec, buf, sizeof(buf));
 	assert_string_equal(buf, "floor of its memory rose 100.0 MiB from 10.0 MiB");
 	sentence_change(&rec, buf, sizeof(buf));
 	assert_non_null(strstr(buf, "(anonymous memory, swap, shared memory and page tables: "
 			       "below about 60.0 MiB)"));
 	sentence_verdict(&rec, buf, sizeof(buf));
 	assert_non_null(strstr(buf, "whether the program still uses that memory is not known"));
-	nla_put_u8(m, SEEPAGE_A_SERIES, SEEPAGE_SERIES_VSZ);
-	assert_int_equal(rec_parse(&rec, nlmsg_hdr(m)), 0);
-	sentence_evidence(&rec, buf, sizeof(buf));
+	nla_put_u8(m, SEEPAGE_A_SUBJECT, SEEPAGE_SUBJECT_VSZ);
+	assert_int_equal(msg_parse(&rec, nlmsg_hdr(m)), 0);
+	sentence_factors(&rec, buf, sizeof(buf));
 	assert_string_equal(buf, "floor of its address space rose 100.0 MiB from 10.0 MiB");
 	sentence_change(&rec, buf, sizeof(buf));
 	assert_non_null(strstr(buf, "(address space that never held memory: below about 60.0 "
@@ -335,15 +336,15 @@ static void accused(void **state)
 static void slowed(void **state)
 {
 	struct nl_msg *m = process(SEEPAGE_STATE_RUNAWAY, SEEPAGE_POLICY_LADDER);
-	struct rec rec;
+	struct message rec;
 
 	(void)state;
 	nla_put_u64(m, SEEPAGE_A_TTE_SECONDS, 900);
-	assert_int_equal(rec_parse(&rec, nlmsg_hdr(m)), 0);
+	assert_int_equal(msg_parse(&rec, nlmsg_hdr(m)), 0);
 	sentence_verdict(&rec, buf, sizeof(buf));
 	begins("It grows so fast that memory is soon exhausted: an alert.");
 	nla_put_u64(m, SEEPAGE_A_TTE_SECONDS, 4140);
-	assert_int_equal(rec_parse(&rec, nlmsg_hdr(m)), 0);
+	assert_int_equal(msg_parse(&rec, nlmsg_hdr(m)), 0);
 	sentence_verdict(&rec, buf, sizeof(buf));
 	begins("It grew so fast that memory would have been exhausted within minutes; it grows "
 	       "more slowly now: an alert.");
@@ -355,19 +356,19 @@ static void accused_group(void **state)
 {
 	struct nl_msg *m = process(SEEPAGE_STATE_CONFIRMED, SEEPAGE_POLICY_LADDER);
 	struct nlattr *nest = nla_nest_start(m, SEEPAGE_A_FACTORS);
-	struct rec rec;
+	struct message rec;
 
 	(void)state;
 	put_factor(m, SEEPAGE_FACTOR_FLOOR, 30, 30, 100 << 20, 10 << 20);
 	nla_nest_end(m, nest);
 	nla_put_u32(m, SEEPAGE_A_MEMBERS, 40);
-	nla_put_u8(m, SEEPAGE_A_SERIES, SEEPAGE_SERIES_GROUP);
-	assert_int_equal(rec_parse(&rec, nlmsg_hdr(m)), 0);
+	nla_put_u8(m, SEEPAGE_A_SUBJECT, SEEPAGE_SUBJECT_GROUP);
+	assert_int_equal(msg_parse(&rec, nlmsg_hdr(m)), 0);
 	sentence_headline(&rec, buf, sizeof(buf));
 	begins("pid 42 (leaky\\x0a), all 40 processes of its name and cgroup: confirmed, ");
 	sentence_alert(&rec, buf, sizeof(buf));
 	begins("confirmed: pid 42 (leaky\\x0a), all 40 processes of its name and cgroup, RSS ");
-	sentence_evidence(&rec, buf, sizeof(buf));
+	sentence_factors(&rec, buf, sizeof(buf));
 	assert_string_equal(buf, "floor of their memory rose 100.0 MiB from 10.0 MiB");
 	sentence_change(&rec, buf, sizeof(buf));
 	assert_non_null(strstr(buf, "(the memory of all processes of its name and cgroup: "
@@ -380,17 +381,17 @@ static void accused_at_rest(void **state)
 {
 	struct nl_msg *m = process(SEEPAGE_STATE_CONFIRMED, SEEPAGE_POLICY_LADDER);
 	struct nlattr *nest = nla_nest_start(m, SEEPAGE_A_GATES);
-	struct rec rec;
+	struct message rec;
 
 	(void)state;
 	put_gate(m, SEEPAGE_GATE_SIZE, 1, true, 20 << 20, 10 << 20);
 	put_gate(m, SEEPAGE_GATE_RISING, 0, false, 0, 0);
 	nla_nest_end(m, nest);
-	assert_int_equal(rec_parse(&rec, nlmsg_hdr(m)), 0);
+	assert_int_equal(msg_parse(&rec, nlmsg_hdr(m)), 0);
 	sentence_verdict(&rec, buf, sizeof(buf));
 	begins("It grew as a leak does; it does not grow now. The alert stays until half of the "
 	       "growth is given back or it has not grown for an hour (longer for slow leaks).");
-	rec_is_gone(&rec);
+	msg_is_gone(&rec);
 	sentence_verdict(&rec, buf, sizeof(buf));
 	begins("It grew as a leak would and had done so for long: an alert.");
 	nlmsg_free(m);
@@ -402,7 +403,7 @@ static void accused_anew(void **state)
 	static const u64 minima[3];
 	struct nl_msg *m = process(SEEPAGE_STATE_CONFIRMED, SEEPAGE_POLICY_LADDER);
 	struct nlattr *nest = nla_nest_start(m, SEEPAGE_A_GATES);
-	struct rec rec;
+	struct message rec;
 
 	(void)state;
 	put_gate(m, SEEPAGE_GATE_SIZE, 1, true, 20 << 20, 10 << 20);
@@ -411,7 +412,7 @@ static void accused_anew(void **state)
 	nest = nla_nest_start(m, SEEPAGE_A_HISTORY);
 	put_level(m, 5000, minima, ARRAY_SIZE(minima));
 	nla_nest_end(m, nest);
-	assert_int_equal(rec_parse(&rec, nlmsg_hdr(m)), 0);
+	assert_int_equal(msg_parse(&rec, nlmsg_hdr(m)), 0);
 	sentence_verdict(&rec, buf, sizeof(buf));
 	begins("It grew as a leak does; whether it still grows is not known yet, its history began "
 	       "anew: 3 of the 8 floors needed of anonymous memory, swap, shared memory and page "
@@ -435,7 +436,7 @@ static struct nl_msg *told(u64 seq, u32 pid, int alert_state, const char *name, 
 	return m;
 }
 
-/* What is over names the alert that had evidence: of that process, not of its pid. */
+/* What is over names the alert that had factors: of that process, not of its pid. */
 static void before(void **state)
 {
 	struct nl_msg *m[] = {
@@ -447,30 +448,30 @@ static void before(void **state)
 		told(6, 42, SEEPAGE_STATE_EXITED, "leaky", 0),
 		told(7, 42, SEEPAGE_STATE_EXITED, "leaky", 0),
 	};
-	struct rec all[ARRAY_SIZE(m)];
+	struct message all[ARRAY_SIZE(m)];
 	size_t i;
 
 	(void)state;
 	for (i = 0; i < ARRAY_SIZE(m); i++)
-		assert_int_equal(rec_parse(&all[i], nlmsg_hdr(m[i])), 0);
-	assert_true(rec_has_evidence(&all[1]));
-	assert_false(rec_has_evidence(&all[5]));
-	assert_int_equal(rec_accusation(&all[4], all, ARRAY_SIZE(m)), 1);
-	assert_int_equal(rec_accusation(&all[5], all, ARRAY_SIZE(m)), 1);
-	assert_int_equal(rec_accusation(&all[6], all, ARRAY_SIZE(m)), -1);
-	assert_int_equal(rec_accusation(&all[4], all, 0), -1);
-	sentence_evidence(&all[5], buf, sizeof(buf));
+		assert_int_equal(msg_parse(&all[i], nlmsg_hdr(m[i])), 0);
+	assert_true(msg_has_factors(&all[1]));
+	assert_false(msg_has_factors(&all[5]));
+	assert_int_equal(msg_accusation(&all[4], all, ARRAY_SIZE(m)), 1);
+	assert_int_equal(msg_accusation(&all[5], all, ARRAY_SIZE(m)), 1);
+	assert_int_equal(msg_accusation(&all[6], all, ARRAY_SIZE(m)), -1);
+	assert_int_equal(msg_accusation(&all[4], all, 0), -1);
+	sentence_factors(&all[5], buf, sizeof(buf));
 	assert_string_equal(buf, "was confirmed");
 	for (i = 0; i < ARRAY_SIZE(m); i++)
 		nlmsg_free(m[i]);
 }
 
 /* Every factor with points, as short as it is told beside an alert */
-static void evidence(void **state)
+static void factors_together(void **state)
 {
 	struct nl_msg *m = process(SEEPAGE_STATE_SUSPECTED, SEEPAGE_POLICY_LADDER);
 	struct nlattr *nest = nla_nest_start(m, SEEPAGE_A_FACTORS);
-	struct rec rec;
+	struct message rec;
 
 	(void)state;
 	put_factor(m, SEEPAGE_FACTOR_FAULT_RATE, 30, 30, 1500, 1000);
@@ -487,8 +488,8 @@ static void evidence(void **state)
 	put_factor(m, SEEPAGE_FACTOR_KIND, 0, 0, 973, SEEPAGE_GREW_HEAP);
 	put_factor(m, SEEPAGE_FACTOR_WORK, 0, 0, 3 << 20, 12300);
 	nla_nest_end(m, nest);
-	assert_int_equal(rec_parse(&rec, nlmsg_hdr(m)), 0);
-	sentence_evidence(&rec, buf, sizeof(buf));
+	assert_int_equal(msg_parse(&rec, nlmsg_hdr(m)), 0);
+	sentence_factors(&rec, buf, sizeof(buf));
 	assert_string_equal(buf, "1500 faults/s (over 1000 faults/s), "
 			    "RSS growth 250 % (over 200 %), "
 			    "95 % of faults anonymous (over 80 %), "
@@ -503,21 +504,21 @@ static void evidence(void **state)
 static void alert(void **state)
 {
 	struct nl_msg *m = process(SEEPAGE_STATE_SUSPECTED, SEEPAGE_POLICY_LADDER);
-	struct rec rec;
+	struct message rec;
 
 	(void)state;
-	assert_int_equal(rec_parse(&rec, nlmsg_hdr(m)), 0);
+	assert_int_equal(msg_parse(&rec, nlmsg_hdr(m)), 0);
 	sentence_alert(&rec, buf, sizeof(buf));
 	assert_string_equal(buf, "suspected: pid 42 (leaky\\x0a), RSS -, confidence 85");
 	nla_put_u64(m, SEEPAGE_A_RSS_BYTES, 150 << 20);
 	put_s64(m, SEEPAGE_A_GROWTH_BYTES_PER_HOUR, 60 << 20);
 	nla_put_u64(m, SEEPAGE_A_TTE_SECONDS, 7500);
-	assert_int_equal(rec_parse(&rec, nlmsg_hdr(m)), 0);
+	assert_int_equal(msg_parse(&rec, nlmsg_hdr(m)), 0);
 	sentence_alert(&rec, buf, sizeof(buf));
 	assert_string_equal(buf, "suspected: pid 42 (leaky\\x0a), RSS 150.0 MiB, +60.0 MiB/h, "
 			    "2h05m left, confidence 85");
 	*(u8 *)nla_data(rec.a[SEEPAGE_A_STATE]) = SEEPAGE_STATE_EXITED;
-	assert_int_equal(rec_parse(&rec, nlmsg_hdr(m)), 0);
+	assert_int_equal(msg_parse(&rec, nlmsg_hdr(m)), 0);
 	sentence_alert(&rec, buf, sizeof(buf));
 	assert_string_equal(buf, "exited: pid 42 (leaky\\x0a), RSS 150.0 MiB, last +60.0 MiB/h, "
 			    "confidence 85");
@@ -577,17 +578,17 @@ static bool of_the_past(const char *text)
 }
 
 /* How many of all that is said of the process speak of the present */
-static unsigned int speak_of_now(const struct rec *rec)
+static unsigned int speak_of_now(const struct message *rec)
 {
-	struct factor f[REC_LIST_MAX];
-	struct gate g[REC_LIST_MAX];
-	unsigned int n = rec_factors(rec, f), found = 0, i;
+	struct factor f[MSG_LIST_MAX];
+	struct gate g[MSG_LIST_MAX];
+	unsigned int n = msg_factors(rec, f), found = 0, i;
 
 	for (i = 0; i < n; i++) {
 		sentence_factor(&f[i], buf, sizeof(buf));
 		found += !of_the_past(buf);
 	}
-	n = rec_gates(rec, g);
+	n = msg_gates(rec, g);
 	for (i = 0; i < n; i++) {
 		sentence_gate(&g[i], buf, sizeof(buf));
 		found += !of_the_past(buf);
@@ -596,14 +597,14 @@ static unsigned int speak_of_now(const struct rec *rec)
 	found += !of_the_past(buf);
 	sentence_alert(rec, buf, sizeof(buf));
 	found += !of_the_past(buf) || strstr(buf, " left");
-	sentence_evidence(rec, buf, sizeof(buf));
+	sentence_factors(rec, buf, sizeof(buf));
 	found += !of_the_past(buf);
 	return found;
 }
 
 static void tense(void **state)
 {
-	struct rec rec;
+	struct message rec;
 	int s;
 
 	(void)state;
@@ -611,14 +612,14 @@ static void tense(void **state)
 		struct nl_msg *m = full(s);
 		bool over = s == SEEPAGE_STATE_EXITED || s == SEEPAGE_STATE_RECOVERED;
 
-		assert_int_equal(rec_parse(&rec, nlmsg_hdr(m)), 0);
+		assert_int_equal(msg_parse(&rec, nlmsg_hdr(m)), 0);
 		assert_int_equal(rec.past, over);
 		assert_int_equal(rec.gone, s == SEEPAGE_STATE_EXITED);
 		if (over)
 			assert_int_equal(speak_of_now(&rec), 0);
 		else
 			assert_in_range(speak_of_now(&rec), 15, 100);
-		rec_is_gone(&rec);
+		msg_is_gone(&rec);
 		assert_int_equal(speak_of_now(&rec), 0);
 		sentence_verdict(&rec, buf, sizeof(buf));
 		if (!of_the_past(buf))
@@ -679,20 +680,20 @@ static void usual(void **state)
 static void nothing(void **state)
 {
 	struct nl_msg *m = msg_new();
-	struct rec rec;
+	struct message rec;
 	size_t size;
 
 	(void)state;
-	assert_int_equal(rec_parse(&rec, nlmsg_hdr(m)), 0);
+	assert_int_equal(msg_parse(&rec, nlmsg_hdr(m)), 0);
 	for (size = 1; size < 200; size++) {
 		sentence_headline(&rec, buf, size);
 		sentence_verdict(&rec, buf, size);
 		sentence_change(&rec, buf, size);
-		sentence_evidence(&rec, buf, size);
+		sentence_factors(&rec, buf, size);
 		sentence_alert(&rec, buf, size);
 	}
-	sentence_evidence(&rec, buf, sizeof(buf));
-	assert_string_equal(buf, "no evidence at this moment");
+	sentence_factors(&rec, buf, sizeof(buf));
+	assert_string_equal(buf, "no factors at this moment");
 	nlmsg_free(m);
 }
 
@@ -707,7 +708,7 @@ int main(void)
 		cmocka_unit_test(accused_at_rest),
 		cmocka_unit_test(accused_anew),
 		cmocka_unit_test(few_floors), cmocka_unit_test(not_sampled),
-		cmocka_unit_test(before), cmocka_unit_test(evidence),
+		cmocka_unit_test(before), cmocka_unit_test(factors_together),
 		cmocka_unit_test(alert), cmocka_unit_test(tense), cmocka_unit_test(usual),
 		cmocka_unit_test(nothing),
 	};

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Series as text: what is written is read as it was, sample by sample, and what
- * does not fit is refused with its line, the word and what is allowed.
+ * Series as text. A series that was written is read back unchanged, sample by sample.
+ * Invalid text is refused with the line, the word and what is allowed.
  */
-#include "series.h"
+#include "series/series.h"
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>

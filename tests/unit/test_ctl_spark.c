@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Figures as a line of text */
+/* Figures as a one-line bar chart */
 #include "ctl.h"
 #include <setjmp.h>
 #include <stdarg.h>

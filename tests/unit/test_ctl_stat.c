@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Hardware counters as stat tells and compares them */
-#include "stat.h"
+/* Hardware counters as stat prints and compares them */
+#include "stat/stat.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -141,7 +141,7 @@ static void csv(void **state)
 
 static const char *reading(u64 ipc, u64 mpmi, u64 walks)
 {
-	struct seep_pmc_figures f;
+	struct seep_pmu_figures f;
 
 	memset(&f, 0xff, sizeof(f));
 	f.ipc = ipc;
@@ -159,7 +159,7 @@ static void begins(const char *s, const char *with)
 static void readings(void **state)
 {
 	(void)state;
-	begins(reading(SEEP_UNKNOWN, 9000, 0), "nothing to read");
+	begins(reading(SEEP_UNKNOWN, 9000, 0), "no reading");
 	begins(reading(400, 9000, 200000), "memory bound: 9.0 ");
 	begins(reading(400, SEEP_UNKNOWN, 200000), "translation bound: 20.0 % of cycles");
 	begins(reading(2500, 100, 0), "computes: 2.50 ");
@@ -168,7 +168,7 @@ static void readings(void **state)
 	begins(reading(1200, 9000, 0), "nothing stands out");
 	begins(reading(300, 3000, 0), "waits, in part for memory: 0.30 ");
 	begins(reading(30, SEEP_UNKNOWN, 0),
-	       "waits: 0.03 instructions per cycle; for what is not known");
+	       "waits: 0.03 instructions per cycle; it is not known for what");
 }
 
 /* ---- what is compared ---- */
@@ -313,7 +313,7 @@ static void of_a_command(void **state)
 	/* of a process it is the interval, and nothing else is known */
 	strcpy(a, "{\"elapsed_ns\":1000000000,\"pmc\":{}}\n");
 	assert_int_equal(compare(a, a), 1);
-	assert_non_null(strstr(buf, "there is no figure that both have"));
+	assert_non_null(strstr(buf, "no figure is in both"));
 }
 
 static void bad_files(void **state)

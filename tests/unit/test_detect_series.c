@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What a verdict is about: memory that is shared or of page tables, what a group
- * holds, address space; and an alert of one when another begins to grow.
+ * The subject of a verdict: shared memory, page tables, the memory of a group, address
+ * space. Also an alert about one subject when another one begins to grow.
  */
 #include <math.h>
 #include "sim.h"
@@ -13,7 +13,7 @@ static void run_shared(struct sim *m, double pool_mb_min, double seconds)
 	m->s.error = 0;
 	for (double t = 0; t < seconds; t += 10) {
 		m->s.shmem = (u64)(10.0 * MB * t / 60);
-		m->s.pool = 600 * MB + (u64)(pool_mb_min * MB * t / 60);
+		m->s.shmem_total = 600 * MB + (u64)(pool_mb_min * MB * t / 60);
 		m->limit = 4 * GB - m->s.shmem;
 		feed(m, t, 20 * MB, true);
 	}
@@ -28,7 +28,7 @@ static void test_shared_memory_of_others_is_no_growth(void **state)
 	assert_true(m.worst >= SEEPAGE_STATE_CONFIRMED);
 	run_shared(&m, 0, 2 * 3600);
 	assert_int_equal(m.worst, SEEPAGE_STATE_WATCH);
-	assert_false(gate(&m.v, SEEPAGE_GATE_OWN)->passed);
+	assert_false(gate(&m.v, SEEPAGE_GATE_ORIGIN)->passed);
 }
 
 /*
@@ -47,13 +47,13 @@ static void test_others_who_let_go_hide_no_leak(void **state)
 		pages = 40ULL * i;
 		others = i % 3 ? 0 : (4 * 360 - i) * MB / 2;	/* they come and go */
 		m.s.shmem = pages * 4096 + 3 * 4096;
-		m.s.pool = 900 * MB + 5 * 4096 + pages * 4096 + others;
+		m.s.shmem_total = 900 * MB + 5 * 4096 + pages * 4096 + others;
 		m.limit = 512 * MB - m.s.shmem;
 		feed(&m, i * 10, 20 * MB, true);
 	}
 	assert_true(m.worst >= SEEPAGE_STATE_CONFIRMED);
-	assert_true(gate(&m.v, SEEPAGE_GATE_OWN)->passed);
-	assert_in_range(m.d.foreign, 0, 4 << 6);
+	assert_true(gate(&m.v, SEEPAGE_GATE_ORIGIN)->passed);
+	assert_in_range(m.d.shmem_preexisting, 0, 4 << 6);
 
 	/* a page a sample, read before the system's figure or after it */
 	for (int late = 0; late < 2; late++) {
@@ -61,12 +61,12 @@ static void test_others_who_let_go_hide_no_leak(void **state)
 		m.s.error = 0;
 		for (u32 i = 1; i < 20000; i++) {
 			m.s.shmem = 4096ULL * (i + 1);
-			m.s.pool = 900 * MB + 4096ULL * (i + (late ? 0 : 2));
+			m.s.shmem_total = 900 * MB + 4096ULL * (i + (late ? 0 : 2));
 			m.limit = 256 * MB - m.s.shmem;
 			feed(&m, i * 10, 20 * MB, true);
 		}
 		assert_true(m.worst >= SEEPAGE_STATE_SUSPECTED);
-		assert_in_range(m.d.foreign, 0, 1 << 6);
+		assert_in_range(m.d.shmem_preexisting, 0, 1 << 6);
 	}
 }
 
@@ -118,7 +118,7 @@ static void run_kinds(struct sim *m, double heap, double shmem, double pgtables)
 		u64 anon = (u64)(60 * mb + grown * (1 - shmem - pgtables));
 
 		m->s.shmem = (u64)(60 * mb + grown * shmem);
-		m->s.pool = m->s.shmem;
+		m->s.shmem_total = m->s.shmem;
 		m->s.pgtables = (u64)(60 * mb + grown * pgtables);
 		m->s.heap = seep_granules((u64)(60 * mb + grown * heap));
 		m->s.cpu_ms = m->v.state == SEEPAGE_STATE_OK ? 0 : (u32)(500 + t * 100);
@@ -179,7 +179,7 @@ static void test_little_of_much_is_told(void **state)
 	sim_init(&m, 64 * GB);
 	m.s.error = 0;
 	m.s.shmem = 8 * GB - (16 << 10);
-	m.s.pool = m.s.shmem;
+	m.s.shmem_total = m.s.shmem;
 	for (int t = 0; t < 400; t += 10) {
 		m.s.cpu_ms = m.v.state == SEEPAGE_STATE_OK ? 0 : (u32)(500 + t);
 		m.s.heap = seep_granules(60 * MB + (u64)t * MB);
@@ -305,7 +305,7 @@ static void test_address_space_leaks_are_named(void **state)
 	for (t = 0; t < 20 * 3600; t += 10)
 		feed_vsz(&m, t, 20 * MB, 100 * MB + (u64)(60.0 * MB * t / 3600));
 	assert_true(m.worst >= SEEPAGE_STATE_SUSPECTED);
-	assert_int_equal(m.v.series, SEEPAGE_SERIES_VSZ);
+	assert_int_equal(m.v.subject, SEEPAGE_SUBJECT_VSZ);
 	assert_true(m.v.tte_s == SEEP_UNKNOWN);
 
 	sim_init(&m, 0);		/* a heap that breathes keeps its address space */
@@ -353,14 +353,14 @@ static void test_memory_takes_an_alert_over(void **state)
 	begin(&m);
 	steps_until(&m, SEEPAGE_STATE_SUSPECTED, 20 * HOUR, 0, 60);
 	assert_int_equal(m.v.state, SEEPAGE_STATE_SUSPECTED);
-	assert_int_equal(m.d.accused, SEEPAGE_SERIES_VSZ);
+	assert_int_equal(m.d.accused, SEEPAGE_SUBJECT_VSZ);
 	assert_true(m.d.accused_v0 >= 150 << 6);
-	for (t = 0; t < HOUR && m.d.accused == SEEPAGE_SERIES_VSZ; t += 10) {
+	for (t = 0; t < HOUR && m.d.accused == SEEPAGE_SUBJECT_VSZ; t += 10) {
 		step(&m, 1200, 60);
 		assert_in_range(m.v.state, SEEPAGE_STATE_SUSPECTED, SEEPAGE_STATE_RUNAWAY);
 	}
-	assert_int_equal(m.d.accused, SEEPAGE_SERIES_MEMORY);
-	assert_int_equal(m.v.series, SEEPAGE_SERIES_MEMORY);
+	assert_int_equal(m.d.accused, SEEPAGE_SUBJECT_MEMORY);
+	assert_int_equal(m.v.subject, SEEPAGE_SUBJECT_MEMORY);
 	assert_in_range(m.d.accused_v0, 19 << 6, 25 << 6);
 	assert_true(m.d.accused_top >= 100 << 6);
 	/* given back, that ends it, whatever address space does */
@@ -380,14 +380,14 @@ static void test_address_space_does_not_keep_memory_accused(void **state)
 	/* both grow, for longer than address space needs to be accused by itself */
 	steps_until(&m, SEEPAGE_STATE_RECOVERED, 8 * HOUR, 600, 3000);
 	assert_int_equal(m.v.state, SEEPAGE_STATE_CONFIRMED);
-	assert_int_equal(m.d.accused, SEEPAGE_SERIES_MEMORY);
+	assert_int_equal(m.d.accused, SEEPAGE_SUBJECT_MEMORY);
 	t = steps_until(&m, SEEPAGE_STATE_RECOVERED, 20 * HOUR, 0, 3000);
-	assert_int_equal(m.d.accused, SEEPAGE_SERIES_MEMORY);
+	assert_int_equal(m.d.accused, SEEPAGE_SUBJECT_MEMORY);
 	assert_in_range(t, HOUR, 4 * HOUR);
 	/* what it does after that is judged anew */
 	steps_until(&m, SEEPAGE_STATE_SUSPECTED, 20 * HOUR, 0, 600);
 	assert_int_equal(m.v.state, SEEPAGE_STATE_SUSPECTED);
-	assert_int_equal(m.d.accused, SEEPAGE_SERIES_VSZ);
+	assert_int_equal(m.d.accused, SEEPAGE_SUBJECT_VSZ);
 }
 
 int main(void)

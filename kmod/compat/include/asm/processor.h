@@ -4,7 +4,7 @@
 
 #include_next <asm/processor.h>
 
-#if __has_include(<asm/cpuid/api.h>)	/* cpuid() is in a header of its own by v7.3 */
+#if __has_include(<asm/cpuid/api.h>)	/* cpuid() has a header of its own by v7.3 */
 #include <asm/cpuid/api.h>
 #endif
 

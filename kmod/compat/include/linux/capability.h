@@ -4,7 +4,7 @@
 
 #include_next <linux/capability.h>
 
-#ifndef CAP_PERFMON		/* 980737282232 (v5.8); before, all of perf was CAP_SYS_ADMIN */
+#ifndef CAP_PERFMON		/* since 980737282232 (v5.8); before, perf needs CAP_SYS_ADMIN */
 #define CAP_PERFMON	CAP_SYS_ADMIN
 #endif
 

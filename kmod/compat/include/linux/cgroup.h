@@ -5,8 +5,8 @@
 #include_next <linux/cgroup.h>
 
 /*
- * 743210386c03 (v5.5; Kbuild looks for it) made the id that of the directory,
- * which user space knows as its inode number. Before it there was only that.
+ * Since 743210386c03 (v5.5; Kbuild looks for it) cgroup_id() is the inode number of the
+ * directory, which is what user space knows. Before, cgroup_ino() was.
  */
 #if defined(CONFIG_CGROUPS) && !defined(SEEP_HAVE_CGROUP_ID)
 #define cgroup_id(cgrp)	((u64)cgroup_ino(cgrp))

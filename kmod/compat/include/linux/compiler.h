@@ -4,7 +4,7 @@
 
 #include_next <linux/compiler.h>
 
-#ifndef data_race	/* c48981eeb0d5 (v5.8) */
+#ifndef data_race	/* since c48981eeb0d5 (v5.8) */
 #define data_race(expr)	(expr)
 #endif
 

@@ -3,24 +3,27 @@
 #define SEEP_COMPAT_LINUX_MM_H
 
 #include_next <linux/mm.h>
-#include <linux/version.h>
 #include <linux/cpumask.h>
 
-#ifndef TASK_SIZE_MAX		/* arm64 has it since v5.11 (3d2403fd10a1) */
+#ifndef TASK_SIZE_MAX		/* arm64 has it since 3d2403fd10a1 (v5.11) */
 #define TASK_SIZE_MAX	TASK_SIZE
 #endif
 
 /*
- * How far a memory counter may be off, pages. Up to v6.1 every thread keeps up
- * to 64 faults of its own (TASK_RSS_EVENTS_THRESH); f1a7941243c1 (v6.2) made
- * the counters percpu_counters, each CPU keeping up to a batch.
+ * seep_mm_counter_error() - pages by which a memory counter of @mm may be off
+ *
+ * Before f1a7941243c1 (v6.2, and back-ports of it) each thread caches up to 64 pages
+ * (TASK_RSS_EVENTS_THRESH). Since then the counters are percpu_counters, and each CPU
+ * caches up to a batch; without SMP they are exact. Kbuild looks at the type of rss_stat.
  */
 static inline unsigned long seep_mm_counter_error(struct mm_struct *mm)
 {
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 2, 0)
+#ifndef SEEP_HAVE_RSS_PERCPU
+	return 64UL * (unsigned int)atomic_read(&mm->mm_users);
+#elif defined(CONFIG_SMP)
 	return (unsigned long)percpu_counter_batch * num_online_cpus();
 #else
-	return 64UL * (unsigned int)atomic_read(&mm->mm_users);
+	return 0;
 #endif
 }
 

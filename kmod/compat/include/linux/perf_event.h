@@ -5,7 +5,7 @@
 #include_next <linux/perf_event.h>
 #include <linux/sched/clock.h>
 
-/* Time that guests had the counters of a context for themselves; from v7 on */
+/* ns for which guests had the counters of a context for themselves; since v7 */
 #ifdef SEEP_HAVE_PERF_TIMEGUEST
 #define SEEP_PERF_GUEST_TIME(ctx)	READ_ONCE((ctx)->timeguest.time)
 #else
@@ -13,10 +13,13 @@
 #endif
 
 /*
- * The time of an event's context at a reading of local_clock(), to be compared
- * with event->tstamp. 09f5e7dc7ad7 (v5.17, and stable trees) keeps the distance
- * of the two; it moved into a struct by v7.3 (Kbuild looks for both). Valid for
- * an event that is active on this CPU, interrupts off.
+ * seep_perf_time() - time of an event's context at @clock, a value of local_clock()
+ *
+ * To be compared with event->tstamp. Since 09f5e7dc7ad7 (v5.17 and stable trees) the
+ * context keeps the offset to local_clock(); by v7.3 it is in a struct. Kbuild looks for
+ * both. READ_ONCE() pairs with WRITE_ONCE() in kernel/events/core.c:__update_context_time().
+ *
+ * Context: an event that is active on this CPU, interrupts off.
  */
 static inline u64 seep_perf_time(const struct perf_event *event, u64 clock)
 {

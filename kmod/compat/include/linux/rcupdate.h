@@ -4,7 +4,7 @@
 
 #include_next <linux/rcupdate.h>
 
-#ifndef rcu_replace_pointer	/* a63fc6b75cca (v5.5, and 5.4.y late) */
+#ifndef rcu_replace_pointer	/* since a63fc6b75cca (v5.5, later 5.4.y) */
 #define rcu_replace_pointer(rcu_ptr, ptr, c)				\
 ({									\
 	typeof(ptr) __old = rcu_dereference_protected(rcu_ptr, c);	\

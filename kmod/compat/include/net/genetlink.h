@@ -3,14 +3,12 @@
 #define SEEP_COMPAT_NET_GENETLINK_H
 
 #include_next <net/genetlink.h>
-#include <linux/version.h>
 
 /*
- * Operations with a policy each: 48526a0f4ca2 (v5.10; Kbuild looks for it).
- * Up to v5.9 the core knows one policy for the whole family. There the family
- * has none, so that the core refuses only what it does not know at all or
- * cannot take apart; what a command takes is checked here, as strictly, before
- * the command is called.
+ * Operations with a policy each, since 48526a0f4ca2 (v5.10); Kbuild looks for it. Up to
+ * v5.9 the core knows one policy for the whole family. There the family has none, and the
+ * core refuses only unknown and malformed attributes. The policy of the command is then
+ * checked here, as strictly, before the command runs.
  */
 #ifdef SEEP_HAVE_GENL_OP_POLICY
 
@@ -25,12 +23,12 @@ static inline int seep_genl_register_family(struct genl_family *family,
 }
 
 /*
- * Attributes of a dump request, for .start. 7288dd2fd488 (v6.6) moved them into
- * the genl_info inside; bf813b0afeae (v5.5) introduced genl_dumpit_info.
+ * Attributes of a dump request, for .start. bf813b0afeae (v5.5) introduced
+ * genl_dumpit_info; 7288dd2fd488 (v6.6) moved the attributes into its genl_info.
  */
 static inline struct nlattr **seep_genl_dump_attrs(struct netlink_callback *cb)
 {
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 6, 0)
+#ifdef SEEP_HAVE_GENL_DUMPIT_INFO_INFO
 	return genl_dumpit_info(cb)->info.attrs;
 #else
 	return genl_dumpit_info(cb)->attrs;
@@ -52,16 +50,16 @@ struct seep_genl_ops {
 };
 
 #define SEEP_GENL_OPS_MAX	16
-#define SEEP_GENL_ARG_ATTRS	5	/* the last of cb->args; valid in .start */
+#define SEEP_GENL_ARG_ATTRS	5	/* the last of cb->args; valid during .start only */
 
-/* Of the one family there is, and only in the file that registers it. */
+/* State of the only family; only the file that registers it may use this. */
 static struct {
 	const struct genl_family *family;
 	const struct seep_genl_ops *ops;
 	struct genl_ops core[SEEP_GENL_OPS_MAX];
 } seep_genl;
 
-/* The core calls nothing but what is in the list. */
+/* The core calls only commands of the list, so the search always ends. */
 static inline const struct seep_genl_ops *seep_genl_op(u8 cmd)
 {
 	const struct seep_genl_ops *op = seep_genl.ops;
@@ -81,8 +79,8 @@ static inline int seep_genl_pre_doit(const struct genl_ops *core, struct sk_buff
 }
 
 /*
- * The core has no place for the text of a .start that refuses: the refusal is
- * sent from here, and -EINTR tells the core that there is no more to say.
+ * Up to v5.9 the core has no extack in .start. A refusal with its text is therefore sent
+ * from here, and -EINTR tells the core to send none.
  */
 static inline int seep_genl_start(struct netlink_callback *cb)
 {
@@ -143,11 +141,11 @@ static inline struct nlattr **seep_genl_dump_attrs(struct netlink_callback *cb)
 #endif /* SEEP_HAVE_GENL_OP_POLICY */
 
 /*
- * Who may join a group: CAP_SYS_ADMIN. cd4d7263d58a (v6.8, and 6.1.y late)
- * made that a flag; the stable trees before 5.12 have a bit of its own
- * (Kbuild looks for it). In what lies between there is only CAP_NET_ADMIN, by
- * the flag of operations. Where there is not even that (5.4 to 5.11, as they
- * were released) anybody may join, and who hears is asked with every message.
+ * Joining a group needs CAP_SYS_ADMIN. cd4d7263d58a (v6.8, later 6.1.y) made that a flag.
+ * Stable trees before v5.12 have a bit for it instead; Kbuild looks for it. Kernels in
+ * between have only CAP_NET_ADMIN, by the flag of operations. The releases of v5.4 to
+ * v5.11 have neither: there anybody may join, and each message is filtered by the rights of
+ * the listener (SEEP_GENL_FILTERED).
  */
 #if defined(GENL_MCAST_CAP_SYS_ADMIN)
 #define SEEP_GENL_MCGRP_CAP_SYS_ADMIN	.flags = GENL_MCAST_CAP_SYS_ADMIN
@@ -157,25 +155,22 @@ static inline struct nlattr **seep_genl_dump_attrs(struct netlink_callback *cb)
 #define SEEP_GENL_MCGRP_CAP_SYS_ADMIN	.flags = GENL_UNS_ADMIN_PERM
 #else
 #define SEEP_GENL_MCGRP_CAP_SYS_ADMIN
-#define SEEP_GENL_MCGRP_OPEN
 #endif
 
-#ifndef SEEP_GENL_MCGRP_OPEN
-
-static inline int seep_genl_multicast(const struct genl_family *family, struct sk_buff *skb,
-				      unsigned int group, gfp_t gfp)
-{
-	return genlmsg_multicast(family, skb, 0, group, gfp);
-}
-
-#else
+#ifdef SEEP_HAVE_BROADCAST_FILTERED
 
 #include <linux/capability.h>
 #include <linux/cred.h>
 #include <linux/net.h>
 #include <net/sock.h>
 
-/* Listed in a group, a socket has its file: it leaves the list before it is closed. */
+#define SEEP_GENL_FILTERED	true	/* each message is checked against its receiver */
+
+/*
+ * Filter of netlink_broadcast_filtered(): true hides the message. A socket in a group still
+ * has its file, because it leaves the group before it is closed. READ_ONCE() pairs with
+ * sk_set_socket() and sock_alloc_file() in the core.
+ */
 static inline int seep_genl_may_not_hear(struct sock *sk, struct sk_buff *skb, void *unused)
 {
 	const struct socket *sock = READ_ONCE(sk->sk_socket);
@@ -184,7 +179,13 @@ static inline int seep_genl_may_not_hear(struct sock *sk, struct sk_buff *skb, v
 	return !file || !file_ns_capable(file, &init_user_ns, CAP_SYS_ADMIN);
 }
 
-/* genlmsg_multicast(), by the right of who opened the socket */
+/*
+ * genlmsg_multicast(), to sockets that were opened with CAP_SYS_ADMIN. The check
+ * of the join alone does not suffice: group numbers that no family owns yet may be
+ * joined by anybody, and genl_register_family() hands them out as they are.
+ * netlink_broadcast_filtered() is there up to v5.16 and again since a4c9a56e6a2c
+ * (v6.5); Kbuild looks for it.
+ */
 static inline int seep_genl_multicast(const struct genl_family *family, struct sk_buff *skb,
 				      unsigned int group, gfp_t gfp)
 {
@@ -192,6 +193,16 @@ static inline int seep_genl_multicast(const struct genl_family *family, struct s
 	NETLINK_CB(skb).dst_group = group;
 	return netlink_broadcast_filtered(init_net.genl_sock, skb, 0, group, gfp,
 					  seep_genl_may_not_hear, NULL);
+}
+
+#else
+
+#define SEEP_GENL_FILTERED	false
+
+static inline int seep_genl_multicast(const struct genl_family *family, struct sk_buff *skb,
+				      unsigned int group, gfp_t gfp)
+{
+	return genlmsg_multicast(family, skb, 0, group, gfp);
 }
 
 #endif

@@ -5,9 +5,9 @@
 #include_next <linux/sched/signal.h>
 
 /*
- * Since v6.7 the kernel's own asks, in kernels that check their use of RCU,
- * whether tasklist_lock is held instead; modules cannot name that lock. We hold
- * rcu_read_lock(), which this one checks as well.
+ * Since v6.7 for_each_thread() checks, with CONFIG_PROVE_RCU_LIST, that tasklist_lock is
+ * held. A module cannot name that lock. This one checks for rcu_read_lock(), which every
+ * caller here holds.
  */
 #ifdef CONFIG_PROVE_RCU_LIST
 #undef for_each_thread

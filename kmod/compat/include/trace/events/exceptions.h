@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The page-fault tracepoints. v6.15 to v6.17 moved the x86 header
- * here; before it is in asm/. Others have the header as well since, but
- * only riscv also fires them. Without either there is nothing to hook:
+ * Page-fault tracepoints. The x86 header is in asm/trace/ up to v6.14 and moved to
+ * trace/events/ between v6.15 and v6.17. Other architectures have that header since then,
+ * but apart from x86 only riscv fires the events. Without them there is nothing to hook, and
  * SEEP_HAVE_FAULT_TRACEPOINTS stays undefined.
  */
 #ifndef SEEP_COMPAT_TRACE_EXCEPTIONS_H

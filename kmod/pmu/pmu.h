@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Interfaces between the files of hardware counters. In pipeline order:
+ *
+ * pmu/pmu.c	charges what a CPU's counters count to the process that runs there
+ * pmu/area.c	counts of each record
+ * pmu/learn.c	what is usual for each process
+ * pmu/cpu.c	perf events of all CPUs
+ * pmu/set.c	which events count, and when
+ * pmu/events.c	names and codes of events; pmu/table.c has the codes
+ * netlink/pmu.c	display
+ *
+ * Locks, in this order: pmu_mutex (set.c) protects events and configuration,
+ * seep_table_mutex protects what records have. The state of one CPU has no lock: only the
+ * CPU itself writes it, with interrupts off.
+ */
+#ifndef SEEP_PMU_H
+#define SEEP_PMU_H
+
+#include <linux/llist.h>
+#include <linux/perf_event.h>
+#include "seep.h"
+
+#define SEEP_PMU_EVENTS		SEEPAGE_PMC_EVENTS_MAX
+#define SEEP_PMU_COUNTERS	8	/* in use at once, at most: limit of pmc_max_counters */
+#define SEEP_PMU_NAME		24
+
+struct seep_pmu_set;
+
+/* An event of the list. Written by events.c, read only afterwards. */
+struct seep_pmu_listed {
+	char name[SEEP_PMU_NAME];
+	u32 type;			/* as in struct perf_event_attr, like config */
+	u64 config;
+	s8 row;				/* enum seep_pmu_event, code by processor; -1: config */
+	bool always;			/* counts in every turn: cycles, instructions */
+	bool none;			/* this processor has no such event */
+};
+
+/* What one event counted. */
+struct seep_pmu_got {
+	u64 count;			/* events */
+	u64 running;			/* ns in which the event had a counter */
+};
+
+/* What all events of the list counted. */
+struct seep_pmu_sums {
+	u64 enabled;			/* ns in which counters were on */
+	struct seep_pmu_got of[SEEP_PMU_EVENTS];
+};
+
+/* Charged where there is no record. */
+enum seep_pmu_sum_id { SEEP_PMU_IDLE, SEEP_PMU_KTHREADS, SEEP_PMU_OTHERS, __SEEP_PMU_SUM_MAX };
+
+/*
+ * The counters of one CPU, and what is charged with their counts. Written by the CPU
+ * itself with interrupts off, except where noted. A closed CPU (n is 0) does not look at
+ * its events.
+ */
+struct seep_pmu_cpu {
+	struct mm_struct *mm;		/* of rec; SEEP_NO_MM: no process */
+	struct seep_rec *rec;		/* running process; NULL: charge sums[sum_id] */
+	u8 sum_id;			/* enum seep_pmu_sum_id */
+	u8 n;				/* events that count in this turn; 0: closed */
+	u8 id[SEEP_PMU_COUNTERS];	/* their numbers in the list */
+	bool busy;			/* ran something but idle in this turn; a hint */
+	u64 time;			/* local_clock() up to which all is charged, ns */
+	u64 opened;			/* local_clock() when it was opened, ns */
+	struct seep_pmu_got read[SEEP_PMU_EVENTS];	/* charged so far, of open events */
+	u64 turn[SEEP_PMU_EVENTS];	/* ns for which each event was enabled, at the last fold */
+	struct seep_pmu_sums sums[__SEEP_PMU_SUM_MAX];	/* charged to no record */
+	struct seep_pmu_sums gone;	/* counted by events that were released */
+
+	struct perf_event *event[SEEP_PMU_EVENTS];	/* pmu_mutex, and only while closed */
+	u8 have[SEEP_PMU_EVENTS];	/* from here on pmu_mutex: events of this CPU */
+	u8 have_n, always;		/* events in have; its first ones count in every turn */
+	u8 at;				/* first of the others that has this turn */
+	int stale;			/* events must be created again; changed by xchg() */
+};
+
+DECLARE_PER_CPU(struct seep_pmu_cpu, seep_pmu_cpu);
+
+/* pmu.c: on the CPU itself, interrupts off. @id: SEEP_PMU_COUNTERS places, @n of them used */
+void seep_pmu_charge(struct seep_pmu_cpu *pc);
+void seep_pmu_open_here(struct seep_pmu_cpu *pc, const u8 *id, u8 n);
+void seep_pmu_turn_here(struct seep_pmu_cpu *pc, const u8 *id, u8 n);
+void seep_pmu_close_here(struct seep_pmu_cpu *pc);
+void seep_pmu_fold(void);			/* may sleep; interrupts all CPUs */
+u64 seep_pmu_price(int cpu);			/* may sleep */
+int seep_pmu_probe_start(void);			/* may sleep */
+void seep_pmu_probe_stop(void);
+
+/*
+ * pmu/area.c: the counts of one record. Its size depends on the number of events.
+ */
+struct seep_pmu_area {
+	union {
+		struct llist_node spare;		/* while in no record: areas.spare */
+		/* in a record: NULL, or mark with bit 0 set (learn.c); seep_table_mutex */
+		struct seep_pmu_learned *learned;
+		unsigned long mark;
+	};
+	atomic64_t enabled;		/* ns; CPUs add, with interrupts off */
+	struct {
+		atomic64_t count, running;	/* likewise; running in ns */
+	} of[];
+};
+
+/* may sleep, no table mutex */
+int seep_pmu_areas_start(const struct seep_pmu_listed *ev, u8 n);
+void seep_pmu_areas_stop(void);			/* likewise; all CPUs are closed */
+void seep_pmu_areas_hold(bool yes);		/* likewise; @yes: nothing counts until no */
+void seep_pmu_sums(struct seep_pmu_sums *ended, u32 *set);	/* likewise */
+
+/* pmu/learn.c: table mutex, seep_pmu_learn() may sleep */
+void seep_pmu_learn(struct seep_rec *rec, u64 now_ns, bool held);
+void seep_pmu_learn_begin(void);
+void seep_pmu_learn_start(const struct seep_pmu_listed *ev, u8 n);
+void seep_pmu_unlearn(struct seep_pmu_area *area);
+u64 seep_pmu_learn_bytes(void);			/* any context */
+
+/* pmu/set.c: an event as it is displayed */
+struct seep_pmu_shown {
+	char name[SEEP_PMU_NAME];
+	u32 type;
+	u64 config;
+	u8 state;			/* enum seepage_pmc_state */
+	const char *reason;		/* why it is unavailable, or NULL */
+	struct seepage_pmc_value total, idle, kthreads, others, ended;
+};
+
+/* may sleep, no table mutex; @list: SEEP_PMU_EVENTS places; returns how many are used */
+u8 seep_pmu_show(struct seep_pmu_shown *list, u32 *set);
+
+/* pmu/cpu.c: pmu_mutex, may sleep */
+void seep_pmu_cpus_create(const struct seep_pmu_listed *ev, u8 n, int *rc);
+bool seep_pmu_cpus_incomplete(void);
+void seep_pmu_cpus_open(u8 max);
+void seep_pmu_cpus_rotate(u8 max);
+void seep_pmu_cpus_close(void);
+void seep_pmu_cpus_forget(void);
+u64 seep_pmu_cpus_price(void);
+u64 seep_pmu_cpus_total(u8 id, struct seepage_pmc_value *v);
+void seep_pmu_cpus_part(u8 id, enum seep_pmu_sum_id sum_id, struct seepage_pmc_value *v);
+
+/* pmu/events.c: process context, may sleep */
+int seep_pmu_parse(const char *text, struct seep_pmu_listed *list, char *why, size_t size);
+int seep_pmu_defaults(struct seep_pmu_listed *list);
+const struct seep_pmu_set *seep_pmu_processor(int cpu);
+bool seep_pmu_code(const struct seep_pmu_set *set, const struct seep_pmu_listed *ev,
+		   u32 *type, u64 *config);
+void seep_pmu_host(char *buf, size_t size);
+
+#endif /* SEEP_PMU_H */
