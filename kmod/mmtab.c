@@ -83,6 +83,7 @@ static void identify(struct seep_rec *rec, struct mm_struct *mm, struct task_str
 	rec->pid = get_pid(task_tgid(owner)) ?: get_pid(task_tgid(current));
 	rec->seen_ns = ktime_get_mono_fast_ns();
 	rec->born_ns = leader->start_time;
+	rec->charged = seep_owner_charge(leader);
 	/* comm may be changing; its last byte is always NUL */
 	data_race(memcpy(rec->comm, leader->comm, sizeof(rec->comm)));
 	rec->comm[sizeof(rec->comm) - 1] = '\0';

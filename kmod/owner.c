@@ -18,6 +18,7 @@
 #include <linux/sched/mm.h>
 #include <linux/sched/signal.h>
 #include <linux/sched/task.h>
+#include <linux/user_namespace.h>
 #include "seep.h"
 
 /* Some mm has no record: adopt it later. A hint; READ_ONCE() and WRITE_ONCE() in this file. */
@@ -311,6 +312,32 @@ bool seep_owner_is(struct task_struct *p, kuid_t uid)
 	const struct cred *cred = __task_cred(p);
 
 	return uid_eq(cred->uid, uid) && uid_eq(cred->euid, uid) && uid_eq(cred->suid, uid);
+}
+
+/**
+ * seep_owner_charge() - the user that a process is charged to
+ * @p: the process
+ *
+ * What is bounded (records, groups, histories, suspects, alerts) is shared out by user. In a
+ * user namespace one account may have many uids, so the owner of the outermost namespace
+ * counts. Where root made that namespace, for a container, its own root counts.
+ *
+ * Context: RCU.
+ */
+kuid_t seep_owner_charge(struct task_struct *p)
+{
+	const struct cred *cred = __task_cred(p);
+	struct user_namespace *ns = cred->user_ns;
+	kuid_t root;
+
+	if (ns == &init_user_ns)
+		return cred->uid;
+	while (ns->parent != &init_user_ns)
+		ns = ns->parent;
+	if (!uid_eq(ns->owner, GLOBAL_ROOT_UID))
+		return ns->owner;
+	root = make_kuid(ns, 0);
+	return uid_valid(root) ? root : cred->uid;
 }
 
 /**

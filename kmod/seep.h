@@ -60,6 +60,7 @@ struct seep_rec {
 	u64 seen_ns;			/* CLOCK_MONOTONIC: faults are counted since then */
 	/* CLOCK_MONOTONIC of fork or exec; WRITE_ONCE() in seep_tab_exec(), irqs off */
 	u64 born_ns;
+	kuid_t charged;			/* user whose share it takes of what is bounded */
 	char comm[TASK_COMM_LEN];	/* this and creds: as last seen; table mutex */
 	struct seep_creds {
 		kuid_t uid;		/* real uid */
@@ -412,6 +413,7 @@ bool seep_owner_refresh(struct seep_rec *rec);			/* may sleep, table mutex */
 struct seep_rec *seep_owner_rec(struct task_struct *process, bool *exiting); /* RCU, table mutex */
 struct seep_rec *seep_owner_at(struct pid_namespace *ns, int nr);	/* table mutex */
 bool seep_owner_is(struct task_struct *p, kuid_t uid);		/* RCU */
+kuid_t seep_owner_charge(struct task_struct *p);		/* RCU */
 bool seep_owner_next_of(kuid_t uid, struct pid_namespace *ns, int *nr);	/* may sleep, no lock */
 /* may sleep, table mutex, which it releases every 64 pids */
 struct seep_rec *seep_owner_next(struct pid_namespace *ns, int *nr);
