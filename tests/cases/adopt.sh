@@ -4,6 +4,7 @@
 # the module was loaded, every other process of /proc except kernel threads, and
 # processes started right after the load. Their ages are right.
 # vm: --smp 2 --mem 1024
+# about: ctl kmod
 # takes: 14
 # timeout: 120
 . "$(dirname "$0")/lib.sh"

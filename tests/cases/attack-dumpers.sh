@@ -5,6 +5,7 @@
 # longer for each part of an answer. A dump that its reader leaves unread does not keep the
 # module loaded. A user with more processes than fit its receive buffer gets each once.
 # vm: --smp 2 --mem 1024
+# about: kmod
 # takes: 90
 # timeout: 300
 . "$(dirname "$0")/lib.sh"

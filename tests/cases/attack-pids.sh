@@ -3,6 +3,7 @@
 # A plain user gets the pid of a process of root that has ended, and is told of its own
 # process only.
 # vm: --smp 2
+# about: kmod
 # takes: 60
 # timeout: 600
 . "$(dirname "$0")/lib.sh"

@@ -3,6 +3,7 @@
 # A plain user that joins every group number before the module is loaded is told
 # nothing: neither after the load, nor after a reload, nor while it joins without end.
 # vm: --smp 2
+# about: kmod/netlink kmod/publish.*
 # timeout: 240
 . "$(dirname "$0")/lib.sh"
 . "$top/tests/netlink/case.sh"

@@ -4,6 +4,7 @@
 # obeys or that look like lines of output, and as many mappings as a process may have.
 # The controller prints no control character, invents no line, and ends in time.
 # vm: --smp 2 --mem 2048
+# about: ctl kmod/netlink kmod/owner.c
 # takes: 60
 # timeout: 600
 . "$(dirname "$0")/lib.sh"

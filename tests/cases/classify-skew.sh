@@ -6,6 +6,7 @@
 # it in the table, and the hook is the software event, which tells anonymous faults from
 # others by the pages gained.
 # vm: --smp 2 --mem 1024
+# about: kmod/account.c kmod/detect kmod/hook* kmod/read.* kmod/sample.c kmod/tick.c
 # takes: 27
 # timeout: 240
 # no-debug: counts wrong verdicts of many runs, a run takes seconds there

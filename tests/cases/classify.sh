@@ -14,6 +14,7 @@
 # to all faults, so the error is the same for both. The last column is the error of the
 # simple rule "an address above 16 GB is anonymous" (all programs are PIE).
 # vm: --smp 2 --mem 1024
+# about: kmod
 # takes: 50
 # timeout: 240
 # only-amd64: the truth comes from page-fault tracepoints, which only x86 has

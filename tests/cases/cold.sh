@@ -5,6 +5,7 @@
 # memory they use, only the first one is. Also: the limit of a nearly full cgroup is
 # reported as the limit that a process in it reaches first.
 # vm: --warp --mem 2048
+# about: ctl/cold kmod/detect kmod/facts.c kmod/sample.c
 # takes: 110
 # timeout: 5400
 . "$(dirname "$0")/lib.sh"

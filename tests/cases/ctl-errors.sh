@@ -3,6 +3,7 @@
 # Errors of the controller: one line on stderr that names the word and what is allowed,
 # exit status 1 (failed) or 2 (usage), nothing on stdout, and nothing changed.
 # vm: --smp 2 --mem 1024
+# about: ctl kmod/config.c kmod/netlink
 # takes: 45
 # timeout: 600
 . "$(dirname "$0")/lib.sh"

@@ -4,6 +4,7 @@
 # with /proc, for hostile process names too. The configuration is the same in names.h,
 # netlink, debugfs and module parameters.
 # vm: --smp 2 --mem 1024
+# about: ctl kmod/netlink kmod/view.c
 # takes: 85
 # timeout: 600
 . "$(dirname "$0")/lib.sh"

@@ -5,6 +5,7 @@
 # a whole, and HTTP is answered. Output without the module, for an unprivileged user and
 # for wrong words. The PMU stays loaded, so the VM is not shared with other cases.
 # vm: --smp 2 --mem 1052
+# about: ctl kmod/netlink
 # takes: 40
 # timeout: 300
 # kmod: fakepmu

@@ -3,6 +3,7 @@
 # A leak that each process hands on to a child is a leak of their group. If a process
 # rose and gave the memory back, later ones of that name may rise as much, but not more.
 # vm: --warp --mem 2048
+# about: kmod/alert.c kmod/detect kmod/group.c kmod/sample.c
 # takes: 63
 # timeout: 6000
 . "$(dirname "$0")/lib.sh"

@@ -3,6 +3,7 @@
 # A leak spread over many small processes raises one alert, with the name of the first of
 # them. Many processes that start and exit, or that stay without a leak, raise none.
 # vm: --warp --mem 2048
+# about: kmod
 # takes: 58
 # timeout: 9000
 . "$(dirname "$0")/lib.sh"

@@ -4,6 +4,7 @@
 # Policy ladder: real programs that leak. Policy classic: programs with a score that goes
 # up and down.
 # vm: --warp --mem 2048
+# about: kmod
 # takes: 146
 # timeout: 6000
 . "$(dirname "$0")/lib.sh"

@@ -4,6 +4,7 @@
 # limit is reported as the one reached first, and the alert comes earlier. After the limit
 # is removed, RAM is reported again.
 # vm: --warp --mem 2048
+# about: ctl/cold kmod
 # takes: 34
 # timeout: 3600
 . "$(dirname "$0")/lib.sh"

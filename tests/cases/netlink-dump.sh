@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # Dumps: filters, size, readers that are slow or exit, processes that start and exit.
 # vm: --smp 2
+# about: kmod
 # takes: 45
 # timeout: 480
 . "$(dirname "$0")/lib.sh"

@@ -5,6 +5,7 @@
 # and the learned baselines.
 # The PMU stays loaded, so the VM is not shared with other cases.
 # vm: --smp 2 --mem 1056
+# about: kmod
 # takes: 33
 # timeout: 120
 # kmod: fakepmu

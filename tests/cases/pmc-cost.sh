@@ -9,6 +9,7 @@
 # callbacks (one clock reading for each counter).
 # The PMU stays loaded, so the VM is not shared with other cases.
 # vm: --count --mem 1056
+# about: kmod/hook* kmod/pmu
 # timeout: 900
 # kmod: fakepmu
 # no-debug: the checkers cost more instructions than what is measured

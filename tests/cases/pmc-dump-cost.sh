@@ -6,6 +6,7 @@
 # although the values of seven events add 168 bytes, which are copied twice.
 # The PMU stays loaded, so the VM is not shared with other cases.
 # vm: --count --mem 1072
+# about: kmod/hook* kmod/netlink kmod/pmu kmod/tick.c
 # timeout: 900
 # kmod: fakepmu
 # no-debug: the checkers cost more instructions than what is measured

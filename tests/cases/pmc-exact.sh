@@ -8,6 +8,7 @@
 # overflows do.
 # The PMU stays loaded, so the VM is not shared with other cases.
 # vm: --smp 2 --mem 1056
+# about: kmod/hook* kmod/pmu kmod/mmtab.c kmod/account.c
 # takes: 50
 # timeout: 900
 # kmod: fakepmu

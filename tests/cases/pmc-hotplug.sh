@@ -5,6 +5,7 @@
 # The module is also loaded and unloaded while CPU 1 is offline.
 # The PMU stays loaded, so the VM is not shared with other cases.
 # vm: --smp 2 --mem 1056
+# about: kmod/hook* kmod/pmu kmod/mmtab.c kmod/account.c
 # timeout: 900
 # kmod: fakepmu
 # only-amd64: it has a PMU of its own

@@ -7,6 +7,7 @@
 # its place, however long it sleeps.
 # The PMU stays loaded, so the VM is not shared with other cases.
 # vm: --warp --smp 1 --mem 1064
+# about: kmod/pmu kmod/sample.c kmod/tick.c
 # timeout: 40000
 # kmod: fakepmu
 # only-amd64: it has a PMU of its own

@@ -6,6 +6,7 @@
 # starts learning again, and the number of baselines is limited.
 # The PMU stays loaded, so the VM is not shared with other cases.
 # vm: --smp 2 --mem 1048
+# about: ctl/series kmod/detect kmod/pmu kmod/sample.c
 # takes: 98
 # timeout: 480
 # kmod: fakepmu

@@ -6,6 +6,7 @@
 # children; text, JSON and CSV; --record and --compare; and the reason that the module
 # gives if there are no counters.
 # vm: --smp 2 --mem 1024
+# about: ctl/stat ctl/lib kmod
 # takes: 78
 # timeout: 300
 # kmod: fakepmu

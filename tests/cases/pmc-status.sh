@@ -4,6 +4,7 @@
 # processor or one CPU lacks or that never count. Also event lists that are refused.
 # It begins without a PMU, so the VM is not shared with other cases.
 # vm: --smp 2 --mem 1040
+# about: ctl kmod
 # takes: 36
 # timeout: 300
 # kmod: fakepmu

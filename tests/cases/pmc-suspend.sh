@@ -6,6 +6,7 @@
 # process, and all events count again afterwards.
 # The PMU stays loaded, so the VM is not shared with other cases.
 # vm: --smp 2 --mem 1056
+# about: kmod
 # timeout: 400
 # kmod: fakepmu
 # only-amd64: it has a PMU of its own

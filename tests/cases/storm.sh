@@ -4,6 +4,7 @@
 # runner fails the case for any warning in the kernel log; here each unload
 # must succeed and leave no slab cache behind. SEEPAGE_STORM: number of rounds.
 # vm: --smp 2 --mem 1024
+# about: kmod
 # takes: 40
 # timeout: 1200
 . "$(dirname "$0")/lib.sh"

@@ -3,6 +3,7 @@
 # More processes than max_processes. Those without a record are counted and reported, cost
 # little, and get a record when others exit or the limit is raised.
 # vm: --smp 2 --mem 1024
+# about: kmod
 # takes: 36
 # timeout: 180
 . "$(dirname "$0")/lib.sh"

@@ -4,6 +4,7 @@
 # reloads of the module, SIGKILL of watch and an overrun, beside a second watch, and when
 # it is started before the module. It ends like a filter when its reader goes away.
 # vm: --smp 2 --mem 1024
+# about: ctl kmod
 # takes: 106
 # timeout: 900
 . "$(dirname "$0")/lib.sh"

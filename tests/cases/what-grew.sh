@@ -3,6 +3,7 @@
 # What a verdict reports about the growth: the kind of memory, the CPU time used, and
 # whether other processes of the name grow too. Replay of the recording reports the same.
 # vm: --warp --mem 2048
+# about: ctl/series kmod/alert.c kmod/detect kmod/group.c kmod/read.c kmod/sample.c
 # takes: 130
 # timeout: 3000
 . "$(dirname "$0")/lib.sh"
