@@ -58,10 +58,13 @@ field() {
 	jq -r "$filter" "$@" || die "no $filter in the JSON"
 }
 
-# wait_for SECONDS COMMAND...: runs it, five times a second, until it succeeds;
-# on a debug kernel five times as long.
+# A wait ends in vain after so many times its SECONDS, which are those of an idle host;
+# on a debug kernel after five times as many. A host that is busy is not a defect.
+patience=$((4 * ${SEEPAGE_SLOW:-1}))
+
+# wait_for SECONDS COMMAND...: runs it, five times a second, until it succeeds.
 wait_for() {
-	local end=$((SECONDS + $1 * ${SEEPAGE_SLOW:-1}))
+	local end=$((SECONDS + $1 * patience))
 	shift
 	until "$@"; do
 		((SECONDS < end)) || die "waited in vain for: $*"
@@ -72,7 +75,7 @@ wait_for() {
 # wait_long SECONDS COMMAND...: the same with warped time, where to ask five times a
 # second takes longer than what is waited for; says who was accused instead.
 wait_long() {
-	local end=$((SECONDS + $1 * ${SEEPAGE_SLOW:-1}))
+	local end=$((SECONDS + $1 * patience))
 	shift
 	until "$@"; do
 		((SECONDS < end)) || die "waited in vain for: $*: $(seepage -j alerts |
