@@ -113,7 +113,10 @@ bool tools_find(const char *name, char *path, size_t size)
 	       (known && is_in_safe(own, "/../libexec/seepage", name, path, size));
 }
 
-/* Reports a tool of tools[] that tools_find() did not find. Returns 0 if @name is none. */
+/*
+ * Prints that the tool @name is not installed, after tools_find() did not find it. Returns
+ * the exit status, or 0 without printing if tools[] has no such tool.
+ */
 int tools_missing(struct ctx *ctx, const char *name)
 {
 	const char *given = given_dir();

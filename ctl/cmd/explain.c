@@ -258,7 +258,7 @@ static int run(struct ctx *ctx, int argc, char **argv)
 		return err;
 	}
 	err = query_process(&k, pid, &a.now);
-	second = k;	/* keeps the error in k for the message below */
+	second = k;	/* later requests must not replace the error in k, printed below */
 	if (err >= 0 || k.err == ESRCH || (k.err == ENOENT && *k.text))
 		last_alert(&second, pid, &a);
 	if (a.now)

@@ -238,7 +238,7 @@ static int connect_module(struct watch *w)
 	free(nlh);
 	err = read_ring(w);
 	if (err == -ENOENT || err == 1)
-		w->stale = true;	/* unloaded meanwhile, or interrupted: read again */
+		w->stale = true;	/* the module was unloaded, or the ring changed meanwhile: retry */
 	return err == -ENOENT || err >= 0 ? 0 : err;
 }
 
@@ -312,7 +312,7 @@ static int step(struct watch *w)
 	struct pollfd p[] = {
 		{ .fd = knl_fd(&w->events), .events = POLLIN },
 		{ .fd = w->signals, .events = POLLIN },
-		{ .fd = STDOUT_FILENO },	/* poll() reports POLLERR when its reader is gone */
+		{ .fd = STDOUT_FILENO },	/* POLLERR: the reader of the pipe has gone */
 	};
 	int n = poll(p, ARRAY_SIZE(p), patience(w)), err;
 

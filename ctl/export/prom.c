@@ -38,7 +38,7 @@ static void escape(FILE *f, const char *s, size_t len)
 		} else if (k && !is_control(c)) {
 			fwrite(s, 1, k, f);
 		} else {
-			/* no UTF-8, or a terminal would obey it: escaped as in fmt_safe() */
+			/* invalid UTF-8 or a control character: escape it as fmt_safe() does */
 			k = k ? k : 1;
 			for (i = 0; i < k; i++)
 				fprintf(f, "\\\\x%02x", (unsigned char)s[i]);

@@ -56,7 +56,7 @@ static void wrote(bool ok)
 		write_error = errno ? errno : EIO;
 }
 
-/* If stdout was closed, /dev/null stands in for it and the write must still fail. */
+/* If stdout was closed at the start, it is /dev/null now: a write to it counts as failed. */
 static void wrote_text(bool ok)
 {
 	if (stdout_closed)
@@ -101,7 +101,10 @@ bool out_broken(void)
 	return write_error || stdout_closed;
 }
 
-/* Has the reader of a pipe gone away? Also true before anything was written. */
+/*
+ * Returns whether stdout is a pipe without a reader, or was closed. Nothing needs to be
+ * written to find that out.
+ */
 bool out_gone(void)
 {
 	struct pollfd p = { .fd = STDOUT_FILENO };

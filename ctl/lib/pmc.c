@@ -166,7 +166,10 @@ void pmc_list_print(const struct pmc_list *l)
 
 /* ---- baseline ---- */
 
-/* Returns false without counters, or if the process has not run for long enough. */
+/*
+ * Reads the learned baseline of a process. Returns false if there is none: without
+ * hardware counters, or while the process has not run for long enough.
+ */
 bool pmc_baseline(const struct message *msg, struct seepage_pmc_baseline *b)
 {
 	const struct nlattr *a = msg->a[SEEPAGE_A_PMC_BASELINE];

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The letters of docs/recording.md. The limits keep sums of values and conversions of
- * units from overflowing.
+ * The table of the fields of a sample line: for each its letter (docs/recording.md), its
+ * form and its largest value. A value in a file above that is refused, so that neither sums
+ * of values nor conversions of units can overflow.
  */
 #include "series/series.h"
 

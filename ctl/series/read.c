@@ -183,7 +183,7 @@ static int read_sample(struct series_reader *r, const char *number_word, char *r
 	return feed(r, s, r->pass_ns + l.t, l.h == SEEP_UNKNOWN ? r->room : l.h);
 }
 
-/* ---- the other lines ---- */
+/* ---- conf, pass, gone, lost ---- */
 
 static int read_conf(struct series_reader *r, char *rest)
 {

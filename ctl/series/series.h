@@ -47,9 +47,12 @@ extern const struct series_field series_fields[FIELDS];
 
 /* series/write.c */
 struct series_writer {
-	/* returns whether to write the process; called once for each; may be NULL */
+	/*
+	 * Both callbacks may be NULL. wanted() returns whether to write the process and is
+	 * called once for each. place() fills @p, which the writer frees, and returns false
+	 * if it knows nothing.
+	 */
 	bool (*wanted)(void *arg, const struct seepage_raw_sample *s);
-	/* fills @p, returns false if nothing is known; the writer frees @p; may be NULL */
 	bool (*place)(void *arg, const struct seepage_raw_sample *s, struct place *p);
 	void *arg;
 	bool whole;			/* write only histories that begin in the file */

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Writes series as text: for every sample the values that changed since the last one
- * of the process. A pass is written to the file when it is complete. The reader feeds
- * a series without a line in a full pass with its old values. So a process that was
- * not sampled in a full pass, because it exited meanwhile, gets a line "gone".
+ * of the process. A pass is written to the file when it is complete. A full pass without
+ * a line of a series means that no value changed: the reader feeds the last values again.
+ * So a process that exited before it was sampled in a full pass gets a line "gone".
  */
 #include <errno.h>
 #include <stdarg.h>

@@ -13,7 +13,8 @@
 #define REPEATS_MAX	10000
 #define LINE_MAX_BYTES	(64 << 10)
 #define KILLED		256		/* status of a command that a signal ended */
-#define A_HAIR		1.000000001	/* rounding of doubles at exactly the limit */
+/* Tolerance: a change of exactly the limit is not above it because of rounding. */
+#define A_HAIR		1.000000001
 
 enum { IPC, LLC, DTLB, WALK, REMOTE, TIME, ROWS };
 

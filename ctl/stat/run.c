@@ -62,7 +62,7 @@ static struct member *member_of(struct run *r, u32 pid)
 	return &r->member[r->n++];
 }
 
-/* Reads the counts of a process of which @pid, a thread, exits. */
+/* Reads the counts of the process that the thread @pid belongs to, which is exiting. */
 static void look(struct run *r, pid_t pid)
 {
 	struct stat_block b;

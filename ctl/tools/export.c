@@ -167,7 +167,10 @@ static char *page(void *arg, size_t *len)
 
 /* ---- output ---- */
 
-/* Writes @fd, the file @name, and renames it to FILE. Returns 0 or an errno. */
+/*
+ * Writes @text to @fd, the temporary file @name, and renames that to FILE. Returns 0 or an
+ * errno.
+ */
 static int write_all(const char *name, int fd, const char *text, size_t len)
 {
 	ssize_t n = 0;
