@@ -9,7 +9,8 @@
  * nested.
  *
  * The tick and readers need current counts. They interrupt only CPUs that hold some: an
- * idle or isolated CPU is not disturbed.
+ * idle or isolated CPU is not disturbed. A record knows how many CPUs hold it, so that no
+ * cache is looked at for the many that none does.
  *
  * Context: seep_account_slow() anywhere, even in NMI; the rest in process context.
  * Locks: none on the fault path; seep_table_mutex keeps records alive elsewhere.
@@ -44,7 +45,12 @@ static void fold(struct seep_acc *acc)
 		atomic64_add(acc->n[i], &rec->faults[i]);
 		acc->n[i] = 0;
 	}
-	/* Counts first: pairs with smp_load_acquire() in seep_account_fold_and(). */
+	/*
+	 * Counts first: the barrier pairs with atomic_read_acquire(), the store with
+	 * smp_load_acquire() in seep_account_fold_and().
+	 */
+	smp_mb__before_atomic();
+	atomic_dec(&rec->cpus);
 	smp_store_release(&acc->rec, NULL);
 }
 
@@ -85,11 +91,12 @@ void seep_account_slow(struct mm_struct *mm, unsigned int kind)
 	seep_busy_begin();
 	fold(acc);
 	acc->n[kind] = 1;
+	atomic_inc(&rec->cpus);
 	WRITE_ONCE(acc->rec, rec);
 	/*
 	 * n and rec before mm: a nested fault on this CPU increments n as soon as it sees
-	 * mm. n and rec also before the counters of current->mm, which include the page of
-	 * this fault later: pairs with smp_rmb() in seep_account_fold_and().
+	 * mm. n, cpus and rec also before the counters of current->mm, which include the
+	 * page of this fault later: pairs with smp_rmb() in seep_account_fold_and().
 	 */
 	smp_wmb();
 	WRITE_ONCE(acc->mm, mm);
@@ -173,6 +180,12 @@ void seep_account_fold_and(const struct seep_rec *rec, void (*then)(void *arg), 
 	 * with smp_wmb() in seep_account_slow().
 	 */
 	smp_rmb();
+	/*
+	 * No CPU holds it: the counts are in the record. Pairs with smp_mb__before_atomic()
+	 * in fold().
+	 */
+	if (!atomic_read_acquire(&rec->cpus))
+		goto read;
 	cpus_read_lock();
 	for_each_possible_cpu(cpu) {
 		/* pairs with smp_store_release() in fold(): the counts are in the record */
@@ -186,12 +199,13 @@ void seep_account_fold_and(const struct seep_rec *rec, void (*then)(void *arg), 
 			smp_call_function_single(last, fold_this_cpu, NULL, 1);
 		last = cpu;
 	}
-	if (last >= 0) {
+	if (last >= 0)
 		smp_call_function_single(last, fold_and, &v, 1);
-	} else {
-		local_irq_save(flags);
-		then(arg);
-		local_irq_restore(flags);
-	}
 	cpus_read_unlock();
+	if (last >= 0)
+		return;
+read:
+	local_irq_save(flags);
+	then(arg);
+	local_irq_restore(flags);
 }

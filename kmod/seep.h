@@ -52,6 +52,7 @@ struct seep_rec {
 	struct hlist_node hash;		/* tab.lock to change, RCU to walk */
 	struct mm_struct *mm;		/* mmgrab()ed: its address is not reused */
 	atomic64_t faults[SEEP_F_NR];	/* by SEEP_F_*; folded from the CPUs' caches */
+	atomic_t cpus;			/* caches that hold it, so maybe counts; account.c */
 	struct seep_pmu_area *pmu;	/* or NULL; table mutex once published (pmu/area.c) */
 
 	struct list_head all;		/* tab.lock to add; that and table mutex to remove */
