@@ -77,6 +77,7 @@ static void release(struct seep_rec *rec)
  */
 void seep_pool_give(struct seep_rec *rec, u32 enough)
 {
+	seep_broken(atomic_read(&rec->cpus));
 	if (READ_ONCE(pool.n) >= enough) {
 		release(rec);
 		return;
