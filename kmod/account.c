@@ -51,8 +51,8 @@ static void fold_slot(struct seep_slot *slot, unsigned long *n)
 		n[i] = 0;
 	}
 	/*
-	 * Counts first: the barrier pairs with atomic_read_acquire(), the store with
-	 * smp_load_acquire() in seep_account_fold_and().
+	 * Counts first: the barrier pairs with atomic_read_acquire() in
+	 * seep_account_fold_and(), the store with smp_load_acquire() in holds().
 	 */
 	smp_mb__before_atomic();
 	atomic_dec(&rec->cpus);
@@ -60,7 +60,7 @@ static void fold_slot(struct seep_slot *slot, unsigned long *n)
 }
 
 /* Context: as for fold_slot(). */
-static void fold(struct seep_acc *acc)
+static noinline void fold(struct seep_acc *acc)
 {
 	WRITE_ONCE(acc->mm, SEEP_NO_MM);
 	/* A nested fault counts no more: pairs with the read of mm in seep_account(). */
@@ -154,14 +154,46 @@ static void fold_this_cpu(void *unused)
 }
 
 /*
- * A hint: the fold itself runs on the CPU. READ_ONCE() pairs with WRITE_ONCE() in
- * take_slot() and smp_store_release() in fold_slot().
+ * Does a cache hold @rec, or if that is NULL a record of @which, or if that is NULL any? A
+ * hint, because the fold itself runs on the CPU. The acquire pairs with smp_store_release()
+ * in fold_slot(): if the cache does not hold @rec, the counts are in the record.
  */
-static bool wanted(const struct seep_slot *slot, bool (*which)(const struct seep_rec *rec))
+static bool holds(const struct seep_acc *acc, const struct seep_rec *rec,
+		  bool (*which)(const struct seep_rec *rec))
 {
-	const struct seep_rec *rec = READ_ONCE(slot->rec);
+	const struct seep_rec *held;
+	int i;
 
-	return rec && (!which || which(rec));
+	for (i = 0; i < ARRAY_SIZE(acc->slot); i++) {
+		held = smp_load_acquire(&acc->slot[i].rec);
+		if (held && (rec ? held == rec : !which || which(held)))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Fold the CPUs of which holds() is true, all but the last that is online. Context:
+ * cpus_read_lock(). Return: the last, or -1.
+ */
+static int fold_but_one(const struct seep_rec *rec, bool (*which)(const struct seep_rec *rec))
+{
+	struct seep_acc *acc;
+	int cpu, last = -1;
+
+	for_each_possible_cpu(cpu) {
+		acc = per_cpu_ptr(&seep_acc, cpu);
+		if (!holds(acc, rec, which))
+			continue;
+		if (!cpu_online(cpu)) {
+			fold(acc);		/* it stays offline */
+			continue;
+		}
+		if (last >= 0)
+			smp_call_function_single(last, fold_this_cpu, NULL, 1);
+		last = cpu;
+	}
+	return last;
 }
 
 /**
@@ -175,18 +207,13 @@ static bool wanted(const struct seep_slot *slot, bool (*which)(const struct seep
  */
 void seep_account_fold(bool (*which)(const struct seep_rec *rec))
 {
-	const struct seep_acc *acc;
-	int cpu;
+	int last;
 
 	lockdep_assert_held(&seep_table_mutex);
 	cpus_read_lock();
-	for_each_possible_cpu(cpu) {
-		acc = per_cpu_ptr(&seep_acc, cpu);
-		if (!wanted(&acc->slot[0], which) && !wanted(&acc->slot[1], which))
-			continue;
-		if (smp_call_function_single(cpu, fold_this_cpu, NULL, 1))
-			fold(per_cpu_ptr(&seep_acc, cpu));	/* stays offline: locked */
-	}
+	last = fold_but_one(NULL, which);
+	if (last >= 0)
+		smp_call_function_single(last, fold_this_cpu, NULL, 1);
 	cpus_read_unlock();
 }
 
@@ -219,9 +246,8 @@ static void fold_and(void *info)
 void seep_account_fold_and(const struct seep_rec *rec, void (*then)(void *arg), void *arg)
 {
 	struct visit v = { .then = then, .arg = arg };
-	const struct seep_acc *acc;
 	unsigned long flags;
-	int cpu, last = -1;
+	int last = -1;
 
 	lockdep_assert_held(&seep_table_mutex);
 	/*
@@ -230,33 +256,19 @@ void seep_account_fold_and(const struct seep_rec *rec, void (*then)(void *arg), 
 	 */
 	smp_rmb();
 	/*
-	 * No CPU holds it: the counts are in the record. Pairs with smp_mb__before_atomic()
-	 * in fold_slot().
+	 * Where no slot holds it, the counts are in the record. Pairs with
+	 * smp_mb__before_atomic() in fold_slot().
 	 */
-	if (!atomic_read_acquire(&rec->cpus))
-		goto read;
-	cpus_read_lock();
-	for_each_possible_cpu(cpu) {
-		acc = per_cpu_ptr(&seep_acc, cpu);
-		/* pairs with smp_store_release() in fold_slot(): the counts are in the record */
-		if (smp_load_acquire(&acc->slot[0].rec) != rec &&
-		    smp_load_acquire(&acc->slot[1].rec) != rec)
-			continue;
-		if (!cpu_online(cpu)) {
-			fold(per_cpu_ptr(&seep_acc, cpu));	/* it stays offline */
-			continue;
-		}
+	if (atomic_read_acquire(&rec->cpus)) {
+		cpus_read_lock();
+		last = fold_but_one(rec, NULL);
 		if (last >= 0)
-			smp_call_function_single(last, fold_this_cpu, NULL, 1);
-		last = cpu;
+			smp_call_function_single(last, fold_and, &v, 1);
+		cpus_read_unlock();
 	}
-	if (last >= 0)
-		smp_call_function_single(last, fold_and, &v, 1);
-	cpus_read_unlock();
-	if (last >= 0)
-		return;
-read:
-	local_irq_save(flags);
-	then(arg);
-	local_irq_restore(flags);
+	if (last < 0) {
+		local_irq_save(flags);
+		then(arg);
+		local_irq_restore(flags);
+	}
 }
