@@ -366,6 +366,12 @@ static inline u64 seep_pmu_bytes(void)
 
 #define SEEP_PMU_TEXT		96	/* bytes of the text why there are no counters */
 
+/*
+ * For memory allocated under seep_table_mutex: when memory is nearly gone, the worker must
+ * not wait for pages to be reclaimed, nor for a reader that waits for that.
+ */
+#define SEEP_GFP	(GFP_NOWAIT | __GFP_NOWARN)
+
 /* pool.c: any context but NMI, except where noted */
 int seep_pool_init(void);
 void seep_pool_exit(void);

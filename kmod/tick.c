@@ -287,8 +287,11 @@ void seep_tick_reset_stats(void)
 int __init seep_tick_init(void)
 {
 	seep_kick_init(kicked);
-	/* frozen over suspend, when devices are down */
-	wq = alloc_ordered_workqueue("seepage", WQ_FREEZABLE);
+	/*
+	 * Frozen over suspend, when devices are down. It has a thread of its own for when
+	 * memory is nearly gone, because a new one could not be forked then.
+	 */
+	wq = alloc_ordered_workqueue("seepage", WQ_FREEZABLE | WQ_MEM_RECLAIM);
 	if (!wq)
 		return -ENOMEM;
 	next_clear = jiffies;
