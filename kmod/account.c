@@ -50,12 +50,10 @@ static void fold_slot(struct seep_slot *slot, unsigned long *n)
 		atomic64_add(n[i], &rec->faults[i]);
 		n[i] = 0;
 	}
-	/*
-	 * Counts first: the barrier pairs with atomic_read_acquire() in
-	 * seep_account_fold_and(), the store with smp_load_acquire() in holds().
-	 */
+	/* Counts first: pairs with atomic_read_acquire() in seep_account_fold_and(). */
 	smp_mb__before_atomic();
 	atomic_dec(&rec->cpus);
+	/* And last the slot: pairs with smp_load_acquire() in holds(). */
 	smp_store_release(&slot->rec, NULL);
 }
 
@@ -155,8 +153,7 @@ static void fold_this_cpu(void *unused)
 
 /*
  * Does a cache hold @rec, or if that is NULL a record of @which, or if that is NULL any? A
- * hint, because the fold itself runs on the CPU. The acquire pairs with smp_store_release()
- * in fold_slot(): if the cache does not hold @rec, the counts are in the record.
+ * hint, because the fold itself runs on the CPU.
  */
 static bool holds(const struct seep_acc *acc, const struct seep_rec *rec,
 		  bool (*which)(const struct seep_rec *rec))
@@ -165,6 +162,7 @@ static bool holds(const struct seep_acc *acc, const struct seep_rec *rec,
 	int i;
 
 	for (i = 0; i < ARRAY_SIZE(acc->slot); i++) {
+		/* Not held: the counts are in it. Pairs with smp_store_release() in fold_slot(). */
 		held = smp_load_acquire(&acc->slot[i].rec);
 		if (held && (rec ? held == rec : !which || which(held)))
 			return true;

@@ -389,7 +389,8 @@ int __init seep_netlink_init(void)
 	rc = seep_own_init();
 	if (rc)
 		return rc;
-	seep_netlink_spare = nlmsg_new(NLMSG_GOODSIZE, GFP_KERNEL);	/* or the first pass tries */
+	/* else the first pass tries */
+	seep_netlink_spare = nlmsg_new(NLMSG_GOODSIZE, GFP_KERNEL);
 	rc = register_evicting(&heard);
 	if (rc) {
 		seep_own_exit();

@@ -15,14 +15,47 @@ row() { awk -v n="$1" -v c="$2" -v b="$base" 'BEGIN { printf "%-34s %8.1f  +%.1f
 
 # A turn of two processes on one CPU, which is a context switch and a fault.
 in_turn() { "$top/build/tests/pingpong" 10000 5 touch; }
-
-near() { # What differs from load to load falls out with the least of each.
 least() { sort -g "$1" | head -n 1; }
-base_turn=$(least turn.bare) turn=$(least turn.loaded)
-echo "instructions per turn of two processes that fault in turn:" "$(paste -sd ' ' turn.bare)" \
-	"without the module," "$(paste -sd ' ' turn.loaded)" "with it"
-base=$base_turn row "two in turn, hook=tracepoint (budget 90)" "$turn"
+
+near() { awk -v a="$1" -v b="$2" 'BEGIN { exit !(a - b < 3 && b - a < 3) }'; }
+
+# The bare kernel has been seen to take 40 instructions more for a fault from one
+# minute to the next: figures count between two baselines that agree.
+for try in 1 2 3; do
+	unload
+	base=$(fault_cost)
+	in_turn >>turn.bare
+	load hook=tracepoint
+	tracepoint=$(fault_cost)
+	in_turn >>turn.loaded
+	unload
+	in_turn >>turn.bare
+	load hook=tracepoint
+	in_turn >>turn.loaded
+	unload
+	again=$(fault_cost)
+	! near "$base" "$again" || break
+	echo "try $try: no module $base, hook=tracepoint $tracepoint, no module $again"
+done
+near "$base" "$again" || die "a fault of the bare kernel takes $base, then $again instructions"
+load hook=software
+software=$(fault_cost)
+unload
+peer=$(fault_cost perf stat -a -x, -o /dev/null -e exceptions:page_fault_user)
+
+echo "instructions per user page fault (20000 fresh pages, least of 7 rounds):"
+row "no module" "$base"
+row "no module, once more" "$again"
+row "hook=tracepoint (budget 30)" "$tracepoint"
+row "hook=software" "$software"
+row "peer: perf stat -a, page_fault_user" "$peer"
+# What differs from load to load falls out with the least of each.
+bare=$(least turn.bare) turn=$(least turn.loaded)
+echo "instructions per turn of two processes that fault in turn: $(paste -sd ' ' turn.bare)" \
+	"without the module, $(paste -sd ' ' turn.loaded) with it (budget 90 more)"
 awk -v a="$tracepoint" -v b="$base" -v p="$peer" 'BEGIN { exit !(a - b <= 30 && a - b > 5 && a < p) }' ||
 	die "the tracepoint hook adds $tracepoint - $base instructions"
-awk -v a="$turn" -v b="$base_turn" 'BEGIN { exit !(a - b <= 90 && a - b > 20) }' ||
-	die "of two processes in turn the tracepoint hook adds $turn - $base_turn instructions to a fault"
+base=$bare
+row "two in turn, hook=tracepoint" "$turn"
+awk -v a="$turn" -v b="$bare" 'BEGIN { exit !(a - b <= 90 && a - b > 20) }' ||
+	die "with two processes in turn the tracepoint hook adds $turn - $bare instructions to a fault"
