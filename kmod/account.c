@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Accounting: each CPU counts the faults of the mm that runs on it in a cache of its own,
- * and folds them into the record when another mm faults there.
+ * Accounting: each CPU counts the faults of the mms that run on it in a cache of its own. The
+ * cache has two slots, so that two processes that fault in turn cost little. When a third mm
+ * faults there, the older slot is folded into its record and becomes that mm's.
  *
  * The fast path (seep_account() in seep.h) is a compare and an increment. Only the CPU
  * itself writes its cache, with interrupts off, so no lock is needed. A fault inside this
@@ -9,7 +10,8 @@
  * nested.
  *
  * The tick and readers need current counts. They interrupt only CPUs that hold some: an
- * idle or isolated CPU is not disturbed.
+ * idle or isolated CPU is not disturbed. A record knows how many slots hold it. Where that
+ * is none, which is usual, no cache is looked at.
  *
  * Context: seep_account_slow() anywhere, even in NMI; the rest in process context.
  * Locks: none on the fault path; seep_table_mutex keeps records alive elsewhere.
@@ -19,33 +21,89 @@
 #include <linux/smp.h>
 #include "seep.h"
 
-DEFINE_PER_CPU(struct seep_acc, seep_acc) = { .mm = SEEP_NO_MM };
+DEFINE_PER_CPU(struct seep_acc, seep_acc) = {
+	.mm = SEEP_NO_MM,
+	.slot = { { .mm = SEEP_NO_MM }, { .mm = SEEP_NO_MM } },
+};
 
-/* Context: on the cache's own CPU with interrupts off, or for an offline CPU. */
-static void fold(struct seep_acc *acc)
+/*
+ * Empty a slot; no fault counts in it meanwhile.
+ * Context: on the cache's own CPU with interrupts off, or for an offline CPU.
+ */
+static void fold_slot(struct seep_slot *slot, unsigned long *n)
 {
-	struct seep_rec *rec = acc->rec;
+	struct seep_rec *rec = slot->rec;
 	int i;
 
-	WRITE_ONCE(acc->mm, SEEP_NO_MM);
-	/* A nested fault counts no more: pairs with the read of mm in seep_account(). */
-	barrier();
 	if (!rec)
 		return;
+	slot->mm = SEEP_NO_MM;
 	/* It is back in the pool, a bug: pairs with memset() in seep_pool_give(). */
 	if (seep_broken(!READ_ONCE(rec->mm))) {
-		memset(acc->n, 0, sizeof(acc->n));
-		WRITE_ONCE(acc->rec, NULL);
+		memset(n, 0, SEEP_F_NR * sizeof(*n));
+		WRITE_ONCE(slot->rec, NULL);
 		return;
 	}
 	for (i = 0; i < SEEP_F_NR; i++) {
-		if (!acc->n[i])
+		if (!n[i])
 			continue;
-		atomic64_add(acc->n[i], &rec->faults[i]);
-		acc->n[i] = 0;
+		atomic64_add(n[i], &rec->faults[i]);
+		n[i] = 0;
 	}
-	/* Counts first: pairs with smp_load_acquire() in seep_account_fold_and(). */
-	smp_store_release(&acc->rec, NULL);
+	/* Counts first: pairs with atomic_read_acquire() in seep_account_fold_and(). */
+	smp_mb__before_atomic();
+	atomic_dec(&rec->cpus);
+	/* And last the slot: pairs with smp_load_acquire() in holds(). */
+	smp_store_release(&slot->rec, NULL);
+}
+
+/* Context: as for fold_slot(). */
+static noinline void fold(struct seep_acc *acc)
+{
+	WRITE_ONCE(acc->mm, SEEP_NO_MM);
+	/* A nested fault counts no more: pairs with the read of mm in seep_account(). */
+	barrier();
+	fold_slot(&acc->slot[0], acc->n);
+	fold_slot(&acc->slot[1], acc->n + SEEP_F_NR);
+}
+
+/* The slot that is not in use. */
+static __always_inline struct seep_slot *other_slot(struct seep_acc *acc)
+{
+	return acc->at ? &acc->slot[0] : &acc->slot[1];
+}
+
+/*
+ * The mm is in neither slot: give it the one that is not in use. Not inlined: without it
+ * fewer registers are saved. Return: false: the fault was counted in another way.
+ */
+static noinline bool take_slot(struct seep_acc *acc, struct mm_struct *mm)
+{
+	struct seep_slot *slot;
+	struct seep_rec *rec;
+
+	if (!mm) {
+		seep_count(FAULTS_NO_MM);
+		return false;
+	}
+	/* The record stays: mm lives as long as current runs in it. */
+	rec = seep_tab_find(mm) ?: seep_tab_get(mm);
+	if (!rec) {
+		seep_count(FAULTS_UNTRACKED);
+		return false;
+	}
+	seep_busy_begin();
+	WRITE_ONCE(acc->mm, SEEP_NO_MM);
+	/* As in fold(). A nested fault may have changed the slots before; it is over now. */
+	barrier();
+	slot = other_slot(acc);
+	fold_slot(slot, acc->n + (acc->at ^ SEEP_F_NR));
+	slot->mm = mm;
+	atomic_inc(&rec->cpus);
+	WRITE_ONCE(slot->rec, rec);
+	seep_pmu_seen(rec);
+	seep_busy_end();
+	return true;
 }
 
 /**
@@ -59,10 +117,9 @@ static void fold(struct seep_acc *acc)
  *
  * Context: interrupts off or NMI; any lock may be held.
  */
-void seep_account_slow(struct mm_struct *mm, unsigned int kind)
+void seep_account_slow(struct mm_struct *mm, unsigned long kind)
 {
 	struct seep_acc *acc = this_cpu_ptr(&seep_acc);
-	struct seep_rec *rec;
 
 	if (unlikely(seep_disabled())) {
 		WRITE_ONCE(acc->mm, SEEP_NO_MM);	/* closed for good */
@@ -72,29 +129,18 @@ void seep_account_slow(struct mm_struct *mm, unsigned int kind)
 		seep_count(FAULTS_NESTED);
 		return;
 	}
-	if (!mm) {
-		seep_count(FAULTS_NO_MM);
+	if (other_slot(acc)->mm != mm && !take_slot(acc, mm))
 		return;
-	}
-	/* The record stays: mm lives as long as current runs in it. */
-	rec = seep_tab_get(mm);
-	if (!rec) {
-		seep_count(FAULTS_UNTRACKED);
-		return;
-	}
-	seep_busy_begin();
-	fold(acc);
-	acc->n[kind] = 1;
-	WRITE_ONCE(acc->rec, rec);
+	acc->at ^= SEEP_F_NR;
+	acc->n[acc->at + kind]++;
 	/*
-	 * n and rec before mm: a nested fault on this CPU increments n as soon as it sees
-	 * mm. n and rec also before the counters of current->mm, which include the page of
-	 * this fault later: pairs with smp_rmb() in seep_account_fold_and().
+	 * n and at before mm: a nested fault on this CPU increments n as soon as it sees
+	 * mm. n, and cpus and rec of take_slot(), also before the counters of current->mm,
+	 * which include the page of this fault later: pairs with smp_rmb() in
+	 * seep_account_fold_and().
 	 */
 	smp_wmb();
 	WRITE_ONCE(acc->mm, mm);
-	seep_pmu_seen(rec);
-	seep_busy_end();
 }
 
 /* Runs on the CPU itself, interrupts off. */
@@ -103,6 +149,49 @@ static void fold_this_cpu(void *unused)
 	seep_busy_begin();
 	fold(this_cpu_ptr(&seep_acc));
 	seep_busy_end();
+}
+
+/*
+ * Does a cache hold @rec, or if that is NULL a record of @which, or if that is NULL any? A
+ * hint, because the fold itself runs on the CPU.
+ */
+static bool holds(const struct seep_acc *acc, const struct seep_rec *rec,
+		  bool (*which)(const struct seep_rec *rec))
+{
+	const struct seep_rec *held;
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(acc->slot); i++) {
+		/* Not held: the counts are in it. Pairs with smp_store_release() in fold_slot(). */
+		held = smp_load_acquire(&acc->slot[i].rec);
+		if (held && (rec ? held == rec : !which || which(held)))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Fold the CPUs of which holds() is true, all but the last that is online. Context:
+ * cpus_read_lock(). Return: the last, or -1.
+ */
+static int fold_but_one(const struct seep_rec *rec, bool (*which)(const struct seep_rec *rec))
+{
+	struct seep_acc *acc;
+	int cpu, last = -1;
+
+	for_each_possible_cpu(cpu) {
+		acc = per_cpu_ptr(&seep_acc, cpu);
+		if (!holds(acc, rec, which))
+			continue;
+		if (!cpu_online(cpu)) {
+			fold(acc);		/* it stays offline */
+			continue;
+		}
+		if (last >= 0)
+			smp_call_function_single(last, fold_this_cpu, NULL, 1);
+		last = cpu;
+	}
+	return last;
 }
 
 /**
@@ -116,22 +205,13 @@ static void fold_this_cpu(void *unused)
  */
 void seep_account_fold(bool (*which)(const struct seep_rec *rec))
 {
-	struct seep_rec *rec;
-	int cpu;
+	int last;
 
 	lockdep_assert_held(&seep_table_mutex);
 	cpus_read_lock();
-	for_each_possible_cpu(cpu) {
-		/*
-		 * A hint: the fold itself runs on the CPU. Pairs with WRITE_ONCE() in
-		 * seep_account_slow() and smp_store_release() in fold().
-		 */
-		rec = READ_ONCE(per_cpu(seep_acc, cpu).rec);
-		if (!rec || (which && !which(rec)))
-			continue;
-		if (smp_call_function_single(cpu, fold_this_cpu, NULL, 1))
-			fold(per_cpu_ptr(&seep_acc, cpu));	/* stays offline: locked */
-	}
+	last = fold_but_one(NULL, which);
+	if (last >= 0)
+		smp_call_function_single(last, fold_this_cpu, NULL, 1);
 	cpus_read_unlock();
 }
 
@@ -165,7 +245,7 @@ void seep_account_fold_and(const struct seep_rec *rec, void (*then)(void *arg), 
 {
 	struct visit v = { .then = then, .arg = arg };
 	unsigned long flags;
-	int cpu, last = -1;
+	int last = -1;
 
 	lockdep_assert_held(&seep_table_mutex);
 	/*
@@ -173,25 +253,20 @@ void seep_account_fold_and(const struct seep_rec *rec, void (*then)(void *arg), 
 	 * with smp_wmb() in seep_account_slow().
 	 */
 	smp_rmb();
-	cpus_read_lock();
-	for_each_possible_cpu(cpu) {
-		/* pairs with smp_store_release() in fold(): the counts are in the record */
-		if (smp_load_acquire(&per_cpu(seep_acc, cpu).rec) != rec)
-			continue;
-		if (!cpu_online(cpu)) {
-			fold(per_cpu_ptr(&seep_acc, cpu));	/* it stays offline */
-			continue;
-		}
+	/*
+	 * Where no slot holds it, the counts are in the record. Pairs with
+	 * smp_mb__before_atomic() in fold_slot().
+	 */
+	if (atomic_read_acquire(&rec->cpus)) {
+		cpus_read_lock();
+		last = fold_but_one(rec, NULL);
 		if (last >= 0)
-			smp_call_function_single(last, fold_this_cpu, NULL, 1);
-		last = cpu;
+			smp_call_function_single(last, fold_and, &v, 1);
+		cpus_read_unlock();
 	}
-	if (last >= 0) {
-		smp_call_function_single(last, fold_and, &v, 1);
-	} else {
+	if (last < 0) {
 		local_irq_save(flags);
 		then(arg);
 		local_irq_restore(flags);
 	}
-	cpus_read_unlock();
 }

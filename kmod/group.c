@@ -86,7 +86,7 @@ static struct seep_group *make(const struct seep_rec *rec, const char *comm)
 		seep_count(GROUPS_FULL);
 		return NULL;
 	}
-	g = kzalloc(sizeof(*g), GFP_KERNEL | __GFP_NOWARN);
+	g = kzalloc(sizeof(*g), SEEP_GFP);
 	if (!g) {
 		seep_count(ALLOC_FAILED);
 		return NULL;
@@ -311,7 +311,7 @@ static void begin_history(struct seep_group *g, u64 now_ns, bool *full)
 		seep_count(GROUPS_FULL);
 		return;
 	}
-	g->history = kzalloc(sizeof(*g->history), GFP_KERNEL | __GFP_NOWARN);
+	g->history = kzalloc(sizeof(*g->history), SEEP_GFP);
 	if (!g->history) {
 		seep_count(ALLOC_FAILED);
 		return;

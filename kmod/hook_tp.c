@@ -17,7 +17,7 @@
 static inline unsigned int access(unsigned long error_code)
 {
 #if defined(CONFIG_X86)
-	return error_code >> 1 & SEEP_F_WRITE;		/* X86_PF_WRITE */
+	return error_code & SEEP_F_WRITE;		/* X86_PF_WRITE */
 #elif defined(CONFIG_RISCV)
 	return error_code == 15 ? SEEP_F_WRITE : 0;	/* EXC_STORE_PAGE_FAULT */
 #else

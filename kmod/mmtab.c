@@ -33,7 +33,7 @@
  * a large table is not walked for each of them.
  */
 #define DEATHS_MIN	64U
-static atomic_t deaths = ATOMIC_INIT(0);	/* since the last kick */
+static atomic_t deaths = ATOMIC_INIT(0);	/* since the dead were last buried */
 
 /* Keeps all records alive: held by the worker and by readers. Taken before tab.lock. */
 DEFINE_MUTEX(seep_table_mutex);
@@ -96,7 +96,6 @@ static void clear_after(u32 dead)
 
 	if (!dead || dead < (seep_tab_full() ? live / 64 : max(DEATHS_MIN, live / 8)))
 		return;
-	atomic_set(&deaths, 0);
 	seep_kick();
 }
 
@@ -292,6 +291,7 @@ void __cold seep_tab_bury(struct list_head *graves)
 	struct seep_rec *rec;
 	u32 n = 0;
 
+	atomic_set(&deaths, 0);
 	seep_for_each_rec(rec) {
 		if (seep_rec_gone(rec))
 			unpublish(rec, graves);
@@ -310,7 +310,8 @@ void __cold seep_tab_bury(struct list_head *graves)
  * seep_tab_free() - return buried records to the pool
  * @graves: from seep_tab_bury(), empty on return
  *
- * Context: process, may sleep for a grace period; not under seep_table_mutex.
+ * Context: process, may sleep; not under seep_table_mutex. A grace period has passed since
+ * seep_tab_bury(), because readers in seep_tab_find() may still have walked over the records.
  */
 void __cold seep_tab_free(struct list_head *graves)
 {
@@ -320,7 +321,6 @@ void __cold seep_tab_free(struct list_head *graves)
 	if (list_empty(graves))
 		return;
 	max = seep_config_value(SEEPAGE_CFG_MAX_PROCESSES);
-	synchronize_rcu();	/* readers in seep_tab_find() may still walk over these */
 	/* a kernel thread that borrows the mm may have found the record since */
 	mutex_lock(&seep_table_mutex);
 	seep_account_fold(is_dead);
@@ -415,6 +415,7 @@ void __cold seep_tab_exit(void)
 	seep_for_each_rec(rec)
 		unpublish(rec, &graves);
 	mutex_unlock(&seep_table_mutex);
+	synchronize_rcu();
 	seep_tab_free(&graves);
 	kvfree(tab.bucket);
 }

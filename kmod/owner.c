@@ -48,25 +48,66 @@ struct task_struct *seep_owner_of(struct task_struct *t, const struct mm_struct 
 	return t;
 }
 
+/* Context: task_lock(). Return: true: no further process is of interest. */
+typedef bool visit_fn(struct task_struct *t, void *arg);
+
 /*
  * Call @visit for the first thread of @process that runs in a mm of its own. task_lock()
- * keeps t->mm stable meanwhile. Context: RCU; @visit must not sleep.
+ * keeps t->mm stable meanwhile. Context: RCU. Return: what @visit returned.
  */
-static void visit_user_thread(struct task_struct *process,
-			      void (*visit)(struct task_struct *t, void *arg), void *arg)
+static bool visit_user_thread(struct task_struct *process, visit_fn *visit, void *arg)
 {
 	struct task_struct *t;
-	bool found;
+	bool found, enough = false;
 
 	for_each_thread(process, t) {
 		task_lock(t);
 		found = t->mm && !(t->flags & PF_KTHREAD) && !READ_ONCE(t->vfork_done);
 		if (found)
-			visit(t, arg);
+			enough = visit(t, arg);
 		task_unlock(t);
 		if (found)
-			return;
+			break;
 	}
+	return enough;
+}
+
+/* The next pid in use; *@nr is advanced. Context: RCU. */
+static struct pid *next_pid(struct pid_namespace *ns, int *nr)
+{
+	int next = *nr + 1;
+	struct pid *pid = idr_get_next(&ns->idr, &next);
+
+	if (pid)
+		*nr = next;
+	return pid;
+}
+
+/*
+ * visit_user_thread() for all processes, until one is enough. The order is that of pids,
+ * which a process keeps for life, so one that lives during the whole walk is visited once.
+ * Every 64 pids RCU is left. Context: process, may sleep.
+ */
+static void visit_processes(visit_fn *visit, void *arg)
+{
+	bool enough = false;
+	struct task_struct *p;
+	struct pid *pid;
+	int nr = 0;
+	u32 n;
+
+	do {
+		rcu_read_lock();
+		for (n = 0; n < SEEP_RESCHED_EVERY && !enough; n++) {
+			pid = next_pid(&init_pid_ns, &nr);
+			if (!pid)
+				break;
+			p = pid_task(pid, PIDTYPE_TGID);
+			enough = p && visit_user_thread(p, visit, arg);
+		}
+		rcu_read_unlock();
+		cond_resched();
+	} while (pid && !enough);
 }
 
 /* ---- processes without a record ---- */
@@ -84,26 +125,14 @@ void seep_owner_missed(void)
 		WRITE_ONCE(missed, true);
 }
 
-/* Give the mm of @t a record, or count it in *@arg. Context: task_lock(). */
-static void adopt(struct task_struct *t, void *arg)
+/* Give the mm of @t a record, or count it in *@arg. */
+static bool adopt(struct task_struct *t, void *arg)
 {
 	u32 *missing = arg;
 
 	if (!seep_tab_find(t->mm) && (!seep_pool_left() || !seep_tab_birth(t->mm, t)))
 		++*missing;
-}
-
-/* Walk all processes once. Return: how many are still without a record. */
-static u32 adopt_walk(void)
-{
-	struct task_struct *p;
-	u32 missing = 0;
-
-	rcu_read_lock();
-	for_each_process(p)
-		visit_user_thread(p, adopt, &missing);
-	rcu_read_unlock();
-	return missing;
+	return false;
 }
 
 /**
@@ -124,10 +153,10 @@ void seep_owner_adopt_all(void)
 	do {
 		last = missing;
 		WRITE_ONCE(missed, false);
-		missing = adopt_walk();
+		missing = 0;
+		visit_processes(adopt, &missing);
 		if (missing)
 			seep_tab_resize(missing);
-		cond_resched();
 	} while (missing && missing < last);	/* as long as a refill helps */
 	if (missing)
 		seep_owner_missed();
@@ -173,12 +202,13 @@ struct heir {
 	struct pid *pid;
 };
 
-static void take_heir(struct task_struct *t, void *arg)
+static bool take_heir(struct task_struct *t, void *arg)
 {
 	struct heir *heir = arg;
 
 	if (t->mm == heir->mm)
 		heir->pid = get_pid(task_tgid(t));
+	return heir->pid;
 }
 
 /**
@@ -193,17 +223,13 @@ static void take_heir(struct task_struct *t, void *arg)
 bool seep_owner_refresh(struct seep_rec *rec)
 {
 	struct heir heir = { .mm = rec->mm };
-	struct task_struct *p;
+	bool owned;
 
 	rcu_read_lock();
-	if (!has_owner(rec)) {
-		for_each_process(p) {
-			visit_user_thread(p, take_heir, &heir);
-			if (heir.pid)
-				break;
-		}
-	}
+	owned = has_owner(rec);
 	rcu_read_unlock();
+	if (!owned)
+		visit_processes(take_heir, &heir);
 	if (heir.pid)
 		set_owner(rec, heir.pid);
 	return heir.pid;
@@ -287,17 +313,6 @@ struct seep_rec *seep_owner_at(struct pid_namespace *ns, int nr)
 	rec = pid ? known_by(pid) : NULL;
 	rcu_read_unlock();
 	return rec;
-}
-
-/* The next pid in use; *@nr is advanced. Context: RCU. */
-static struct pid *next_pid(struct pid_namespace *ns, int *nr)
-{
-	int next = *nr + 1;
-	struct pid *pid = idr_get_next(&ns->idr, &next);
-
-	if (pid)
-		*nr = next;
-	return pid;
 }
 
 /**

@@ -77,6 +77,7 @@ static void release(struct seep_rec *rec)
  */
 void seep_pool_give(struct seep_rec *rec, u32 enough)
 {
+	seep_broken(atomic_read(&rec->cpus));
 	if (READ_ONCE(pool.n) >= enough) {
 		release(rec);
 		return;
@@ -93,7 +94,7 @@ void seep_pool_give(struct seep_rec *rec, u32 enough)
  */
 bool seep_pool_add(void)
 {
-	struct seep_rec *rec = kmem_cache_zalloc(pool.cache, GFP_KERNEL);
+	struct seep_rec *rec = kmem_cache_zalloc(pool.cache, SEEP_GFP);
 
 	if (!rec) {
 		seep_count(ALLOC_FAILED);

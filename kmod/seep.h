@@ -29,10 +29,10 @@ struct irq_work;
 struct netlink_ext_ack;
 struct nlattr;
 
-/* Kinds of fault: bit 0 is the access, bit 1 the mode. */
+/* Kinds of fault: bit 0 is the mode, bit 1 the access, as in the error code of x86. */
 enum {
-	SEEP_F_WRITE	= 1,
-	SEEP_F_KERNEL	= 2,
+	SEEP_F_KERNEL	= 1,
+	SEEP_F_WRITE	= 2,
 	SEEP_F_NR	= 4
 };
 
@@ -52,6 +52,7 @@ struct seep_rec {
 	struct hlist_node hash;		/* tab.lock to change, RCU to walk */
 	struct mm_struct *mm;		/* mmgrab()ed: its address is not reused */
 	atomic64_t faults[SEEP_F_NR];	/* by SEEP_F_*; folded from the CPUs' caches */
+	atomic_t cpus;			/* caches that hold it, so maybe counts; account.c */
 	struct seep_pmu_area *pmu;	/* or NULL; table mutex once published (pmu/area.c) */
 
 	struct list_head all;		/* tab.lock to add; that and table mutex to remove */
@@ -178,7 +179,13 @@ void seep_kick_stop(void);
 /* disable.c: any context. The module stops working and says why; the machine goes on. */
 void seep_disable(const char *why);
 void seep_disabled_report(void);	/* hard irq or process */
-const char *seep_disabled(void);
+extern const char *seep_disabled_why;
+/* Was the work stopped? NULL, or the reason. Pairs with cmpxchg() in seep_disable(). */
+static __always_inline const char *seep_disabled(void)
+{
+	return READ_ONCE(seep_disabled_why);
+}
+
 #define seep_broken(cond) ({						\
 	bool __broken = unlikely(cond);					\
 									\
@@ -206,20 +213,25 @@ struct tracepoint *seep_find_tracepoint(const char *name);
 void seep_tracepoint_unregister(struct tracepoint *tp, void *probe);	/* may sleep */
 
 /*
- * account.c. The cache of one CPU: the mm that it counts faults of, and their number since
- * the last fold. Only the CPU itself writes it, with interrupts off, unless it is offline.
+ * account.c. The cache of one CPU: the two mms that it counts faults of, and their number
+ * since the last fold. Only the CPU itself writes it, with interrupts off, unless it is
+ * offline.
  */
 struct seep_acc {
-	struct mm_struct *mm;		/* SEEP_NO_MM: closed, no fault counts */
-	struct seep_rec *rec;		/* record of mm, or NULL */
-	unsigned long n[SEEP_F_NR];	/* faults, by SEEP_F_* */
+	unsigned long n[2 * SEEP_F_NR];	/* faults, by slot and SEEP_F_*; first: costs least */
+	struct mm_struct *mm;		/* of the slot in use; SEEP_NO_MM: no fault counts */
+	unsigned long at;		/* where in n that slot begins: 0 or SEEP_F_NR */
+	struct seep_slot {
+		struct mm_struct *mm;	/* SEEP_NO_MM: empty */
+		struct seep_rec *rec;	/* record of mm, or NULL */
+	} slot[2];
 	u32 busy;			/* inside our own code: faults count as nested */
 };
 
 #define SEEP_NO_MM	((struct mm_struct *)1UL)
 
 DECLARE_PER_CPU(struct seep_acc, seep_acc);
-void seep_account_slow(struct mm_struct *mm, unsigned int kind);	/* irqs off, or NMI */
+void seep_account_slow(struct mm_struct *mm, unsigned long kind);	/* irqs off, or NMI */
 void seep_account_fold(bool (*which)(const struct seep_rec *rec));	/* may sleep */
 void seep_account_fold_and(const struct seep_rec *rec, void (*then)(void *arg),
 			   void *arg);				/* may sleep; then(): irqs off */
@@ -244,12 +256,12 @@ static __always_inline void seep_busy_end(void)
 }
 
 /* Count a fault of current: the fault path. Context: interrupts off, or NMI. */
-static __always_inline void seep_account(unsigned int kind)
+static __always_inline void seep_account(unsigned long kind)
 {
 	struct mm_struct *mm = current->mm;
 
 	if (likely(this_cpu_read(seep_acc.mm) == mm))
-		this_cpu_inc(seep_acc.n[kind]);
+		this_cpu_inc(seep_acc.n[this_cpu_read(seep_acc.at) + kind]);
 	else
 		seep_account_slow(mm, kind);
 }
@@ -353,6 +365,12 @@ static inline u64 seep_pmu_bytes(void)
 #endif
 
 #define SEEP_PMU_TEXT		96	/* bytes of the text why there are no counters */
+
+/*
+ * For memory allocated under seep_table_mutex: when memory is nearly gone, the worker must
+ * not wait for pages to be reclaimed, nor for a reader that waits for that.
+ */
+#define SEEP_GFP	(GFP_NOWAIT | __GFP_NOWARN)
 
 /* pool.c: any context but NMI, except where noted */
 int seep_pool_init(void);

@@ -6,6 +6,12 @@
  * pass comes every suspect_interval_ms. When a pass costs more than max_cpu_permille of a
  * CPU, the interval is stretched and the status says so.
  *
+ * The same share is the most that burying between passes may take. What is charged is the
+ * whole work: the walk over the table, groups, alerts, freeing, and refilling the pool, but
+ * not the wait for a grace period. Until it is paid for, a kick only refills the pool, and in
+ * a full table does nothing. The dead are then buried with the first kick after that time,
+ * at the latest by the next full pass. The statistics are those of passes only.
+ *
  * Context: process, may sleep; both works run on one ordered workqueue, so never at the
  * same time. Lock: seep_table_mutex for the table and for tick.
  */
@@ -23,6 +29,8 @@
 static struct workqueue_struct *wq;	/* set at load */
 static bool running;			/* works may be queued; set by start and stop */
 static bool starved;			/* the last refill of the pool failed; a hint */
+/* jiffies; the dead are not buried before, but by a pass. The works write it. */
+static unsigned long next_clear;
 
 static struct {				/* seep_table_mutex */
 	u64 next_full_ns;		/* CLOCK_MONOTONIC */
@@ -58,10 +66,16 @@ static void bury_the_dead(struct list_head *graves)
 	seep_publish_gone(graves);
 }
 
-/* The interval after a pass that cost @cost_ns: longer, up to STRETCH_MAX times. */
-static u64 stretch(u64 interval_ns, u64 cost_ns, const struct seep_conf *c)
+/* The time of which @cost_ns is max_cpu_permille. */
+static u64 paid_in(u64 cost_ns)
 {
-	u64 least = div_u64(cost_ns * 1000, c->v[SEEPAGE_CFG_MAX_CPU_PERMILLE]);
+	return div_u64(cost_ns * 1000, seep_config_value(SEEPAGE_CFG_MAX_CPU_PERMILLE));
+}
+
+/* The interval after a pass that cost @cost_ns: longer, up to STRETCH_MAX times. */
+static u64 stretch(u64 interval_ns, u64 cost_ns)
+{
+	u64 least = paid_in(cost_ns);
 
 	if (least <= interval_ns)
 		return interval_ns;
@@ -69,12 +83,19 @@ static u64 stretch(u64 interval_ns, u64 cost_ns, const struct seep_conf *c)
 	return min(least, interval_ns * STRETCH_MAX);
 }
 
+/* RCU readers may still see buried records. */
+static void wait_for_readers(struct list_head *graves)
+{
+	if (!list_empty(graves))
+		synchronize_rcu();
+}
+
 /* ns at the begin of a pass: CLOCK_MONOTONIC and CPU time of this task. */
 struct cost {
 	u64 wall, cpu;
 };
 
-static void cost_begin(struct cost *k)
+static noinline void cost_begin(struct cost *k)
 {
 	k->wall = ktime_get_ns();
 	k->cpu = READ_ONCE(current->se.sum_exec_runtime);
@@ -92,6 +113,14 @@ static u64 cost_end(const struct cost *k)
 	return min(ktime_get_ns() - k->wall, cpu);
 }
 
+/* Jiffies until the dead may be buried; 0: now. READ_ONCE(): kicked() reads it. */
+static noinline unsigned long until_clear(void)
+{
+	long wait = READ_ONCE(next_clear) - jiffies;
+
+	return max(wait, 0L);
+}
+
 /* One pass, with its cost and the time of the next. */
 static void pass(bool full, const struct seep_conf *c, struct list_head *graves)
 {
@@ -106,17 +135,19 @@ static void pass(bool full, const struct seep_conf *c, struct list_head *graves)
 	trace_seepage_tick(full, seep_tab_count(), cost);
 	if (!full) {
 		interval = (u64)c->v[SEEPAGE_CFG_SUSPECT_INTERVAL_MS] * NSEC_PER_MSEC;
-		tick.short_gap_ns = stretch(interval, cost, c);
+		tick.short_gap_ns = stretch(interval, cost);
 		return;
 	}
 	tick.stats.ticks++;
 	tick.stats.cost_ns = cost;
 	tick.stats.cost_max_ns = max(tick.stats.cost_max_ns, cost);
 	interval = (u64)c->v[SEEPAGE_CFG_SAMPLE_INTERVAL_MS] * NSEC_PER_MSEC;
-	next = stretch(interval, cost, c);
+	next = stretch(interval, cost);
 	tick.stats.stretched = next > interval;
 	tick.stats.interval_ms = div_u64(next, NSEC_PER_MSEC);
 	tick.next_full_ns = start + next;
+	/* unless it is ahead: what is long ago would be so as well when jiffies wrap */
+	WRITE_ONCE(next_clear, jiffies + until_clear());
 }
 
 /* Jiffies until the next pass. */
@@ -145,6 +176,7 @@ static void tick_work(struct work_struct *w)
 	pass(ktime_get_ns() + TICK_NSEC >= tick.next_full_ns, &c, &graves);
 	delay = until_next(&c);
 	mutex_unlock(&seep_table_mutex);
+	wait_for_readers(&graves);
 	seep_tab_free(&graves);
 	if (READ_ONCE(running))
 		queue_delayed_work(wq, &tick_dwork, delay);
@@ -153,31 +185,46 @@ static void tick_work(struct work_struct *w)
 /* The other work: bury dead records and refill the pool between two ticks. */
 static void clear_work(struct work_struct *w)
 {
+	unsigned long wait = until_clear();
 	LIST_HEAD(graves);
+	struct cost k;
+	u64 cost;
 
 	if (seep_disabled())
 		return;
 	mutex_lock(&seep_table_mutex);
-	bury_the_dead(&graves);
+	cost_begin(&k);
+	if (!wait)
+		bury_the_dead(&graves);
+	cost = cost_end(&k);
 	mutex_unlock(&seep_table_mutex);
+	wait_for_readers(&graves);
+	cost_begin(&k);
 	seep_tab_free(&graves);
 	mutex_lock(&seep_table_mutex);
 	WRITE_ONCE(starved, !seep_tab_resize(0));
 	mutex_unlock(&seep_table_mutex);
+	cost += cost_end(&k);
+	WRITE_ONCE(next_clear, jiffies + wait + nsecs_to_jiffies(paid_in(cost)));
 }
 
 /* ---- start, stop, kick ---- */
 
 /*
- * Handler of kicks. While memory for records is short, the work waits for a second.
- * READ_ONCE() of running and starved pairs with WRITE_ONCE() in this file.
+ * Handler of kicks. While memory for records is short, the work waits for a second. A full
+ * table needs no refill: there it waits until the dead may be buried. READ_ONCE() of running
+ * and starved pairs with WRITE_ONCE() in this file.
  * Context: hard irq; on PREEMPT_RT the irq_work thread.
  */
 static void kicked(struct irq_work *unused)
 {
+	unsigned long delay = READ_ONCE(starved) ? HZ : 1;
+
 	seep_disabled_report();
+	if (seep_tab_full())
+		delay = max(delay, until_clear());
 	if (READ_ONCE(running))
-		queue_delayed_work(wq, &clear_dwork, READ_ONCE(starved) ? HZ : 1);
+		queue_delayed_work(wq, &clear_dwork, delay);
 }
 
 /**
@@ -240,10 +287,14 @@ void seep_tick_reset_stats(void)
 int __init seep_tick_init(void)
 {
 	seep_kick_init(kicked);
-	/* frozen over suspend, when devices are down */
-	wq = alloc_ordered_workqueue("seepage", WQ_FREEZABLE);
+	/*
+	 * Frozen over suspend, when devices are down. It has a thread of its own for when
+	 * memory is nearly gone, because a new one could not be forked then.
+	 */
+	wq = alloc_ordered_workqueue("seepage", WQ_FREEZABLE | WQ_MEM_RECLAIM);
 	if (!wq)
 		return -ENOMEM;
+	next_clear = jiffies;
 	tick.stats.interval_ms = seep_config_value(SEEPAGE_CFG_SAMPLE_INTERVAL_MS);
 	return 0;
 }

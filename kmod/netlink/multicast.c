@@ -2,10 +2,16 @@
 /*
  * Multicast of alerts and samples to the groups of the family.
  *
+ * An alert is worth most when memory is nearly gone, and then its message may not be
+ * allocated. One is kept ready for that; the next pass replaces it.
+ *
  * Context: process, may sleep. Lock: seep_table_mutex for everything here.
  */
 #include <linux/slab.h>
 #include "netlink.h"
+
+/* An empty message for an alert, or NULL; set at load, then seep_table_mutex. */
+struct sk_buff *seep_netlink_spare;
 
 /**
  * seep_netlink_heard() - does a group have listeners?
@@ -29,7 +35,7 @@ bool seep_netlink_heard(enum seep_mcgrp group)
  */
 int seep_netlink_tell(struct sk_buff *skb, enum seep_mcgrp group)
 {
-	int rc = seep_genl_multicast(&seep_family, skb, group, GFP_KERNEL);
+	int rc = seep_genl_multicast(&seep_family, skb, group, SEEP_GFP);
 
 	if (rc && rc != -ESRCH)
 		seep_count(NOTIFY_FAILED);
@@ -40,10 +46,14 @@ int seep_netlink_tell(struct sk_buff *skb, enum seep_mcgrp group)
 static void multicast(enum seep_mcgrp group, u8 cmd, const struct seep_alert *a,
 		      struct seep_view *v, const struct seep_rec *rec)
 {
-	struct sk_buff *skb = nlmsg_new(NLMSG_GOODSIZE, GFP_KERNEL);
+	struct sk_buff *skb = nlmsg_new(NLMSG_GOODSIZE, SEEP_GFP);
 	void *head;
 	int rc;
 
+	if (!skb && a) {
+		seep_count(ALLOC_FAILED);
+		swap(skb, seep_netlink_spare);
+	}
 	if (!skb)
 		goto failed;
 	head = genlmsg_put(skb, 0, 0, &seep_family, 0, cmd);
@@ -80,7 +90,7 @@ static void publish_sample(struct seep_rec *rec)
 
 	if (!seep_netlink_heard(SEEP_GROUP_SAMPLE))
 		return;
-	v = kmalloc(sizeof(*v), GFP_KERNEL);
+	v = kmalloc(sizeof(*v), SEEP_GFP);
 	if (!v) {
 		seep_count(NOTIFY_FAILED);
 		return;

@@ -130,6 +130,8 @@ struct proc_request {
 	struct user_namespace *user_ns;
 	bool all;			/* it may see processes of other users */
 	struct seep_own own;		/* uid that is_own() compares with */
+	struct seep_view *v;		/* allocated before the mutex is taken */
+	struct sk_buff *skb;		/* likewise; out: the reply */
 	int rc;				/* the result */
 };
 
@@ -142,41 +144,28 @@ static int not_yours(struct netlink_ext_ack *extack)
 static int put_proc(const struct proc_request *r, struct seep_rec *rec)
 {
 	struct genl_info *info = r->info;
-	struct seep_view *v;
-	struct sk_buff *skb;
+	struct sk_buff *skb = r->skb;
+	void *head;
 	int rc;
 
 	seep_view_identify(rec);
 	if (!r->all && !seep_netlink_is_own(rec, r->own.uid))
 		return not_yours(info->extack);
-	v = kmalloc(sizeof(*v), GFP_KERNEL);
-	if (!v)
-		return -ENOMEM;
-	seep_view_fill(v, rec);
+	seep_view_fill(r->v, rec);
 	if (!r->all)
-		seep_netlink_own_only(v);
-	skb = nlmsg_new(NLMSG_GOODSIZE, GFP_KERNEL);
-	rc = -ENOMEM;
-	if (skb) {
-		void *head = genlmsg_put_reply(skb, info, &seep_family, 0, info->genlhdr->cmd);
-
-		rc = head ? seep_put_view(skb, v, pid_nr_ns(rec->pid, r->ns), r->user_ns, true) :
-			    -EMSGSIZE;
-		if (!rc)
-			rc = seep_put_history(skb, rec);
-		/* events count in the kernel as well, which perf_event_paranoid hides from users */
-		if (!rc && r->all) {
-			seep_pmu_sync(rec);
-			rc = seep_put_pmu(skb, rec);
-		}
-		if (!rc) {
-			genlmsg_end(skb, head);
-			rc = genlmsg_reply(skb, info);
-		} else {
-			nlmsg_free(skb);
-		}
+		seep_netlink_own_only(r->v);
+	head = genlmsg_put_reply(skb, info, &seep_family, 0, info->genlhdr->cmd);
+	rc = head ? seep_put_view(skb, r->v, pid_nr_ns(rec->pid, r->ns), r->user_ns, true) :
+		    -EMSGSIZE;
+	if (!rc)
+		rc = seep_put_history(skb, rec);
+	/* events count in the kernel as well, which perf_event_paranoid hides from users */
+	if (!rc && r->all) {
+		seep_pmu_sync(rec);
+		rc = seep_put_pmu(skb, rec);
 	}
-	kfree(v);
+	if (!rc)
+		genlmsg_end(skb, head);
 	return rc;
 }
 
@@ -204,36 +193,51 @@ static bool may_be_own(const struct nlattr *attr, kuid_t reader)
 	return own;
 }
 
+/* Get the answer under the mutex, in the way that the reader's rights allow. */
+static int ask_proc(struct proc_request *r)
+{
+	struct netlink_ext_ack *extack = r->info->extack;
+	int rc;
+
+	if (r->all) {
+		if (mutex_lock_killable(&seep_table_mutex))
+			return -EINTR;
+		answer_proc(r);
+		mutex_unlock(&seep_table_mutex);
+		return r->rc;
+	}
+	if (!may_be_own(r->info->attrs[SEEPAGE_A_PID], r->own.uid))
+		return not_yours(extack);
+	rc = seep_own_begin(&r->own, extack);
+	if (rc)
+		return rc;
+	rc = seep_own_run(answer_proc, r) ?: r->rc;
+	seep_own_end(&r->own);
+	return rc;
+}
+
 static int get_proc(struct sk_buff *skb, struct genl_info *info)
 {
 	struct proc_request r = {
 		.info = info, .ns = task_active_pid_ns(current), .user_ns = current_user_ns(),
 		.all = seep_netlink_may_read(skb), .own.uid = seep_netlink_reader(skb),
 	};
-	const struct nlattr *pid = info->attrs[SEEPAGE_A_PID];
 	int rc = seep_netlink_takes(info);
 
 	if (rc)
 		return rc;
-	if (!pid) {
+	if (!info->attrs[SEEPAGE_A_PID]) {
 		NL_SET_ERR_MSG(info->extack, "attribute PID is missing");
 		return -EINVAL;
 	}
-	if (!r.all) {
-		if (!may_be_own(pid, r.own.uid))
-			return not_yours(info->extack);
-		rc = seep_own_begin(&r.own, info->extack);
-		if (rc)
-			return rc;
-		rc = seep_own_run(answer_proc, &r) ?: r.rc;
-		seep_own_end(&r.own);
-		return rc;
-	}
-	if (mutex_lock_killable(&seep_table_mutex))
-		return -EINTR;
-	answer_proc(&r);
-	mutex_unlock(&seep_table_mutex);
-	return r.rc;
+	r.v = kmalloc(sizeof(*r.v), GFP_KERNEL);
+	r.skb = nlmsg_new(NLMSG_GOODSIZE, GFP_KERNEL);
+	rc = r.v && r.skb ? ask_proc(&r) : -ENOMEM;
+	kfree(r.v);
+	if (!rc)
+		return genlmsg_reply(r.skb, info);
+	nlmsg_free(r.skb);
+	return rc;
 }
 
 /* ---- reset ---- */
@@ -385,9 +389,12 @@ int __init seep_netlink_init(void)
 	rc = seep_own_init();
 	if (rc)
 		return rc;
+	/* else the first pass tries */
+	seep_netlink_spare = nlmsg_new(NLMSG_GOODSIZE, GFP_KERNEL);
 	rc = register_evicting(&heard);
 	if (rc) {
 		seep_own_exit();
+		nlmsg_free(seep_netlink_spare);
 		return rc;
 	}
 	if (heard && !SEEP_GENL_FILTERED)
@@ -407,4 +414,5 @@ void seep_netlink_exit(void)
 	seep_publish_set(NULL);
 	genl_unregister_family(&seep_family);
 	seep_own_exit();
+	nlmsg_free(seep_netlink_spare);
 }

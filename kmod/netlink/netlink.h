@@ -36,6 +36,7 @@ enum seep_mcgrp { SEEP_GROUP_ALERT, SEEP_GROUP_SAMPLE, SEEP_GROUP_SERIES };
 bool seep_netlink_heard(enum seep_mcgrp group);			/* in callbacks of publish.h */
 int seep_netlink_tell(struct sk_buff *skb, enum seep_mcgrp group); /* table mutex */
 extern const struct seep_publish_ops seep_netlink_publish;
+extern struct sk_buff *seep_netlink_spare;			/* table mutex */
 
 /* netlink/rights.c: in the task that sent the request, but for the last two */
 bool seep_netlink_may_read(struct sk_buff *skb);

@@ -49,7 +49,7 @@ static int put_pass(struct sk_buff *skb)
 /* Begin a message that ends in @array. Return: false: it failed, msg.skb is NULL. */
 static bool open_msg(int array)
 {
-	struct sk_buff *skb = nlmsg_new(MSG_BYTES, GFP_KERNEL | __GFP_NOWARN);
+	struct sk_buff *skb = nlmsg_new(MSG_BYTES, SEEP_GFP);
 	void *head;
 
 	msg.seq++;
@@ -112,6 +112,8 @@ static void *add(int array, size_t len)
 void seep_series_begin(u64 now_ns, u64 headroom, u64 shmem_total, bool full,
 		       const struct seep_conf *c)
 {
+	if (!seep_netlink_spare)	/* an alert has used it */
+		seep_netlink_spare = nlmsg_new(NLMSG_GOODSIZE, SEEP_GFP);
 	seep_series_on = seep_netlink_heard(SEEP_GROUP_SERIES);
 	msg.now_ns = now_ns;
 	msg.headroom = headroom;

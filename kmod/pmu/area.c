@@ -36,7 +36,7 @@ static u32 last_set;			/* seep_table_mutex; numbers are not reused */
 
 static struct seep_pmu_area *new_area(void)
 {
-	struct seep_pmu_area *area = kmem_cache_zalloc(areas.cache, GFP_KERNEL);
+	struct seep_pmu_area *area = kmem_cache_zalloc(areas.cache, SEEP_GFP);
 
 	if (area)
 		areas.allocated++;

@@ -1,0 +1,56 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# Processes come and go in a full table. Burying them may take no more of a CPU than
+# max_cpu_permille, as passes do, and all the same it goes on. The figure is the CPU time of
+# all kworkers of unbound queues, with the module less without it.
+# vm: --count --mem 1024
+# takes: 30
+# timeout: 600
+# no-debug: the checkers cost more instructions than what is measured
+. "$(dirname "$0")/lib.sh"
+seconds=10 permille=4
+
+# CPU time of the workers so far, ns.
+worker_ns() {
+	local dir name ns sum=0
+	for dir in /proc/[0-9]*; do
+		{ read -r name <"$dir/comm"; } 2>/dev/null || continue
+		[[ $name == kworker/u* || $name == seepage ]] || continue
+		read -r ns _ <"$dir/schedstat"
+		sum=$((sum + ns))
+	done
+	echo $sum
+}
+
+# Forks, each of which dies at once, for some seconds. Sets forks, and share: thousandths of a
+# CPU that workers took.
+churn() {
+	local from now
+	forks=0 from=$(worker_ns)
+	end=$((${EPOCHREALTIME/./} + seconds * 1000000))
+	while ((${EPOCHREALTIME/./} < end)); do
+		(:)
+		forks=$((forks + 1))
+	done
+	now=$(worker_ns)
+	share=$(((now - from) / (seconds * 1000000)))
+}
+
+counter() { seepage -j status | field ".counters.$1"; }
+
+unload
+crowd 230
+churn
+without=$share
+load max_processes=256 sample_interval_ms=3600000 max_cpu_permille=$permille
+sleep 1
+deaths=$(counter deaths)
+churn
+deaths=$(($(counter deaths) - deaths))
+echo "$forks forks in $seconds s, $deaths buried: workers take $share permille of a CPU, $without without the module"
+(($(counter table_full) > 0)) || die "the table was not full"
+((deaths > 0)) || die "nobody was buried"
+# What is charged begins when the work runs; to wake it up costs as well.
+((share - without <= 2 * permille)) ||
+	die "the worker takes $((share - without)) permille, max_cpu_permille is $permille"
+disperse "$parent"
