@@ -76,6 +76,11 @@ void seep_account_slow(struct mm_struct *mm, unsigned int kind)
 		seep_count(FAULTS_NO_MM);
 		return;
 	}
+	if (mm == acc->refused && acc->changes == READ_ONCE(seep_tab_changes)) {
+		this_cpu_inc(seep_counters.n[acc->why]);
+		seep_count(FAULTS_UNTRACKED);
+		return;
+	}
 	/* The record stays: mm lives as long as current runs in it. */
 	rec = seep_tab_get(mm);
 	if (!rec) {

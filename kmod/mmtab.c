@@ -49,6 +49,18 @@ static struct {
 	.lock = __RAW_SPIN_LOCK_UNLOCKED(tab.lock),
 };
 
+u32 seep_tab_changes;			/* tab.lock to change, smp_load_acquire() to read */
+
+/*
+ * A process that was refused a record may get one now. Pairs with smp_load_acquire() in
+ * seep_tab_get(): a change in the table is seen by a reader of the number after it.
+ * Context: tab.lock.
+ */
+static void changed(void)
+{
+	smp_store_release(&seep_tab_changes, seep_tab_changes + 1);
+}
+
 static struct hlist_head *bucket_of(const struct mm_struct *mm)
 {
 	return &tab.bucket[hash_ptr((void *)mm, HASH_BITS)];
@@ -83,18 +95,17 @@ static void identify(struct seep_rec *rec, struct mm_struct *mm, struct task_str
 	rec->pid = get_pid(task_tgid(owner)) ?: get_pid(task_tgid(current));
 	rec->seen_ns = ktime_get_mono_fast_ns();
 	rec->born_ns = leader->start_time;
-	rec->charged = seep_owner_charge(leader);
 	/* comm may be changing; its last byte is always NUL */
 	data_race(memcpy(rec->comm, leader->comm, sizeof(rec->comm)));
 	rec->comm[sizeof(rec->comm) - 1] = '\0';
 }
 
-/* Kick the worker if enough records are dead. */
-static void clear_after(u32 dead)
+/* Kick the worker if enough records are dead; @scarce: some process got no record. */
+static void clear_after(u32 dead, bool scarce)
 {
 	u32 live = seep_tab_count();
 
-	if (!dead || dead < (seep_tab_full() ? live / 64 : max(DEATHS_MIN, live / 8)))
+	if (!dead || dead < (scarce ? live / 64 : max(DEATHS_MIN, live / 8)))
 		return;
 	atomic_set(&deaths, 0);
 	seep_kick();
@@ -107,20 +118,30 @@ static void clear_after(u32 dead)
  */
 void seep_tab_death(void)
 {
-	clear_after(atomic_inc_return(&deaths));
+	clear_after(atomic_inc_return(&deaths), seep_tab_full());
+}
+
+/* Why a process of @charged gets no record: SEEPAGE_COUNTER_*; 0: it gets one. */
+static u8 refusal(kuid_t charged, u32 max)
+{
+	if (READ_ONCE(tab.live) >= max)
+		return SEEPAGE_COUNTER_TABLE_FULL;
+	if (!seep_room_left(charged, max))
+		return SEEPAGE_COUNTER_SHARE_FULL;
+	return seep_pool_left() ? 0 : SEEPAGE_COUNTER_POOL_EMPTY;
 }
 
 /* Count why a mm gets no record. The worker will create one later. */
-static void refuse(u32 max)
+static void refuse(u8 why)
 {
-	if (READ_ONCE(tab.live) >= max) {
-		seep_count(TABLE_FULL);
-		clear_after(atomic_read(&deaths));	/* deaths from before it was full */
-	} else {
-		seep_count(POOL_EMPTY);
+	this_cpu_inc(seep_counters.n[why]);
+	if (why == SEEPAGE_COUNTER_POOL_EMPTY) {
 		seep_kick();
+		seep_owner_missed();
+	} else {
+		clear_after(atomic_read(&deaths), true);	/* deaths before this */
+		seep_room_missed();
 	}
-	seep_owner_missed();
 }
 
 /* The pool is low, and not because the table is almost full. */
@@ -132,76 +153,114 @@ static bool needs_refill(u32 max)
 			      seep_pmu_short());
 }
 
+static kuid_t charge(struct task_struct *owner)
+{
+	return seep_owner_charge(READ_ONCE(owner->group_leader));
+}
+
+/* Put an empty record into the table. Context: tab.lock. */
+static void publish(struct seep_rec *rec, struct mm_struct *mm, struct task_struct *owner,
+		    kuid_t charged)
+{
+	identify(rec, mm, owner);
+	rec->charged = charged;
+	rec->id = ++tab.last_id;
+	rec->pmu = seep_pmu_take();
+	WRITE_ONCE(tab.live, tab.live + 1);
+	seep_room_count(charged, 1);
+	list_add_tail_rcu(&rec->all, &seep_tab_all);
+	hlist_add_head_rcu(&rec->hash, bucket_of(mm));
+	seep_count(BIRTHS);
+	changed();
+}
+
+/* seep_tab_birth(); @why: out: SEEPAGE_COUNTER_* that counts why there is none, or 0. */
+static struct seep_rec *birth(struct mm_struct *mm, struct task_struct *owner, u8 *why)
+{
+	u32 max = seep_config_value(SEEPAGE_CFG_MAX_PROCESSES);
+	struct seep_rec *rec = NULL, *born = NULL;
+	kuid_t charged = charge(owner);
+	unsigned long flags;
+
+	*why = 0;
+	if (seep_disabled())
+		return NULL;
+	/*
+	 * Refuse without the lock: otherwise processes without a record would contend for
+	 * it. READ_ONCE() in refusal() pairs with WRITE_ONCE() in publish() and retract().
+	 */
+	*why = refusal(charged, max);
+	if (*why)
+		goto refuse;
+	seep_lock(&tab.lock, flags);
+	rec = seep_tab_find(mm);	/* another thread may have created it */
+	if (!rec) {
+		*why = refusal(charged, max);
+		born = *why ? NULL : seep_pool_take();
+		rec = born;
+	}
+	if (born)
+		publish(born, mm, owner, charged);
+	else if (!rec && !*why)
+		*why = SEEPAGE_COUNTER_POOL_EMPTY;
+	seep_unlock(&tab.lock, flags);
+	if (born)
+		trace_seepage_birth(born);
+	if (needs_refill(max))
+		seep_kick();
+refuse:
+	if (*why)
+		refuse(*why);
+	return rec;
+}
+
 /**
  * seep_tab_birth() - create the record of a mm, or find the one it has
  * @mm: in use
  * @owner: runs in it, or will
  *
  * Context: RCU; any lock may be held, not NMI.
- * Return: NULL when the table is full or the pool is empty; both are counted.
+ * Return: NULL when there is no room or the pool is empty; both are counted.
  */
 struct seep_rec *seep_tab_birth(struct mm_struct *mm, struct task_struct *owner)
 {
-	u32 max = seep_config_value(SEEPAGE_CFG_MAX_PROCESSES);
-	struct seep_rec *rec;
-	unsigned long flags;
-	bool born = false;
+	u8 why;
 
-	/*
-	 * Refuse without the lock: otherwise every fault of every process without a
-	 * record would contend for it. READ_ONCE() pairs with WRITE_ONCE() below and in
-	 * unpublish().
-	 */
-	if (seep_disabled())
-		return NULL;
-	if (READ_ONCE(tab.live) >= max || !seep_pool_left()) {
-		refuse(max);
-		return NULL;
-	}
-	seep_lock(&tab.lock, flags);
-	rec = seep_tab_find(mm);	/* another thread may have created it */
-	if (rec)
-		goto unlock;
-	if (tab.live < max)
-		rec = seep_pool_take();
-	if (!rec)
-		goto unlock;
-	identify(rec, mm, owner);
-	rec->id = ++tab.last_id;
-	rec->pmu = seep_pmu_take();
-	WRITE_ONCE(tab.live, tab.live + 1);
-	list_add_tail_rcu(&rec->all, &seep_tab_all);
-	hlist_add_head_rcu(&rec->hash, bucket_of(mm));
-	seep_count(BIRTHS);
-	born = true;
-unlock:
-	seep_unlock(&tab.lock, flags);
-	if (!rec)
-		refuse(max);
-	else if (born)
-		trace_seepage_birth(rec);
-	if (needs_refill(max))
-		seep_kick();
-	return rec;
+	return birth(mm, owner, &why);
 }
 
 /**
  * seep_tab_get() - the record of the mm that current runs in; created if there is none
  * @mm: current->mm
  *
+ * That there is no room is remembered in the cache of this CPU, for later faults.
+ *
  * Context: interrupts off, any lock may be held, not NMI.
- * Return: NULL when the table is full or the pool is empty; both are counted.
+ * Return: NULL when there is no room or the pool is empty; both are counted.
  */
 struct seep_rec *seep_tab_get(struct mm_struct *mm)
 {
+	/* before the table is read: pairs with smp_store_release() in changed() */
+	u32 changes = smp_load_acquire(&seep_tab_changes);
+	struct seep_acc *acc = this_cpu_ptr(&seep_acc);
 	struct seep_rec *rec;
+	u8 why;
 
 	rcu_read_lock();
 	rec = seep_tab_find(mm);
-	if (!rec && current->flags & PF_KTHREAD)
+	if (rec)
+		goto unlock;
+	if (current->flags & PF_KTHREAD) {
 		seep_owner_missed();	/* it only borrows the mm and cannot own it */
-	else if (!rec)
-		rec = seep_tab_birth(mm, seep_owner_of(current, mm));
+		goto unlock;
+	}
+	rec = birth(mm, seep_owner_of(current, mm), &why);
+	if (why) {
+		acc->refused = why == SEEPAGE_COUNTER_POOL_EMPTY ? NULL : mm;
+		acc->why = why;
+		acc->changes = changes;
+	}
+unlock:
 	rcu_read_unlock();
 	return rec;
 }
@@ -246,8 +305,12 @@ bool seep_tab_resize(u32 extra)
 {
 	u32 max = seep_config_value(SEEPAGE_CFG_MAX_PROCESSES);
 	u32 want = spare_records(max) + extra;
+	unsigned long flags;
 
 	lockdep_assert_held(&seep_table_mutex);
+	seep_lock(&tab.lock, flags);
+	changed();			/* max_processes may be another one */
+	seep_unlock(&tab.lock, flags);
 	while (seep_pool_left() < want && seep_tab_count() + seep_pool_left() < max) {
 		if (!seep_pool_add())
 			return false;
@@ -258,24 +321,42 @@ bool seep_tab_resize(u32 extra)
 	return true;
 }
 
-/* Pairs with WRITE_ONCE() in unpublish(). */
+/* Pairs with WRITE_ONCE() in retract(). */
 static bool is_dead(const struct seep_rec *rec)
 {
 	return READ_ONCE(rec->dead);
 }
 
-/* Take a record out of the table. RCU readers may still see it. */
+/* Take a record out of the table. RCU readers may still see it. Context: tab.lock. */
+static void __cold retract(struct seep_rec *rec)
+{
+	WRITE_ONCE(rec->dead, true);
+	hlist_del_rcu(&rec->hash);
+	list_del_rcu(&rec->all);
+	WRITE_ONCE(tab.live, tab.live - 1);
+	seep_room_count(rec->charged, -1);
+	changed();
+}
+
 static void __cold unpublish(struct seep_rec *rec, struct list_head *graves)
 {
 	unsigned long flags;
 
 	seep_lock(&tab.lock, flags);
-	WRITE_ONCE(rec->dead, true);
-	hlist_del_rcu(&rec->hash);
-	list_del_rcu(&rec->all);
-	WRITE_ONCE(tab.live, tab.live - 1);
+	retract(rec);
 	seep_unlock(&tab.lock, flags);
 	list_move_tail(&rec->hot, graves);
+}
+
+/* Fold what CPUs hold for records that are out of the table. */
+static void __cold settle(struct list_head *graves)
+{
+	struct seep_rec *rec;
+
+	seep_account_fold(is_dead);
+	seep_pmu_leave(is_dead);
+	list_for_each_entry(rec, graves, hot)
+		seep_pmu_bury(rec);
 }
 
 /**
@@ -298,12 +379,57 @@ void __cold seep_tab_bury(struct list_head *graves)
 		if (!(++n % SEEP_RESCHED_EVERY))
 			cond_resched();
 	}
-	if (list_empty(graves))
+	if (!list_empty(graves))
+		settle(graves);
+}
+
+/**
+ * seep_tab_exchange() - give up a record for the mm of another process
+ * @old: in the table, not in the list of suspects
+ * @mm: in use
+ * @owner: runs in it
+ * @graves: list that @old is added to, by its member hot; for seep_tab_given_up()
+ *
+ * Nothing is done when the mm has got a record, its user has no room or the pool is empty.
+ *
+ * Context: seep_table_mutex and RCU; any lock may be held.
+ */
+void __cold seep_tab_exchange(struct seep_rec *old, struct mm_struct *mm,
+			      struct task_struct *owner, struct list_head *graves)
+{
+	u32 max = seep_config_value(SEEPAGE_CFG_MAX_PROCESSES);
+	kuid_t charged = charge(owner);
+	struct seep_rec *rec = NULL;
+	unsigned long flags;
+
+	seep_lock(&tab.lock, flags);
+	if (!seep_tab_find(mm) &&
+	    (uid_eq(charged, old->charged) || seep_room_left(charged, max)))
+		rec = seep_pool_take();
+	if (rec) {
+		retract(old);
+		publish(rec, mm, owner, charged);
+	}
+	seep_unlock(&tab.lock, flags);
+	if (!rec)
 		return;
-	seep_account_fold(is_dead);
-	seep_pmu_leave(is_dead);
-	list_for_each_entry(rec, graves, hot)
-		seep_pmu_bury(rec);
+	list_move_tail(&old->hot, graves);
+	seep_count(EXCHANGED);
+	trace_seepage_birth(rec);
+}
+
+/**
+ * seep_tab_given_up() - no CPU counts any more for records that were given up
+ * @graves: from seep_tab_exchange()
+ *
+ * Their processes live, and may have found the record just before it left the table.
+ *
+ * Context: process, may sleep for a grace period, seep_table_mutex.
+ */
+void __cold seep_tab_given_up(struct list_head *graves)
+{
+	synchronize_rcu();
+	settle(graves);
 }
 
 /**
@@ -390,9 +516,15 @@ u64 seep_tab_bytes(void)
  */
 int __init seep_tab_init(void)
 {
+	int rc = seep_room_init();
+
+	if (rc)
+		return rc;
 	tab.bucket = kvcalloc(1U << HASH_BITS, sizeof(*tab.bucket), GFP_KERNEL);
-	if (!tab.bucket)
+	if (!tab.bucket) {
+		seep_room_exit();
 		return -ENOMEM;
+	}
 	mutex_lock(&seep_table_mutex);
 	seep_tab_resize(0);
 	mutex_unlock(&seep_table_mutex);
@@ -417,4 +549,5 @@ void __cold seep_tab_exit(void)
 	mutex_unlock(&seep_table_mutex);
 	seep_tab_free(&graves);
 	kvfree(tab.bucket);
+	seep_room_exit();
 }

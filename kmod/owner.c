@@ -84,13 +84,17 @@ void seep_owner_missed(void)
 		WRITE_ONCE(missed, true);
 }
 
-/* Give the mm of @t a record, or count it in *@arg. Context: task_lock(). */
+/* Give the mm of @t a record; count it in *@arg if the pool is empty. Context: task_lock(). */
 static void adopt(struct task_struct *t, void *arg)
 {
 	u32 *missing = arg;
 
-	if (!seep_tab_find(t->mm) && (!seep_pool_left() || !seep_tab_birth(t->mm, t)))
+	if (seep_tab_find(t->mm))
+		return;
+	if (!seep_pool_left() && !seep_tab_full())
 		++*missing;
+	else
+		seep_tab_birth(t->mm, t);	/* a refusal is for room.c to settle */
 }
 
 /* Walk all processes once. Return: how many are still without a record. */
@@ -297,6 +301,29 @@ static struct pid *next_pid(struct pid_namespace *ns, int *nr)
 
 	if (pid)
 		*nr = next;
+	return pid;
+}
+
+/**
+ * seep_owner_visit() - visit the process with the next pid, if the pid is one of a process
+ * @nr: last pid, 0 at first; advanced
+ * @visit: called under task_lock() for a thread that runs in a mm of its own; must not sleep
+ * @arg: argument of @visit
+ *
+ * Context: process.
+ * Return: false at the end.
+ */
+bool seep_owner_visit(int *nr, void (*visit)(struct task_struct *t, void *arg), void *arg)
+{
+	struct task_struct *p;
+	struct pid *pid;
+
+	rcu_read_lock();
+	pid = next_pid(&init_pid_ns, nr);
+	p = pid ? pid_task(pid, PIDTYPE_TGID) : NULL;
+	if (p && !(p->flags & PF_KTHREAD))
+		visit_user_thread(p, visit, arg);
+	rcu_read_unlock();
 	return pid;
 }
 

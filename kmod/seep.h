@@ -214,6 +214,9 @@ struct seep_acc {
 	struct seep_rec *rec;		/* record of mm, or NULL */
 	unsigned long n[SEEP_F_NR];	/* faults, by SEEP_F_* */
 	u32 busy;			/* inside our own code: faults count as nested */
+	u8 why;				/* refused is counted so: SEEPAGE_COUNTER_* */
+	u32 changes;			/* seep_tab_changes before refused was refused */
+	const struct mm_struct *refused;	/* mm without a record, or NULL */
 };
 
 #define SEEP_NO_MM	((struct mm_struct *)1UL)
@@ -368,6 +371,7 @@ u64 seep_pool_bytes(void);
 
 /* mmtab.c */
 extern struct mutex seep_table_mutex;	/* held by readers and the worker; taken before tab.lock */
+extern u32 seep_tab_changes;		/* another one after each change; any context */
 int seep_tab_init(void);
 void seep_tab_exit(void);
 bool seep_tab_resize(u32 extra);			/* may sleep, table mutex */
@@ -377,6 +381,9 @@ struct seep_rec *seep_tab_get(struct mm_struct *mm);		/* irqs off, any lock held
 struct seep_rec *seep_tab_birth(struct mm_struct *mm, struct task_struct *owner); /* RCU */
 void seep_tab_exec(void);					/* preemption off */
 void seep_tab_bury(struct list_head *graves);			/* may sleep, table mutex */
+void seep_tab_exchange(struct seep_rec *old, struct mm_struct *mm, struct task_struct *owner,
+		       struct list_head *graves);		/* RCU, table mutex */
+void seep_tab_given_up(struct list_head *graves);		/* may sleep, table mutex */
 void seep_tab_free(struct list_head *graves);			/* may sleep, no table mutex */
 u32 seep_tab_count(void);
 bool seep_tab_full(void);
@@ -404,6 +411,14 @@ static inline u64 seep_rec_faults(const struct seep_rec *rec, u32 mode)
 	       atomic64_read(&rec->faults[mode | SEEP_F_WRITE]);
 }
 
+/* room.c: who gets a record when there are too few */
+int seep_room_init(void);
+void seep_room_exit(void);
+bool seep_room_left(kuid_t charged, u32 max);			/* any context */
+void seep_room_count(kuid_t charged, int more);			/* tab.lock */
+void seep_room_missed(void);					/* any context */
+void seep_room_pass(struct list_head *graves);			/* may sleep, table mutex */
+
 /* owner.c: the owner of a record, the record of a process */
 struct pid_namespace;
 struct task_struct *seep_owner_of(struct task_struct *t, const struct mm_struct *mm); /* RCU */
@@ -412,6 +427,7 @@ void seep_owner_adopt_all(void);				/* may sleep, table mutex */
 bool seep_owner_refresh(struct seep_rec *rec);			/* may sleep, table mutex */
 struct seep_rec *seep_owner_rec(struct task_struct *process, bool *exiting); /* RCU, table mutex */
 struct seep_rec *seep_owner_at(struct pid_namespace *ns, int nr);	/* table mutex */
+bool seep_owner_visit(int *nr, void (*visit)(struct task_struct *t, void *arg), void *arg);
 bool seep_owner_is(struct task_struct *p, kuid_t uid);		/* RCU */
 kuid_t seep_owner_charge(struct task_struct *p);		/* RCU */
 bool seep_owner_next_of(kuid_t uid, struct pid_namespace *ns, int *nr);	/* may sleep, no lock */

@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Room: who has a record when there are more processes than records.
+ *
+ * Records are counted by the user that they are charged to, so that no user but root takes
+ * more than half of the table. Processes without a record are looked at in full passes, a
+ * part of them in each. They get a record if there is room, or take one that is lighter
+ * (detect/room.h). A record is given up only when it is not under watch and has no alert.
+ *
+ * Context: process, may sleep, and seep_table_mutex, except for births.
+ */
+#include <linux/hash.h>
+#include <linux/mm.h>
+#include <linux/pid_namespace.h>
+#include <linux/sched/signal.h>
+#include <linux/slab.h>
+#include "detect/room.h"
+#include "publish.h"
+#include "read.h"
+#include "seep.h"
+
+#define VISITS		8192U		/* pids looked at in a full pass, at most */
+#define HEAVY		(1ULL << 62)	/* weight of what must not go for a heavier one */
+
+static u32 *records;			/* by share; tab.lock to change, read without as a hint */
+static bool missed;			/* some process has no record: a hint, READ_ONCE() */
+
+static struct {				/* seep_table_mutex */
+	int nr;				/* pid that the last pass stopped at */
+	bool again;			/* some process had no record since pid 1 */
+} walk;
+
+/* Users with the same hash have a share together. */
+static u32 share_of(kuid_t charged)
+{
+	if (uid_eq(charged, GLOBAL_ROOT_UID))
+		return 0;
+	return hash_32(__kuid_val(charged), SEEP_ROOM_SHARE_BITS) ?: 1;
+}
+
+/**
+ * seep_room_left() - may a user have one more record?
+ * @charged: the user
+ * @max: max_processes
+ *
+ * READ_ONCE() pairs with WRITE_ONCE() in seep_room_count().
+ *
+ * Context: any; a hint without tab.lock.
+ */
+bool seep_room_left(kuid_t charged, u32 max)
+{
+	u32 share = share_of(charged);
+
+	return READ_ONCE(records[share]) < seep_room_cap(share, max);
+}
+
+/**
+ * seep_room_count() - a record was created or is taken out of the table
+ * @charged: its user
+ * @more: 1 or -1
+ *
+ * Context: tab.lock.
+ */
+void seep_room_count(kuid_t charged, int more)
+{
+	u32 *n = &records[share_of(charged)];
+
+	WRITE_ONCE(*n, *n + more);
+}
+
+/**
+ * seep_room_missed() - note that a process got no record because there is no room
+ *
+ * Full passes will look for it.
+ *
+ * Context: any.
+ */
+void seep_room_missed(void)
+{
+	if (!READ_ONCE(missed))
+		WRITE_ONCE(missed, true);
+}
+
+static u64 weight_of(struct mm_struct *mm)
+{
+	return seep_counter_bytes(mm, MM_ANONPAGES) + seep_counter_bytes(mm, MM_SWAPENTS);
+}
+
+/* Create the record of a process, or offer the process. Context: task_lock(). */
+static void look(struct task_struct *t, void *arg)
+{
+	kuid_t charged = seep_owner_charge(t->group_leader);
+	struct seep_room *r = arg;
+
+	if (seep_tab_find(t->mm))
+		return;
+	walk.again = true;
+	if (!seep_tab_full() && seep_room_left(charged, r->max))
+		seep_tab_birth(t->mm, t);
+	else
+		seep_room_offer(r, share_of(charged), weight_of(t->mm), t->tgid);
+}
+
+/* Look at the next processes. */
+static void look_on(struct seep_room *r)
+{
+	u32 n = 0;
+
+	if (!walk.nr) {
+		WRITE_ONCE(missed, false);
+		walk.again = false;
+	}
+	while (seep_owner_visit(&walk.nr, look, r)) {
+		if (++n == VISITS)
+			return;		/* the next pass goes on */
+		if (!(n % SEEP_RESCHED_EVERY))
+			cond_resched();
+	}
+	walk.nr = 0;
+	if (walk.again)
+		seep_room_missed();
+}
+
+/* An alert of the group that would have one member less. */
+static bool in_alert(const struct seep_group *g)
+{
+	return g && (g->notified.alerted | g->notified.pending ||
+		     (g->history && g->history->det.state));
+}
+
+/* Records that may be given up. A floor that rises counts double. */
+static void consider(struct seep_room *r)
+{
+	struct seep_rec *rec;
+	u64 weight;
+	u32 n = 0;
+
+	seep_for_each_rec(rec) {
+		if (!(++n % SEEP_RESCHED_EVERY))
+			cond_resched();
+		if (!rec->ready || rec->det.state || seep_suspect_is(rec) ||
+		    rec->notified.alerted || rec->notified.pending)
+			continue;
+		weight = weight_of(rec->mm) << rec->det.slow_rose;
+		if (in_alert(rec->group)) {
+			if (rec->group->n == 1)
+				continue;
+			weight |= HEAVY;
+		}
+		seep_room_consider(r, share_of(rec->charged), weight, rec);
+	}
+}
+
+/* Some CPU counts faults for @rec. Pairs with WRITE_ONCE() in seep_account_slow(). */
+static bool counts(const struct seep_rec *rec)
+{
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		if (READ_ONCE(per_cpu(seep_acc, cpu).rec) == rec)
+			return true;
+	return false;
+}
+
+/* Argument of take(). */
+struct move {
+	struct seep_room_side newcomer;
+	void *rec;			/* given up for it */
+	struct list_head *graves;
+};
+
+/* Context: task_lock(). */
+static void take(struct task_struct *t, void *arg)
+{
+	struct move *m = arg;
+
+	if (t->tgid == m->newcomer.nr)	/* it is still there */
+		seep_tab_exchange(m->rec, t->mm, t, m->graves);
+}
+
+/* Carry the exchanges out. Empty records first: nothing is given up while memory is short. */
+static void exchange(struct seep_room *r, struct list_head *graves)
+{
+	struct move m = { .graves = graves };
+	int nr;
+
+	while (seep_room_next(r, &m.newcomer, &m.rec)) {
+		if (!seep_pool_left() && !seep_pool_add())
+			return;
+		nr = m.newcomer.nr - 1;
+		if (!counts(m.rec))
+			seep_owner_visit(&nr, take, &m);
+		cond_resched();
+	}
+}
+
+/**
+ * seep_room_pass() - look at processes without a record
+ * @graves: list that records are added to that were given up, as by seep_tab_bury()
+ *
+ * Context: process, may sleep, seep_table_mutex, outside a pass of samples.
+ */
+void seep_room_pass(struct list_head *graves)
+{
+	struct seep_room *r;
+	struct seep_rec *rec;
+	LIST_HEAD(given);
+
+	lockdep_assert_held(&seep_table_mutex);
+	if (!READ_ONCE(missed) && !walk.nr)
+		return;
+	r = kmalloc(sizeof(*r), GFP_NOWAIT | __GFP_NOWARN);
+	if (!r)
+		return;
+	seep_room_begin(r, records, seep_config_value(SEEPAGE_CFG_MAX_PROCESSES));
+	look_on(r);
+	if (r->newcomers) {
+		seep_room_ask(r);
+		consider(r);
+		exchange(r, &given);
+	}
+	kfree(r);
+	if (list_empty(&given))
+		return;
+	seep_tab_given_up(&given);
+	list_for_each_entry(rec, &given, hot)
+		seep_group_leave(rec);
+	seep_publish_gone(&given);
+	list_splice_tail(&given, graves);
+}
+
+/**
+ * seep_room_init() - no user has a record
+ *
+ * Context: module init.
+ * Return: 0 or -ENOMEM.
+ */
+int __init seep_room_init(void)
+{
+	records = kcalloc(SEEP_ROOM_SHARES, sizeof(*records), GFP_KERNEL);
+	return records ? 0 : -ENOMEM;
+}
+
+/**
+ * seep_room_exit() - free everything
+ *
+ * Context: module exit, after seep_tab_exit().
+ */
+void seep_room_exit(void)
+{
+	kfree(records);
+}
