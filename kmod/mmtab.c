@@ -134,14 +134,18 @@ static u8 refusal(kuid_t charged, u32 max)
 /* Count why a mm gets no record. The worker will create one later. */
 static void refuse(u8 why)
 {
-	this_cpu_inc(seep_counters.n[why]);
 	if (why == SEEPAGE_COUNTER_POOL_EMPTY) {
+		seep_count(POOL_EMPTY);
 		seep_kick();
 		seep_owner_missed();
-	} else {
-		clear_after(atomic_read(&deaths), true);	/* deaths before this */
-		seep_room_missed();
+		return;
 	}
+	if (why == SEEPAGE_COUNTER_SHARE_FULL)
+		seep_count(SHARE_FULL);
+	else
+		seep_count(TABLE_FULL);
+	clear_after(atomic_read(&deaths), true);	/* deaths before this */
+	seep_room_missed();
 }
 
 /* The pool is low, and not because the table is almost full. */
