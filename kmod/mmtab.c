@@ -53,7 +53,7 @@ u32 seep_tab_changes;			/* tab.lock to change, smp_load_acquire() to read */
 
 /*
  * A process that was refused a record may get one now. Pairs with smp_load_acquire() in
- * seep_tab_get(): a change in the table is seen by a reader of the number after it.
+ * get_new(): a change in the table is seen by a reader of the number after it.
  * Context: tab.lock.
  */
 static void changed(void)
@@ -100,12 +100,12 @@ static void identify(struct seep_rec *rec, struct mm_struct *mm, struct task_str
 	rec->comm[sizeof(rec->comm) - 1] = '\0';
 }
 
-/* Kick the worker if enough records are dead; @scarce: some process got no record. */
-static void clear_after(u32 dead, bool scarce)
+/* Kick the worker if enough records are dead. */
+static void clear_after(u32 dead)
 {
 	u32 live = seep_tab_count();
 
-	if (!dead || dead < (scarce ? live / 64 : max(DEATHS_MIN, live / 8)))
+	if (!dead || dead < (seep_tab_full() ? live / 64 : max(DEATHS_MIN, live / 8)))
 		return;
 	atomic_set(&deaths, 0);
 	seep_kick();
@@ -118,7 +118,7 @@ static void clear_after(u32 dead, bool scarce)
  */
 void seep_tab_death(void)
 {
-	clear_after(atomic_inc_return(&deaths), seep_tab_full());
+	clear_after(atomic_inc_return(&deaths));
 }
 
 /* Why a process of @charged gets no record: SEEPAGE_COUNTER_*; 0: it gets one. */
@@ -144,7 +144,7 @@ static void refuse(u8 why)
 		seep_count(SHARE_FULL);
 	else
 		seep_count(TABLE_FULL);
-	clear_after(atomic_read(&deaths), true);	/* deaths before this */
+	clear_after(atomic_read(&deaths));	/* deaths from before it was full */
 	seep_room_missed();
 }
 
@@ -233,30 +233,23 @@ struct seep_rec *seep_tab_birth(struct mm_struct *mm, struct task_struct *owner)
 	return birth(mm, owner, &why);
 }
 
-/**
- * seep_tab_get() - the record of the mm that current runs in; created if there is none
- * @mm: current->mm
- *
- * That there is no room is remembered in the cache of this CPU, for later faults.
- *
- * Context: interrupts off, any lock may be held, not NMI.
- * Return: NULL when there is no room or the pool is empty; both are counted.
+/*
+ * seep_tab_get() where no record was found. That there is no room is remembered in the
+ * cache of this CPU, for later faults. Context: interrupts off, RCU.
  */
-struct seep_rec *seep_tab_get(struct mm_struct *mm)
+static noinline struct seep_rec *get_new(struct mm_struct *mm)
 {
 	/* before the table is read: pairs with smp_store_release() in changed() */
 	u32 changes = smp_load_acquire(&seep_tab_changes);
 	struct seep_acc *acc = this_cpu_ptr(&seep_acc);
-	struct seep_rec *rec;
+	struct seep_rec *rec = seep_tab_find(mm);
 	u8 why;
 
-	rcu_read_lock();
-	rec = seep_tab_find(mm);
 	if (rec)
-		goto unlock;
+		return rec;
 	if (current->flags & PF_KTHREAD) {
 		seep_owner_missed();	/* it only borrows the mm and cannot own it */
-		goto unlock;
+		return NULL;
 	}
 	rec = birth(mm, seep_owner_of(current, mm), &why);
 	if (why) {
@@ -264,7 +257,22 @@ struct seep_rec *seep_tab_get(struct mm_struct *mm)
 		acc->why = why;
 		acc->changes = changes;
 	}
-unlock:
+	return rec;
+}
+
+/**
+ * seep_tab_get() - the record of the mm that current runs in; created if there is none
+ * @mm: current->mm
+ *
+ * Context: interrupts off, any lock may be held, not NMI.
+ * Return: NULL when there is no room or the pool is empty; both are counted.
+ */
+struct seep_rec *seep_tab_get(struct mm_struct *mm)
+{
+	struct seep_rec *rec;
+
+	rcu_read_lock();
+	rec = seep_tab_find(mm) ?: get_new(mm);
 	rcu_read_unlock();
 	return rec;
 }

@@ -95,10 +95,12 @@ static void look(struct task_struct *t, void *arg)
 	if (seep_tab_find(t->mm))
 		return;
 	walk.again = true;
-	if (!seep_tab_full() && seep_room_left(charged, r->max))
+	if (seep_tab_full() || !seep_room_left(charged, r->max))
+		seep_room_offer(r, share_of(charged), weight_of(t->mm), t->tgid);
+	else if (seep_pool_left())
 		seep_tab_birth(t->mm, t);
 	else
-		seep_room_offer(r, share_of(charged), weight_of(t->mm), t->tgid);
+		seep_owner_missed();
 }
 
 /* Look at the next processes. */
