@@ -20,6 +20,7 @@
 #include <linux/sched/task.h>
 #include <linux/slab.h>
 #include <linux/timekeeping.h>
+#include "detect/room.h"
 #include "seep.h"
 #include "trace.h"
 
@@ -49,15 +50,14 @@ static struct {
 	.lock = __RAW_SPIN_LOCK_UNLOCKED(tab.lock),
 };
 
+bool seep_tab_refused;			/* there was no room for a process; READ_ONCE() */
+u32 *seep_tab_shares;			/* records by share; lock to change, READ_ONCE() */
 u32 seep_tab_changes;			/* tab.lock to change, smp_load_acquire() to read */
 
-/*
- * A process that was refused a record may get one now. Pairs with smp_load_acquire() in
- * get_new(): a change in the table is seen by a reader of the number after it.
- * Context: tab.lock.
- */
+/* A process that was refused a record may get one now. Context: tab.lock. */
 static void changed(void)
 {
+	/* The table first: pairs with smp_load_acquire() in get_new(). */
 	smp_store_release(&seep_tab_changes, seep_tab_changes + 1);
 }
 
@@ -126,7 +126,7 @@ static u8 refusal(kuid_t charged, u32 max)
 {
 	if (READ_ONCE(tab.live) >= max)
 		return SEEPAGE_COUNTER_TABLE_FULL;
-	if (!seep_room_left(charged, max))
+	if (!seep_tab_room(charged, max))
 		return SEEPAGE_COUNTER_SHARE_FULL;
 	return seep_pool_left() ? 0 : SEEPAGE_COUNTER_POOL_EMPTY;
 }
@@ -145,7 +145,8 @@ static void refuse(u8 why)
 	else
 		seep_count(TABLE_FULL);
 	clear_after(atomic_read(&deaths));	/* deaths from before it was full */
-	seep_room_missed();
+	if (!READ_ONCE(seep_tab_refused))
+		WRITE_ONCE(seep_tab_refused, true);
 }
 
 /* The pool is low, and not because the table is almost full. */
@@ -155,6 +156,48 @@ static bool needs_refill(u32 max)
 
 	return live < max && (seep_pool_left() < min(SPARE_MIN / 2, max - live) ||
 			      seep_pmu_short());
+}
+
+/**
+ * seep_tab_share() - the share that the records of a user count for
+ * @charged: the user
+ *
+ * Users with the same hash have a share together.
+ *
+ * Context: any.
+ * Return: below SEEP_ROOM_SHARES; 0 for root.
+ */
+u32 seep_tab_share(kuid_t charged)
+{
+	if (uid_eq(charged, GLOBAL_ROOT_UID))
+		return 0;
+	return hash_32(__kuid_val(charged), SEEP_ROOM_SHARE_BITS) ?: 1;
+}
+
+/**
+ * seep_tab_room() - may a user have one more record, as far as his share goes?
+ * @charged: the user
+ * @max: max_processes
+ *
+ * READ_ONCE() pairs with WRITE_ONCE() in count().
+ *
+ * Context: any; a hint without tab.lock.
+ */
+bool seep_tab_room(kuid_t charged, u32 max)
+{
+	u32 share = seep_tab_share(charged);
+
+	return READ_ONCE(seep_tab_shares[share]) < seep_room_cap(share, max);
+}
+
+/* One record more or less. Context: tab.lock. */
+static void count(const struct seep_rec *rec, int more)
+{
+	u32 *n = &seep_tab_shares[seep_tab_share(rec->charged)];
+
+	WRITE_ONCE(tab.live, tab.live + more);
+	WRITE_ONCE(*n, *n + more);
+	changed();
 }
 
 static kuid_t charge(struct task_struct *owner)
@@ -170,12 +213,10 @@ static void publish(struct seep_rec *rec, struct mm_struct *mm, struct task_stru
 	rec->charged = charged;
 	rec->id = ++tab.last_id;
 	rec->pmu = seep_pmu_take();
-	WRITE_ONCE(tab.live, tab.live + 1);
-	seep_room_count(charged, 1);
 	list_add_tail_rcu(&rec->all, &seep_tab_all);
 	hlist_add_head_rcu(&rec->hash, bucket_of(mm));
+	count(rec, 1);
 	seep_count(BIRTHS);
-	changed();
 }
 
 /* seep_tab_birth(); @why: out: SEEPAGE_COUNTER_* that counts why there is none, or 0. */
@@ -191,7 +232,7 @@ static struct seep_rec *birth(struct mm_struct *mm, struct task_struct *owner, u
 		return NULL;
 	/*
 	 * Refuse without the lock: otherwise processes without a record would contend for
-	 * it. READ_ONCE() in refusal() pairs with WRITE_ONCE() in publish() and retract().
+	 * it. READ_ONCE() in refusal() pairs with WRITE_ONCE() in count().
 	 */
 	*why = refusal(charged, max);
 	if (*why)
@@ -345,9 +386,7 @@ static void __cold retract(struct seep_rec *rec)
 	WRITE_ONCE(rec->dead, true);
 	hlist_del_rcu(&rec->hash);
 	list_del_rcu(&rec->all);
-	WRITE_ONCE(tab.live, tab.live - 1);
-	seep_room_count(rec->charged, -1);
-	changed();
+	count(rec, -1);
 }
 
 static void __cold unpublish(struct seep_rec *rec, struct list_head *graves)
@@ -416,7 +455,7 @@ void __cold seep_tab_exchange(struct seep_rec *old, struct mm_struct *mm,
 
 	seep_lock(&tab.lock, flags);
 	if (!seep_tab_find(mm) &&
-	    (uid_eq(charged, old->charged) || seep_room_left(charged, max)))
+	    (uid_eq(charged, old->charged) || seep_tab_room(charged, max)))
 		rec = seep_pool_take();
 	if (rec) {
 		retract(old);
@@ -517,7 +556,8 @@ u32 seep_tab_count_alive(void)
  */
 u64 seep_tab_bytes(void)
 {
-	return seep_pool_bytes() + (sizeof(struct hlist_head) << HASH_BITS);
+	return seep_pool_bytes() + (sizeof(struct hlist_head) << HASH_BITS) +
+	       SEEP_ROOM_SHARES * sizeof(*seep_tab_shares);
 }
 
 /**
@@ -528,13 +568,11 @@ u64 seep_tab_bytes(void)
  */
 int __init seep_tab_init(void)
 {
-	int rc = seep_room_init();
-
-	if (rc)
-		return rc;
 	tab.bucket = kvcalloc(1U << HASH_BITS, sizeof(*tab.bucket), GFP_KERNEL);
-	if (!tab.bucket) {
-		seep_room_exit();
+	seep_tab_shares = kcalloc(SEEP_ROOM_SHARES, sizeof(*seep_tab_shares), GFP_KERNEL);
+	if (!tab.bucket || !seep_tab_shares) {
+		kvfree(tab.bucket);
+		kfree(seep_tab_shares);
 		return -ENOMEM;
 	}
 	mutex_lock(&seep_table_mutex);
@@ -561,5 +599,5 @@ void __cold seep_tab_exit(void)
 	mutex_unlock(&seep_table_mutex);
 	seep_tab_free(&graves);
 	kvfree(tab.bucket);
-	seep_room_exit();
+	kfree(seep_tab_shares);
 }

@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Room: who has a record when there are more processes than records.
+ * Room: which processes have a record when there are more of them than records.
  *
- * Records are counted by the user that they are charged to, so that no user but root takes
- * more than half of the table. Processes without a record are looked at in full passes, a
- * part of them in each. They get a record if there is room, or take one that is lighter
+ * The table refuses a process when it is full, or when half of it is charged to one user
+ * other than root. Processes without a record are looked at in full passes, a part of them
+ * in each. They get a record if there is room by then, or take one that is lighter
  * (detect/room.h). A record is given up only when it is not under watch and has no alert.
  *
- * Context: process, may sleep, and seep_table_mutex, except for births.
+ * Context: process, may sleep. Lock: seep_table_mutex for everything here.
  */
-#include <linux/hash.h>
 #include <linux/mm.h>
-#include <linux/pid_namespace.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include "detect/room.h"
@@ -20,66 +18,12 @@
 #include "seep.h"
 
 #define VISITS		8192U		/* pids looked at in a full pass, at most */
-#define HEAVY		(1ULL << 62)	/* weight of what must not go for a heavier one */
-
-static u32 *records;			/* by share; tab.lock to change, read without as a hint */
-static bool missed;			/* some process has no record: a hint, READ_ONCE() */
+#define HEAVY		BIT_ULL(62)	/* weight of what must not go for a heavier one */
 
 static struct {				/* seep_table_mutex */
 	int nr;				/* pid that the last pass stopped at */
 	bool again;			/* some process had no record since pid 1 */
 } walk;
-
-/* Users with the same hash have a share together. */
-static u32 share_of(kuid_t charged)
-{
-	if (uid_eq(charged, GLOBAL_ROOT_UID))
-		return 0;
-	return hash_32(__kuid_val(charged), SEEP_ROOM_SHARE_BITS) ?: 1;
-}
-
-/**
- * seep_room_left() - may a user have one more record?
- * @charged: the user
- * @max: max_processes
- *
- * READ_ONCE() pairs with WRITE_ONCE() in seep_room_count().
- *
- * Context: any; a hint without tab.lock.
- */
-bool seep_room_left(kuid_t charged, u32 max)
-{
-	u32 share = share_of(charged);
-
-	return READ_ONCE(records[share]) < seep_room_cap(share, max);
-}
-
-/**
- * seep_room_count() - a record was created or is taken out of the table
- * @charged: its user
- * @more: 1 or -1
- *
- * Context: tab.lock.
- */
-void seep_room_count(kuid_t charged, int more)
-{
-	u32 *n = &records[share_of(charged)];
-
-	WRITE_ONCE(*n, *n + more);
-}
-
-/**
- * seep_room_missed() - note that a process got no record because there is no room
- *
- * Full passes will look for it.
- *
- * Context: any.
- */
-void seep_room_missed(void)
-{
-	if (!READ_ONCE(missed))
-		WRITE_ONCE(missed, true);
-}
 
 static u64 weight_of(struct mm_struct *mm)
 {
@@ -95,8 +39,8 @@ static void look(struct task_struct *t, void *arg)
 	if (seep_tab_find(t->mm))
 		return;
 	walk.again = true;
-	if (seep_tab_full() || !seep_room_left(charged, r->max))
-		seep_room_offer(r, share_of(charged), weight_of(t->mm), t->tgid);
+	if (seep_tab_full() || !seep_tab_room(charged, r->max))
+		seep_room_offer(r, seep_tab_share(charged), weight_of(t->mm), t->tgid);
 	else if (seep_pool_left())
 		seep_tab_birth(t->mm, t);
 	else
@@ -109,7 +53,7 @@ static void look_on(struct seep_room *r)
 	u32 n = 0;
 
 	if (!walk.nr) {
-		WRITE_ONCE(missed, false);
+		WRITE_ONCE(seep_tab_refused, false);
 		walk.again = false;
 	}
 	while (seep_owner_visit(&walk.nr, look, r)) {
@@ -120,7 +64,7 @@ static void look_on(struct seep_room *r)
 	}
 	walk.nr = 0;
 	if (walk.again)
-		seep_room_missed();
+		WRITE_ONCE(seep_tab_refused, true);
 }
 
 /* An alert of the group that would have one member less. */
@@ -149,7 +93,7 @@ static void consider(struct seep_room *r)
 				continue;
 			weight |= HEAVY;
 		}
-		seep_room_consider(r, share_of(rec->charged), weight, rec);
+		seep_room_consider(r, seep_tab_share(rec->charged), weight, rec);
 	}
 }
 
@@ -209,12 +153,12 @@ void seep_room_pass(struct list_head *graves)
 	LIST_HEAD(given);
 
 	lockdep_assert_held(&seep_table_mutex);
-	if (!READ_ONCE(missed) && !walk.nr)
+	if (!READ_ONCE(seep_tab_refused) && !walk.nr)
 		return;
 	r = kmalloc(sizeof(*r), GFP_NOWAIT | __GFP_NOWARN);
 	if (!r)
 		return;
-	seep_room_begin(r, records, seep_config_value(SEEPAGE_CFG_MAX_PROCESSES));
+	seep_room_begin(r, seep_tab_shares, seep_config_value(SEEPAGE_CFG_MAX_PROCESSES));
 	look_on(r);
 	if (r->newcomers) {
 		seep_room_ask(r);
@@ -229,26 +173,4 @@ void seep_room_pass(struct list_head *graves)
 		seep_group_leave(rec);
 	seep_publish_gone(&given);
 	list_splice_tail(&given, graves);
-}
-
-/**
- * seep_room_init() - no user has a record
- *
- * Context: module init.
- * Return: 0 or -ENOMEM.
- */
-int __init seep_room_init(void)
-{
-	records = kcalloc(SEEP_ROOM_SHARES, sizeof(*records), GFP_KERNEL);
-	return records ? 0 : -ENOMEM;
-}
-
-/**
- * seep_room_exit() - free everything
- *
- * Context: module exit, after seep_tab_exit().
- */
-void seep_room_exit(void)
-{
-	kfree(records);
 }

@@ -372,6 +372,10 @@ u64 seep_pool_bytes(void);
 /* mmtab.c */
 extern struct mutex seep_table_mutex;	/* held by readers and the worker; taken before tab.lock */
 extern u32 seep_tab_changes;		/* another one after each change; any context */
+extern bool seep_tab_refused;		/* some process has no record; a hint, any context */
+extern u32 *seep_tab_shares;		/* records by share; a hint without tab.lock */
+u32 seep_tab_share(kuid_t charged);				/* any context */
+bool seep_tab_room(kuid_t charged, u32 max);			/* any context */
 int seep_tab_init(void);
 void seep_tab_exit(void);
 bool seep_tab_resize(u32 extra);			/* may sleep, table mutex */
@@ -411,12 +415,7 @@ static inline u64 seep_rec_faults(const struct seep_rec *rec, u32 mode)
 	       atomic64_read(&rec->faults[mode | SEEP_F_WRITE]);
 }
 
-/* room.c: who gets a record when there are too few */
-int seep_room_init(void);
-void seep_room_exit(void);
-bool seep_room_left(kuid_t charged, u32 max);			/* any context */
-void seep_room_count(kuid_t charged, int more);			/* tab.lock */
-void seep_room_missed(void);					/* any context */
+/* room.c: which processes have a record when there are too few */
 void seep_room_pass(struct list_head *graves);			/* may sleep, table mutex */
 
 /* owner.c: the owner of a record, the record of a process */

@@ -157,7 +157,7 @@ static struct seep_room_side *choose(struct seep_room *r, const struct seep_room
 /**
  * seep_room_next() - the next exchange
  * @r: after the last seep_room_consider()
- * @newcomer: out: who gets a record
+ * @newcomer: out: it gets a record
  * @rec: out: the record that is given up
  *
  * The caller carries it out before the next call, which then finds other numbers of records.

@@ -13,7 +13,7 @@
  * compared there as well, unless the giver has more than half of the table, or more than
  * twice as many records as the taker.
  *
- * For example a table has 1000 records, 500 of root and 500 of user A, who has forked them
+ * For example a table has 1000 records, 500 of root and 500 of children of user A
  * with 200 MB each. The first service of user B leaks 5 MB: B takes the lightest record of
  * A, because 500 is more than twice 1. B gets records like this until B has 166 and A 334.
  *
