@@ -7,6 +7,7 @@
 # timeout: 900
 # no-debug: the checkers cost more instructions than what is measured
 # only-amd64: the hook measured is a tracepoint that only x86 has
+# shellcheck disable=SC2119 # fault_cost without a command
 . "$(dirname "$0")/lib.sh"
 . "$top/tests/bench/measure.sh"
 max=16 n=400

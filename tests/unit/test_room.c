@@ -185,6 +185,8 @@ static void test_an_attacker_does_not_hide_a_service(void **state)
 		rest();
 		assert_true(proc[service].tracked);
 		assert_int_equal(n[5], 1);
+		/* of two that have the same number root is not the one that gives */
+		assert_int_equal(n[0], 128);
 	}
 }
 
