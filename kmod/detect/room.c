@@ -50,41 +50,45 @@ static bool before(const struct seep_room_side *a, const struct seep_room_side *
 	return a->poor != b->poor ? a->poor : a->weight > b->weight;
 }
 
+/* Where there are too many: the share with the most gives way. */
+static bool drops_before(const struct seep_room_side *a, const struct seep_room_side *b)
+{
+	return a->same != b->same ? a->same > b->same : before(b, a);
+}
+
 /**
  * seep_room_offer() - a process without a record may become a newcomer
  * @r: begun
  * @share: of its user
  * @weight: anonymous memory and swap, bytes
  * @nr: its pid
- *
- * Where there are too many of its share, or of all, the last of them drops out.
  */
 void seep_room_offer(struct seep_room *r, u32 share, u64 weight, u32 nr)
 {
-	struct seep_room_side new = { .weight = weight, .share = share, .nr = nr };
-	struct seep_room_side *c, *own = NULL, *last = r->newcomer;
-	u32 same = 0, got, given;
+	struct seep_room_side new = { .weight = weight, .share = share, .same = 1, .nr = nr };
+	struct seep_room_side *c, *last = &new;
+	u32 got, given;
 
 	if (weight < SEEP_ROOM_LEAST)
 		return;
 	new.poor = may_get(r, share, &got, &given);
 	for (c = r->newcomer; c < r->newcomer + r->newcomers; c++) {
-		if (before(last, c))
-			last = c;
 		if (c->share != share)
 			continue;
-		same++;
-		if (!own || before(own, c))
-			own = c;
+		c->same++;
+		new.same++;
 	}
-	if (same < SEEP_ROOM_OF_ONE && r->newcomers < SEEP_ROOM_MOVES) {
+	if (r->newcomers < SEEP_ROOM_MOVES) {
 		r->newcomer[r->newcomers++] = new;
 		return;
 	}
-	if (same >= SEEP_ROOM_OF_ONE)
-		last = own;
-	if (before(&new, last))
-		*last = new;
+	for (c = r->newcomer; c < r->newcomer + r->newcomers; c++)
+		if (drops_before(c, last))
+			last = c;
+	share = last->share;
+	*last = new;
+	for (c = r->newcomer; c < r->newcomer + r->newcomers; c++)
+		c->same -= c->share == share;
 }
 
 /* A place for the lightest record of @share that no other place has. */

@@ -29,7 +29,6 @@
 #define SEEP_ROOM_SHARE_BITS	12
 #define SEEP_ROOM_SHARES	(1U << SEEP_ROOM_SHARE_BITS)
 #define SEEP_ROOM_MOVES		64U	/* exchanges at a time, at most */
-#define SEEP_ROOM_OF_ONE	8U	/* those for newcomers of one share, at most */
 #define SEEP_ROOM_LEAST		(1ULL << 20)	/* weight of a newcomer, at least */
 
 /* A process without a record, or a record (rec) that may be given up for it. */
@@ -37,6 +36,7 @@ struct seep_room_side {
 	u64 weight;
 	u32 share;
 	bool poor;			/* of a newcomer: its share has few records */
+	u8 same;			/* of a newcomer: newcomers of its share, it included */
 	union {
 		u32 nr;			/* of a newcomer: its pid */
 		void *rec;		/* of a record; NULL: a place for one */
