@@ -86,6 +86,11 @@ static noinline bool take_slot(struct seep_acc *acc, struct mm_struct *mm)
 		seep_count(FAULTS_NO_MM);
 		return false;
 	}
+	if (mm == acc->refused && acc->changes == READ_ONCE(seep_tab_changes)) {
+		this_cpu_inc(seep_counters.n[acc->why]);
+		seep_count(FAULTS_UNTRACKED);
+		return false;
+	}
 	/* The record stays: mm lives as long as current runs in it. */
 	rec = seep_tab_find(mm) ?: seep_tab_get(mm);
 	if (!rec) {

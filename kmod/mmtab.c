@@ -20,6 +20,7 @@
 #include <linux/sched/task.h>
 #include <linux/slab.h>
 #include <linux/timekeeping.h>
+#include "detect/room.h"
 #include "seep.h"
 #include "trace.h"
 
@@ -48,6 +49,17 @@ static struct {
 } tab = {
 	.lock = __RAW_SPIN_LOCK_UNLOCKED(tab.lock),
 };
+
+bool seep_tab_refused;			/* there was no room for a process; READ_ONCE() */
+u32 *seep_tab_shares;			/* records by share; lock to change, READ_ONCE() */
+u32 seep_tab_changes;			/* tab.lock to change, smp_load_acquire() to read */
+
+/* A process that was refused a record may get one now. Context: tab.lock. */
+static void changed(void)
+{
+	/* The table first: pairs with smp_load_acquire() in get_new(). */
+	smp_store_release(&seep_tab_changes, seep_tab_changes + 1);
+}
 
 static struct hlist_head *bucket_of(const struct mm_struct *mm)
 {
@@ -83,7 +95,6 @@ static void identify(struct seep_rec *rec, struct mm_struct *mm, struct task_str
 	rec->pid = get_pid(task_tgid(owner)) ?: get_pid(task_tgid(current));
 	rec->seen_ns = ktime_get_mono_fast_ns();
 	rec->born_ns = leader->start_time;
-	rec->charged = seep_owner_charge(leader);
 	/* comm may be changing; its last byte is always NUL */
 	data_race(memcpy(rec->comm, leader->comm, sizeof(rec->comm)));
 	rec->comm[sizeof(rec->comm) - 1] = '\0';
@@ -109,17 +120,32 @@ void seep_tab_death(void)
 	clear_after(atomic_inc_return(&deaths));
 }
 
-/* Count why a mm gets no record. The worker will create one later. */
-static void refuse(u32 max)
+/* Why a process of @charged gets no record: SEEPAGE_COUNTER_*; 0: it gets one. */
+static u8 refusal(kuid_t charged, u32 max)
 {
-	if (READ_ONCE(tab.live) >= max) {
-		seep_count(TABLE_FULL);
-		clear_after(atomic_read(&deaths));	/* deaths from before it was full */
-	} else {
+	if (READ_ONCE(tab.live) >= max)
+		return SEEPAGE_COUNTER_TABLE_FULL;
+	if (!seep_tab_room(charged, max))
+		return SEEPAGE_COUNTER_SHARE_FULL;
+	return seep_pool_left() ? 0 : SEEPAGE_COUNTER_POOL_EMPTY;
+}
+
+/* Count why a mm gets no record. The worker will create one later. */
+static void refuse(u8 why)
+{
+	if (why == SEEPAGE_COUNTER_POOL_EMPTY) {
 		seep_count(POOL_EMPTY);
 		seep_kick();
+		seep_owner_missed();
+		return;
 	}
-	seep_owner_missed();
+	if (why == SEEPAGE_COUNTER_SHARE_FULL)
+		seep_count(SHARE_FULL);
+	else
+		seep_count(TABLE_FULL);
+	clear_after(atomic_read(&deaths));	/* deaths from before it was full */
+	if (!READ_ONCE(seep_tab_refused))
+		WRITE_ONCE(seep_tab_refused, true);
 }
 
 /* The pool is low, and not because the table is almost full. */
@@ -132,55 +158,145 @@ static bool needs_refill(u32 max)
 }
 
 /**
+ * seep_tab_share() - the share that the records of a user count for
+ * @charged: the user
+ *
+ * Users with the same hash have a share together.
+ *
+ * Context: any.
+ * Return: below SEEP_ROOM_SHARES; 0 for root.
+ */
+u32 seep_tab_share(kuid_t charged)
+{
+	if (uid_eq(charged, GLOBAL_ROOT_UID))
+		return 0;
+	return hash_32(__kuid_val(charged), SEEP_ROOM_SHARE_BITS) ?: 1;
+}
+
+/**
+ * seep_tab_room() - may a user have one more record, as far as his share goes?
+ * @charged: the user
+ * @max: max_processes
+ *
+ * READ_ONCE() pairs with WRITE_ONCE() in count().
+ *
+ * Context: any; a hint without tab.lock.
+ */
+bool seep_tab_room(kuid_t charged, u32 max)
+{
+	u32 share = seep_tab_share(charged);
+
+	return READ_ONCE(seep_tab_shares[share]) < seep_room_cap(share, max);
+}
+
+/* One record more or less. Context: tab.lock. */
+static void count(const struct seep_rec *rec, int more)
+{
+	u32 *n = &seep_tab_shares[seep_tab_share(rec->charged)];
+
+	WRITE_ONCE(tab.live, tab.live + more);
+	WRITE_ONCE(*n, *n + more);
+	changed();
+}
+
+static kuid_t charge(struct task_struct *owner)
+{
+	return seep_owner_charge(READ_ONCE(owner->group_leader));
+}
+
+/* Put an empty record into the table. Context: tab.lock. */
+static void publish(struct seep_rec *rec, struct mm_struct *mm, struct task_struct *owner,
+		    kuid_t charged)
+{
+	identify(rec, mm, owner);
+	rec->charged = charged;
+	rec->id = ++tab.last_id;
+	rec->pmu = seep_pmu_take();
+	list_add_tail_rcu(&rec->all, &seep_tab_all);
+	hlist_add_head_rcu(&rec->hash, bucket_of(mm));
+	count(rec, 1);
+	seep_count(BIRTHS);
+}
+
+/* seep_tab_birth(); @why: out: SEEPAGE_COUNTER_* that counts why there is none, or 0. */
+static struct seep_rec *birth(struct mm_struct *mm, struct task_struct *owner, u8 *why)
+{
+	u32 max = seep_config_value(SEEPAGE_CFG_MAX_PROCESSES);
+	struct seep_rec *rec = NULL, *born = NULL;
+	kuid_t charged = charge(owner);
+	unsigned long flags;
+
+	*why = 0;
+	if (seep_disabled())
+		return NULL;
+	/*
+	 * Refuse without the lock: otherwise processes without a record would contend for
+	 * it. READ_ONCE() in refusal() pairs with WRITE_ONCE() in count().
+	 */
+	*why = refusal(charged, max);
+	if (*why)
+		goto refuse;
+	seep_lock(&tab.lock, flags);
+	rec = seep_tab_find(mm);	/* another thread may have created it */
+	if (!rec) {
+		*why = refusal(charged, max);
+		born = *why ? NULL : seep_pool_take();
+		rec = born;
+	}
+	if (born)
+		publish(born, mm, owner, charged);
+	else if (!rec && !*why)
+		*why = SEEPAGE_COUNTER_POOL_EMPTY;
+	seep_unlock(&tab.lock, flags);
+	if (born)
+		trace_seepage_birth(born);
+	if (needs_refill(max))
+		seep_kick();
+refuse:
+	if (*why)
+		refuse(*why);
+	return rec;
+}
+
+/**
  * seep_tab_birth() - create the record of a mm, or find the one it has
  * @mm: in use
  * @owner: runs in it, or will
  *
  * Context: RCU; any lock may be held, not NMI.
- * Return: NULL when the table is full or the pool is empty; both are counted.
+ * Return: NULL when there is no room or the pool is empty; both are counted.
  */
 struct seep_rec *seep_tab_birth(struct mm_struct *mm, struct task_struct *owner)
 {
-	u32 max = seep_config_value(SEEPAGE_CFG_MAX_PROCESSES);
-	struct seep_rec *rec;
-	unsigned long flags;
-	bool born = false;
+	u8 why;
 
-	/*
-	 * Refuse without the lock: otherwise every fault of every process without a
-	 * record would contend for it. READ_ONCE() pairs with WRITE_ONCE() below and in
-	 * unpublish().
-	 */
-	if (seep_disabled())
-		return NULL;
-	if (READ_ONCE(tab.live) >= max || !seep_pool_left()) {
-		refuse(max);
+	return birth(mm, owner, &why);
+}
+
+/*
+ * seep_tab_get() where no record was found. That there is no room is remembered in the
+ * cache of this CPU, for later faults. Context: interrupts off, RCU.
+ */
+static noinline struct seep_rec *get_new(struct mm_struct *mm)
+{
+	/* before the table is read: pairs with smp_store_release() in changed() */
+	u32 changes = smp_load_acquire(&seep_tab_changes);
+	struct seep_acc *acc = this_cpu_ptr(&seep_acc);
+	struct seep_rec *rec = seep_tab_find(mm);
+	u8 why;
+
+	if (rec)
+		return rec;
+	if (current->flags & PF_KTHREAD) {
+		seep_owner_missed();	/* it only borrows the mm and cannot own it */
 		return NULL;
 	}
-	seep_lock(&tab.lock, flags);
-	rec = seep_tab_find(mm);	/* another thread may have created it */
-	if (rec)
-		goto unlock;
-	if (tab.live < max)
-		rec = seep_pool_take();
-	if (!rec)
-		goto unlock;
-	identify(rec, mm, owner);
-	rec->id = ++tab.last_id;
-	rec->pmu = seep_pmu_take();
-	WRITE_ONCE(tab.live, tab.live + 1);
-	list_add_tail_rcu(&rec->all, &seep_tab_all);
-	hlist_add_head_rcu(&rec->hash, bucket_of(mm));
-	seep_count(BIRTHS);
-	born = true;
-unlock:
-	seep_unlock(&tab.lock, flags);
-	if (!rec)
-		refuse(max);
-	else if (born)
-		trace_seepage_birth(rec);
-	if (needs_refill(max))
-		seep_kick();
+	rec = birth(mm, seep_owner_of(current, mm), &why);
+	if (why) {
+		acc->refused = why == SEEPAGE_COUNTER_POOL_EMPTY ? NULL : mm;
+		acc->why = why;
+		acc->changes = changes;
+	}
 	return rec;
 }
 
@@ -189,18 +305,14 @@ unlock:
  * @mm: current->mm
  *
  * Context: interrupts off, any lock may be held, not NMI.
- * Return: NULL when the table is full or the pool is empty; both are counted.
+ * Return: NULL when there is no room or the pool is empty; both are counted.
  */
 struct seep_rec *seep_tab_get(struct mm_struct *mm)
 {
 	struct seep_rec *rec;
 
 	rcu_read_lock();
-	rec = seep_tab_find(mm);
-	if (!rec && current->flags & PF_KTHREAD)
-		seep_owner_missed();	/* it only borrows the mm and cannot own it */
-	else if (!rec)
-		rec = seep_tab_birth(mm, seep_owner_of(current, mm));
+	rec = seep_tab_find(mm) ?: get_new(mm);
 	rcu_read_unlock();
 	return rec;
 }
@@ -245,8 +357,12 @@ bool seep_tab_resize(u32 extra)
 {
 	u32 max = seep_config_value(SEEPAGE_CFG_MAX_PROCESSES);
 	u32 want = spare_records(max) + extra;
+	unsigned long flags;
 
 	lockdep_assert_held(&seep_table_mutex);
+	seep_lock(&tab.lock, flags);
+	changed();			/* max_processes may be another one */
+	seep_unlock(&tab.lock, flags);
 	while (seep_pool_left() < want && seep_tab_count() + seep_pool_left() < max) {
 		if (!seep_pool_add())
 			return false;
@@ -257,24 +373,40 @@ bool seep_tab_resize(u32 extra)
 	return true;
 }
 
-/* Pairs with WRITE_ONCE() in unpublish(). */
+/* Pairs with WRITE_ONCE() in retract(). */
 static bool is_dead(const struct seep_rec *rec)
 {
 	return READ_ONCE(rec->dead);
 }
 
-/* Take a record out of the table. RCU readers may still see it. */
+/* Take a record out of the table. RCU readers may still see it. Context: tab.lock. */
+static void __cold retract(struct seep_rec *rec)
+{
+	WRITE_ONCE(rec->dead, true);
+	hlist_del_rcu(&rec->hash);
+	list_del_rcu(&rec->all);
+	count(rec, -1);
+}
+
 static void __cold unpublish(struct seep_rec *rec, struct list_head *graves)
 {
 	unsigned long flags;
 
 	seep_lock(&tab.lock, flags);
-	WRITE_ONCE(rec->dead, true);
-	hlist_del_rcu(&rec->hash);
-	list_del_rcu(&rec->all);
-	WRITE_ONCE(tab.live, tab.live - 1);
+	retract(rec);
 	seep_unlock(&tab.lock, flags);
 	list_move_tail(&rec->hot, graves);
+}
+
+/* Fold what CPUs hold for records that are out of the table. */
+static void __cold settle(struct list_head *graves)
+{
+	struct seep_rec *rec;
+
+	seep_account_fold(is_dead);
+	seep_pmu_leave(is_dead);
+	list_for_each_entry(rec, graves, hot)
+		seep_pmu_bury(rec);
 }
 
 /**
@@ -298,12 +430,57 @@ void __cold seep_tab_bury(struct list_head *graves)
 		if (!(++n % SEEP_RESCHED_EVERY))
 			cond_resched();
 	}
-	if (list_empty(graves))
+	if (!list_empty(graves))
+		settle(graves);
+}
+
+/**
+ * seep_tab_exchange() - give up a record for the mm of another process
+ * @old: in the table, not in the list of suspects
+ * @mm: in use
+ * @owner: runs in it
+ * @graves: list that @old is added to, by its member hot; for seep_tab_given_up()
+ *
+ * Nothing is done when the mm has got a record, its user has no room or the pool is empty.
+ *
+ * Context: seep_table_mutex and RCU; any lock may be held.
+ */
+void __cold seep_tab_exchange(struct seep_rec *old, struct mm_struct *mm,
+			      struct task_struct *owner, struct list_head *graves)
+{
+	u32 max = seep_config_value(SEEPAGE_CFG_MAX_PROCESSES);
+	kuid_t charged = charge(owner);
+	struct seep_rec *rec = NULL;
+	unsigned long flags;
+
+	seep_lock(&tab.lock, flags);
+	if (!seep_tab_find(mm) &&
+	    (uid_eq(charged, old->charged) || seep_tab_room(charged, max)))
+		rec = seep_pool_take();
+	if (rec) {
+		retract(old);
+		publish(rec, mm, owner, charged);
+	}
+	seep_unlock(&tab.lock, flags);
+	if (!rec)
 		return;
-	seep_account_fold(is_dead);
-	seep_pmu_leave(is_dead);
-	list_for_each_entry(rec, graves, hot)
-		seep_pmu_bury(rec);
+	list_move_tail(&old->hot, graves);
+	seep_count(EXCHANGED);
+	trace_seepage_birth(rec);
+}
+
+/**
+ * seep_tab_given_up() - no CPU counts any more for records that were given up
+ * @graves: from seep_tab_exchange()
+ *
+ * Their processes live, and may have found the record just before it left the table.
+ *
+ * Context: process, may sleep for a grace period, seep_table_mutex.
+ */
+void __cold seep_tab_given_up(struct list_head *graves)
+{
+	synchronize_rcu();
+	settle(graves);
 }
 
 /**
@@ -379,7 +556,8 @@ u32 seep_tab_count_alive(void)
  */
 u64 seep_tab_bytes(void)
 {
-	return seep_pool_bytes() + (sizeof(struct hlist_head) << HASH_BITS);
+	return seep_pool_bytes() + (sizeof(struct hlist_head) << HASH_BITS) +
+	       SEEP_ROOM_SHARES * sizeof(*seep_tab_shares);
 }
 
 /**
@@ -391,8 +569,12 @@ u64 seep_tab_bytes(void)
 int __init seep_tab_init(void)
 {
 	tab.bucket = kvcalloc(1U << HASH_BITS, sizeof(*tab.bucket), GFP_KERNEL);
-	if (!tab.bucket)
+	seep_tab_shares = kcalloc(SEEP_ROOM_SHARES, sizeof(*seep_tab_shares), GFP_KERNEL);
+	if (!tab.bucket || !seep_tab_shares) {
+		kvfree(tab.bucket);
+		kfree(seep_tab_shares);
 		return -ENOMEM;
+	}
 	mutex_lock(&seep_table_mutex);
 	seep_tab_resize(0);
 	mutex_unlock(&seep_table_mutex);
@@ -418,4 +600,5 @@ void __cold seep_tab_exit(void)
 	synchronize_rcu();
 	seep_tab_free(&graves);
 	kvfree(tab.bucket);
+	kfree(seep_tab_shares);
 }

@@ -48,14 +48,11 @@ struct task_struct *seep_owner_of(struct task_struct *t, const struct mm_struct 
 	return t;
 }
 
-/* Context: task_lock(). Return: true: no further process is of interest. */
-typedef bool visit_fn(struct task_struct *t, void *arg);
-
 /*
  * Call @visit for the first thread of @process that runs in a mm of its own. task_lock()
  * keeps t->mm stable meanwhile. Context: RCU. Return: what @visit returned.
  */
-static bool visit_user_thread(struct task_struct *process, visit_fn *visit, void *arg)
+static bool visit_user_thread(struct task_struct *process, seep_visit_fn *visit, void *arg)
 {
 	struct task_struct *t;
 	bool found, enough = false;
@@ -88,7 +85,7 @@ static struct pid *next_pid(struct pid_namespace *ns, int *nr)
  * which a process keeps for life, so one that lives during the whole walk is visited once.
  * Every 64 pids RCU is left. Context: process, may sleep.
  */
-static void visit_processes(visit_fn *visit, void *arg)
+static void visit_processes(seep_visit_fn *visit, void *arg)
 {
 	bool enough = false;
 	struct task_struct *p;
@@ -125,13 +122,17 @@ void seep_owner_missed(void)
 		WRITE_ONCE(missed, true);
 }
 
-/* Give the mm of @t a record, or count it in *@arg. */
+/* Give the mm of @t a record; count it in *@arg if the pool is empty. */
 static bool adopt(struct task_struct *t, void *arg)
 {
 	u32 *missing = arg;
 
-	if (!seep_tab_find(t->mm) && (!seep_pool_left() || !seep_tab_birth(t->mm, t)))
+	if (seep_tab_find(t->mm))
+		return false;
+	if (!seep_pool_left() && !seep_tab_full())
 		++*missing;
+	else
+		seep_tab_birth(t->mm, t);	/* a refusal is for room.c to settle */
 	return false;
 }
 
@@ -313,6 +314,29 @@ struct seep_rec *seep_owner_at(struct pid_namespace *ns, int nr)
 	rec = pid ? known_by(pid) : NULL;
 	rcu_read_unlock();
 	return rec;
+}
+
+/**
+ * seep_owner_visit() - visit the process with the next pid, if the pid is one of a process
+ * @nr: last pid, 0 at first; advanced
+ * @visit: called under task_lock() for a thread that runs in a mm of its own; must not sleep
+ * @arg: argument of @visit
+ *
+ * Context: process.
+ * Return: false at the end.
+ */
+bool seep_owner_visit(int *nr, seep_visit_fn *visit, void *arg)
+{
+	struct task_struct *p;
+	struct pid *pid;
+
+	rcu_read_lock();
+	pid = next_pid(&init_pid_ns, nr);
+	p = pid ? pid_task(pid, PIDTYPE_TGID) : NULL;
+	if (p && !(p->flags & PF_KTHREAD))
+		visit_user_thread(p, visit, arg);
+	rcu_read_unlock();
+	return pid;
 }
 
 /**

@@ -226,6 +226,9 @@ struct seep_acc {
 		struct seep_rec *rec;	/* record of mm, or NULL */
 	} slot[2];
 	u32 busy;			/* inside our own code: faults count as nested */
+	u8 why;				/* refused is counted so: SEEPAGE_COUNTER_* */
+	u32 changes;			/* seep_tab_changes before refused was refused */
+	const struct mm_struct *refused;	/* mm without a record, or NULL */
 };
 
 #define SEEP_NO_MM	((struct mm_struct *)1UL)
@@ -386,6 +389,11 @@ u64 seep_pool_bytes(void);
 
 /* mmtab.c */
 extern struct mutex seep_table_mutex;	/* held by readers and the worker; taken before tab.lock */
+extern u32 seep_tab_changes;		/* another one after each change; any context */
+extern bool seep_tab_refused;		/* some process has no record; a hint, any context */
+extern u32 *seep_tab_shares;		/* records by share; a hint without tab.lock */
+u32 seep_tab_share(kuid_t charged);				/* any context */
+bool seep_tab_room(kuid_t charged, u32 max);			/* any context */
 int seep_tab_init(void);
 void seep_tab_exit(void);
 bool seep_tab_resize(u32 extra);			/* may sleep, table mutex */
@@ -395,6 +403,9 @@ struct seep_rec *seep_tab_get(struct mm_struct *mm);		/* irqs off, any lock held
 struct seep_rec *seep_tab_birth(struct mm_struct *mm, struct task_struct *owner); /* RCU */
 void seep_tab_exec(void);					/* preemption off */
 void seep_tab_bury(struct list_head *graves);			/* may sleep, table mutex */
+void seep_tab_exchange(struct seep_rec *old, struct mm_struct *mm, struct task_struct *owner,
+		       struct list_head *graves);		/* RCU, table mutex */
+void seep_tab_given_up(struct list_head *graves);		/* may sleep, table mutex */
 void seep_tab_free(struct list_head *graves);			/* may sleep, no table mutex */
 u32 seep_tab_count(void);
 bool seep_tab_full(void);
@@ -422,6 +433,9 @@ static inline u64 seep_rec_faults(const struct seep_rec *rec, u32 mode)
 	       atomic64_read(&rec->faults[mode | SEEP_F_WRITE]);
 }
 
+/* room.c: which processes have a record when there are too few */
+void seep_room_pass(struct list_head *graves);			/* may sleep, table mutex */
+
 /* owner.c: the owner of a record, the record of a process */
 struct pid_namespace;
 struct task_struct *seep_owner_of(struct task_struct *t, const struct mm_struct *mm); /* RCU */
@@ -430,6 +444,9 @@ void seep_owner_adopt_all(void);				/* may sleep, table mutex */
 bool seep_owner_refresh(struct seep_rec *rec);			/* may sleep, table mutex */
 struct seep_rec *seep_owner_rec(struct task_struct *process, bool *exiting); /* RCU, table mutex */
 struct seep_rec *seep_owner_at(struct pid_namespace *ns, int nr);	/* table mutex */
+/* Context: task_lock(); must not sleep. Return: true: no further process is of interest. */
+typedef bool seep_visit_fn(struct task_struct *t, void *arg);
+bool seep_owner_visit(int *nr, seep_visit_fn *visit, void *arg);
 bool seep_owner_is(struct task_struct *p, kuid_t uid);		/* RCU */
 kuid_t seep_owner_charge(struct task_struct *p);		/* RCU */
 bool seep_owner_next_of(kuid_t uid, struct pid_namespace *ns, int *nr);	/* may sleep, no lock */

@@ -130,6 +130,8 @@ static void pass(bool full, const struct seep_conf *c, struct list_head *graves)
 	cost_begin(&k);
 	bury_the_dead(graves);
 	WRITE_ONCE(starved, !seep_tab_resize(0));
+	if (full)
+		seep_room_pass(graves);
 	tick.suspects = seep_sample_pass(full, c);
 	cost = cost_end(&k);
 	trace_seepage_tick(full, seep_tab_count(), cost);

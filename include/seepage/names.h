@@ -207,7 +207,7 @@
 	X(BIRTHS, births, "processes",							\
 	  "Processes that began to be tracked.")					\
 	X(DEATHS, deaths, "processes",							\
-	  "Tracked processes that ended.")						\
+	  "Tracked processes that ended, or that are no longer tracked (exchanged).")	\
 	X(EXECS, execs, "programs",							\
 	  "Programs executed.")								\
 	X(FORKS, forks, "processes",							\
@@ -249,7 +249,12 @@
 	  "too many.")									\
 	X(PMC_UNLEARNED, pmc_unlearned, "passes",					\
 	  "Passes of processes of which nothing was learned because there were "	\
-	  "too many.")
+	  "too many.")									\
+	X(SHARE_FULL, share_full, "attempts",						\
+	  "Attempts to track a process that were refused because half of "		\
+	  "max_processes are tracked for its user.")					\
+	X(EXCHANGED, exchanged, "processes",						\
+	  "Processes no longer tracked, in favour of others (see max_processes).")
 
 /* Each list has one entry for each value of its enum; UNSPEC, where there is one, has none. */
 #define SEEPAGE_ONE(...)	+ 1

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Room: which processes have a record when there are more of them than records.
+ *
+ * The table refuses a process when it is full, or when half of it is charged to one user
+ * other than root. Processes without a record are looked at in full passes, a part of them
+ * in each. They get a record if there is room by then, or take one that is lighter
+ * (detect/room.h). A record is given up only when it is not under watch and has no alert.
+ *
+ * Context: process, may sleep. Lock: seep_table_mutex for everything here.
+ */
+#include <linux/mm.h>
+#include <linux/sched/signal.h>
+#include <linux/slab.h>
+#include "detect/room.h"
+#include "publish.h"
+#include "read.h"
+#include "seep.h"
+
+#define VISITS		8192U		/* pids looked at in a full pass, at most */
+#define HEAVY		BIT_ULL(62)	/* weight of what must not go for a heavier one */
+
+static struct {				/* seep_table_mutex */
+	int nr;				/* pid that the last pass stopped at */
+	bool again;			/* some process had no record since pid 1 */
+} walk;
+
+static u64 weight_of(struct mm_struct *mm)
+{
+	return seep_counter_bytes(mm, MM_ANONPAGES) + seep_counter_bytes(mm, MM_SWAPENTS);
+}
+
+/* Create the record of a process, or offer the process. Context: task_lock(). */
+static bool look(struct task_struct *t, void *arg)
+{
+	kuid_t charged = seep_owner_charge(t->group_leader);
+	struct seep_room *r = arg;
+
+	if (seep_tab_find(t->mm))
+		return false;
+	walk.again = true;
+	if (seep_tab_full() || !seep_tab_room(charged, r->max))
+		seep_room_offer(r, seep_tab_share(charged), weight_of(t->mm), t->tgid);
+	else if (seep_pool_left())
+		seep_tab_birth(t->mm, t);
+	else
+		seep_owner_missed();
+	return false;
+}
+
+/* Look at the next processes. */
+static void look_on(struct seep_room *r)
+{
+	u32 n = 0;
+
+	if (!walk.nr) {
+		WRITE_ONCE(seep_tab_refused, false);
+		walk.again = false;
+	}
+	while (seep_owner_visit(&walk.nr, look, r)) {
+		if (++n == VISITS)
+			return;		/* the next pass goes on */
+		if (!(n % SEEP_RESCHED_EVERY))
+			cond_resched();
+	}
+	walk.nr = 0;
+	if (walk.again)
+		WRITE_ONCE(seep_tab_refused, true);
+}
+
+/* An alert of the group that would have one member less. */
+static bool in_alert(const struct seep_group *g)
+{
+	return g && (g->notified.alerted | g->notified.pending ||
+		     (g->history && g->history->det.state));
+}
+
+/* Records that may be given up. A floor that rises counts double. */
+static void consider(struct seep_room *r)
+{
+	struct seep_rec *rec;
+	u64 weight;
+	u32 n = 0;
+
+	seep_for_each_rec(rec) {
+		if (!(++n % SEEP_RESCHED_EVERY))
+			cond_resched();
+		if (!rec->ready || rec->det.state || seep_suspect_is(rec) ||
+		    rec->notified.alerted || rec->notified.pending)
+			continue;
+		weight = weight_of(rec->mm) << rec->det.slow_rose;
+		if (in_alert(rec->group)) {
+			if (rec->group->n == 1)
+				continue;
+			weight |= HEAVY;
+		}
+		seep_room_consider(r, seep_tab_share(rec->charged), weight, rec);
+	}
+}
+
+/* Argument of take(). */
+struct move {
+	struct seep_room_side newcomer;
+	struct seep_rec *rec;		/* given up for it */
+	struct list_head *graves;
+};
+
+/* Context: task_lock(). */
+static bool take(struct task_struct *t, void *arg)
+{
+	struct move *m = arg;
+
+	if (t->tgid == m->newcomer.nr)	/* it is still there */
+		seep_tab_exchange(m->rec, t->mm, t, m->graves);
+	return true;
+}
+
+/* Carry the exchanges out. Empty records first: nothing is given up while memory is short. */
+static void exchange(struct seep_room *r, struct list_head *graves)
+{
+	struct move m = { .graves = graves };
+	void *given;
+	int nr;
+
+	while (seep_room_next(r, &m.newcomer, &given)) {
+		m.rec = given;
+		if (!seep_pool_left() && !seep_pool_add())
+			return;
+		nr = m.newcomer.nr - 1;
+		if (!atomic_read(&m.rec->cpus))	/* a CPU that counts for it has use for it */
+			seep_owner_visit(&nr, take, &m);
+		cond_resched();
+	}
+}
+
+/**
+ * seep_room_pass() - look at processes without a record
+ * @graves: list that records are added to that were given up, as by seep_tab_bury()
+ *
+ * Context: process, may sleep, seep_table_mutex, outside a pass of samples.
+ */
+void seep_room_pass(struct list_head *graves)
+{
+	struct seep_room *r;
+	struct seep_rec *rec;
+	LIST_HEAD(given);
+
+	lockdep_assert_held(&seep_table_mutex);
+	if (!READ_ONCE(seep_tab_refused) && !walk.nr)
+		return;
+	r = kmalloc(sizeof(*r), GFP_NOWAIT | __GFP_NOWARN);
+	if (!r)
+		return;
+	seep_room_begin(r, seep_tab_shares, seep_config_value(SEEPAGE_CFG_MAX_PROCESSES));
+	look_on(r);
+	if (r->newcomers) {
+		seep_room_ask(r);
+		consider(r);
+		exchange(r, &given);
+	}
+	kfree(r);
+	if (list_empty(&given))
+		return;
+	seep_tab_given_up(&given);
+	list_for_each_entry(rec, &given, hot)
+		seep_group_leave(rec);
+	seep_publish_gone(&given);
+	list_splice_tail(&given, graves);
+}

@@ -1,0 +1,93 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# A plain user fills the table with sleeping processes, which each have 32 MB in common, and
+# does so again from a user namespace with a uid for each. He gets half of the table. A
+# service of another user that is started later is tracked, and its leak is told; a leak of
+# his own is too. Then the exchanges come to an end.
+# vm: --smp 2 --mem 1024
+# takes: 60
+# timeout: 240
+. "$(dirname "$0")/lib.sh"
+max=64 crowd=150
+nobody=(setpriv --reuid 65534 --regid 65534 --clear-groups --bounding-set=-all)
+service=(setpriv --reuid 1 --regid 1 --clear-groups)
+# Copies where every user can reach them; the checkout may be in a home directory.
+bin=$(mktemp -d /tmp/attack.XXXXXX)
+chmod 755 "$bin"
+install -m 755 "$top/build/tests/idle" "$top/tests/attack/table.py" "$bin"
+
+status() { seepage -j status | field "$1"; }
+fresh() {
+	load max_processes=$max sample_interval_ms=500 suspect_interval_ms=500 policy=classic \
+		warmup_s=0 min_process_size_mb=1 alert_confidence=20 max_cpu_permille=1000
+}
+told() { seepage -j alerts | jq -e "select(.pid == $1)" >/dev/null; }
+tracked() { seepage -j show "$1" >/dev/null 2>&1; }
+full() { (($(status .processes) >= max - 2)); }
+# records_of FILTER: how many records users have that FILTER takes
+records_of() { seepage -j ps | jq "[.[] | select(.uid | $1)] | length"; }
+
+# attack FILTER [--namespace]: 150 processes, of users that FILTER takes
+attack() {
+	local filter=$1 n line
+	shift
+	fresh
+	rm -f in out
+	mkfifo in out
+	"${nobody[@]}" "$bin/table.py" $crowd 32768 "$@" <in >out &
+	attacker=$!
+	exec 7>in 8<out
+	if [[ ${1-} ]]; then
+		read -r -t 60 line <&8 || die "no answer from table.py"
+		echo "0 100000 65536" >"/proc/${line#map }/uid_map"
+		echo "0 100000 65536" >"/proc/${line#map }/gid_map"
+		echo >&7
+	fi
+	read -r -t 60 line <&8 || die "no answer from table.py"
+	assert_eq "$line" ready "table.py"
+	# what else there is, of root: the table is full
+	"$top/build/tests/idle" 60 >/dev/null &
+	others=$!
+	wait_for 20 full
+	n=$(records_of "$filter")
+	echo "attacker $*: $n of $max records for $((crowd + 1)) processes, share_full" \
+		"$(status .counters.share_full)"
+	((n > max / 4)) || die "$n records for the attacker: he filled nothing"
+	((n <= max / 2)) || die "$n of $max records for one user"
+	(($(status .counters.share_full) > 0)) || die "share_full is 0"
+
+	"${service[@]}" "$bin/idle" 1 4000 >leak.out &
+	leak_parent=$!
+	wait_for 10 test -s leak.out
+	read -r leak <leak.out
+	wait_for 15 tracked "$leak"
+	"${nobody[@]}" "$bin/idle" 1 8000 >own.out &
+	own_parent=$!
+	wait_for 10 test -s own.out
+	read -r own <own.out
+	wait_for 30 told "$leak"
+	# heavier than what he has, once it has grown to twice 32 MB
+	[[ ${1-} ]] || wait_for 30 told "$own"
+	n=$(records_of "$filter")
+	((n <= max / 2)) || die "$n of $max records for one user, after exchanges"
+	disperse $leak_parent $own_parent
+	n=$(status .counters.exchanged)
+	echo "the service and the leak are told, $n exchanged"
+	((n > 0)) || die "nothing was exchanged"
+}
+
+at_rest() {
+	local before
+	before=$(status .counters.exchanged)
+	read -r -t 5 <>never || true	# and nobody comes or goes
+	# each program that looks may be exchanged itself
+	(($(status .counters.exchanged) - before <= 2))
+}
+
+mkfifo never
+sysctl -qw kernel.unprivileged_userns_clone=1 2>/dev/null || true
+attack '. == 65534'
+wait_for 30 at_rest
+disperse $attacker $others
+attack '. == 65534 or (. >= 100000 and . < 165536)' --namespace
+disperse $attacker $others
