@@ -27,7 +27,7 @@
 #include "publish.h"
 #include "seep.h"
 
-#define HASH_BITS	8
+#define HASH_BITS	7
 #define MAX_GROUPS	4096
 #define MAX_HISTORIES	256
 #define MAX_EMPTY	128

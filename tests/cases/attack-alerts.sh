@@ -23,6 +23,8 @@ status() { seepage -j status | field "$1"; }
 reached() { (($(status "$1") >= $2)); }
 told() { seepage -j alerts | jq -e "select(.pid == $1 and .state != \"exited\")" >/dev/null; }
 
+flood_is_over() { ! pgrep flood >/dev/null; }
+
 # late_ms PID: from the change of state to its alert
 late_ms() {
 	sed -nE 's/^.* ([0-9.]+): seepage_(state|alert): (.*)$/\1 \2 \3/p' $tracing/trace |
@@ -71,6 +73,11 @@ attack() {
 		die "$name: the flood has more than half of the ring"
 	jq -se '[.[].seq] as $s | $s == ($s | sort | unique)' ring >/dev/null || die "$name: numbers do not ascend"
 	assert_eq "$(status .seq_first)" "$(jq -s '.[0].seq' ring)" "$name: seq_first"
+	# A reader is told of what is missing in between.
+	seepage -j watch --no-cold --since "$seq" --timeout 2 >watched
+	jq -se --argjson seq "$seq" '.[0].seq == $seq and any(.lost) and
+		([.[] | if .lost then .lost.to + 1 - .lost.from else 1 end] | add) == .[-1].seq + 1 - $seq' watched >/dev/null ||
+		die "$name: watch says: $(jq -c '[.seq, .lost]' watched | head -n 5 | tr '\n' ' ')"
 	reached .counters.alerts_overwritten 1 || die "$name: nothing was overwritten"
 	jq -se 'map(select(.comm == "flood")) | any(.state == "runaway" and .limit == "rlimit_as") and
 		all(.severity <= 6)' ring >/dev/null ||
@@ -79,9 +86,8 @@ attack() {
 		"$name: severity of the leak"
 	kill $leaking
 	wait $leaking 2>/dev/null || true
-	wait_long 60 grown_quiet
+	wait_long 60 flood_is_over
 }
-grown_quiet() { ! pgrep flood >/dev/null; }
 
 attack plain
 attack namespace 20
