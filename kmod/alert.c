@@ -7,6 +7,12 @@
  * recovers and when it exits. Two limits apply: one alert per process in
  * alert_interval_s, unless it gets worse, and alerts_per_minute for all. An alert that a
  * limit holds back is counted, and sent when the limit allows, if it is still true then.
+ * An exit is sent whatever the limits and counts for none, as there is one for each alert
+ * at most.
+ *
+ * A user other than root has a share of the minute and of the ring (quota.h). When its
+ * share of the ring is used up, its own oldest alert makes space: sequence numbers ascend
+ * but have a gap where that alert was, as for all alerts that were overwritten.
  *
  * Context: process, may sleep. Lock: seep_table_mutex for everything here.
  */
@@ -20,10 +26,13 @@
 #define RING_SIZE	256
 
 /* All of this: seep_table_mutex. */
-static struct seep_alert *ring;		/* seq is at seq % RING_SIZE */
-static u64 first_seq = 1, next_seq = 1;	/* oldest in the ring, next to be given */
+static struct {				/* one allocation */
+	struct seep_alert ring[RING_SIZE];
+	struct seep_quota quota[SEEP_QUOTA_ROWS];
+} *mem;
+static LIST_HEAD(order);		/* the ring, by seq; empty slots first */
+static u64 next_seq = 1;		/* next to be given */
 static u64 minute_ns;			/* CLOCK_MONOTONIC, begin of the current minute */
-static u32 in_minute;			/* alerts sent in it */
 
 /* Subject of an alert: a process, or a group with one of its processes. */
 struct subject {
@@ -32,13 +41,15 @@ struct subject {
 	struct seep_notified *notified;	/* of the group or the process */
 };
 
-static bool within_minute_limit(u64 now)
+/* Take one of the alerts of the minute. */
+static bool within_minute_limit(u16 row, u64 now)
 {
 	if (now - minute_ns >= 60ULL * NSEC_PER_SEC) {
 		minute_ns = now;
-		in_minute = 0;
+		seep_quota_begin_minute();
 	}
-	return in_minute < seep_config_value(SEEPAGE_CFG_ALERTS_PER_MINUTE);
+	return seep_quota_take(row, SEEP_QUOTA_MINUTE,
+			       seep_config_value(SEEPAGE_CFG_ALERTS_PER_MINUTE));
 }
 
 /* alert_interval_s has passed, or the state is worse. */
@@ -52,38 +63,61 @@ static bool within_own_limit(const struct seep_notified *notified, u8 state, u64
 	return state > notified->worst;
 }
 
-static struct seep_alert *ring_slot(u64 seq)
+static void empty_slot(struct seep_alert *a)
 {
-	return &ring[seq % RING_SIZE];
+	seep_quota_give(a->row, SEEP_QUOTA_RING);
+	a->row = SEEP_QUOTA_ALL;
+	a->seq = 0;
 }
 
-/* Put an alert into the ring and publish it. @verdict NULL: that of the last sample. */
-static void push(const struct subject *subj, u8 prev, u8 state,
-		 const struct seep_verdict *verdict)
+/* A slot for an alert of @row, the last one in order. The oldest alert is overwritten. */
+static struct seep_alert *take_slot(u16 row)
 {
-	struct seep_alert *a = ring_slot(next_seq);
+	bool own = seep_quota_used_up(row, SEEP_QUOTA_RING, RING_SIZE);
+	struct seep_alert *a;
 
-	if (next_seq - first_seq == RING_SIZE) {
-		first_seq++;
+	list_for_each_entry(a, &order, order)
+		if (!own || a->row == row)
+			break;
+	if (a->seq)
 		seep_count(ALERTS_OVERWRITTEN);
-	}
+	empty_slot(a);
+	seep_quota_take(row, SEEP_QUOTA_RING, RING_SIZE);
+	a->row = row;
+	list_move_tail(&a->order, &order);
+	return a;
+}
+
+/*
+ * Put an alert into the ring and publish it. @verdict NULL: that of the last sample.
+ * Return: the alert.
+ */
+static const struct seep_alert *push(const struct subject *subj, u8 prev, u8 state,
+				     const struct seep_verdict *verdict)
+{
+	struct seep_alert *a = take_slot(seep_rec_row(subj->rec));
+
 	if (subj->group)
 		seep_view_fill_group(&a->view, subj->group, subj->rec);
 	else
 		seep_view_fill(&a->view, subj->rec);
 	if (verdict)
 		a->view.verdict = *verdict;
-	/* severity of an exit: that of the alert which ended */
-	a->view.verdict.state = state == SEEPAGE_STATE_EXITED ? subj->notified->alerted : state;
+	a->view.verdict.state = state;
+	if (state == SEEPAGE_STATE_EXITED) {
+		/* severity of an exit: that of the alert which ended */
+		a->view.verdict.state = subj->notified->alerted;
+		a->view.own_limit = subj->notified->own_limit;
+	}
 	seep_view_weigh(&a->view);
 	a->view.verdict.state = state;
 	a->seq = next_seq++;
 	a->time_ns = ktime_get_real_ns();
 	a->prev_state = prev;
-	in_minute++;
 	seep_count(ALERTS);
 	trace_seepage_alert(subj->rec, a->seq, prev, state);
 	seep_publish_alert(a);
+	return a;
 }
 
 /* Send an alert, or keep it pending while a limit holds it back. */
@@ -93,7 +127,8 @@ static void notify(const struct subject *subj, u8 prev, u8 state,
 	struct seep_notified *notified = subj->notified;
 	u64 now = ktime_get_ns();
 
-	if (!within_own_limit(notified, state, now) || !within_minute_limit(now)) {
+	if (!within_own_limit(notified, state, now) ||
+	    !within_minute_limit(seep_rec_row(subj->rec), now)) {
 		if (!notified->pending) {
 			seep_count(ALERTS_SUPPRESSED);
 			trace_seepage_alert(subj->rec, 0, prev, state);
@@ -102,7 +137,7 @@ static void notify(const struct subject *subj, u8 prev, u8 state,
 		return;
 	}
 	notified->pending = SEEPAGE_STATE_OK;
-	push(subj, prev, state, verdict);
+	notified->own_limit = push(subj, prev, state, verdict)->view.own_limit;
 	if (state == SEEPAGE_STATE_RECOVERED) {
 		notified->alerted = SEEPAGE_STATE_OK;
 		return;
@@ -251,9 +286,12 @@ void seep_alert_group_exited(struct seep_group *g, struct seep_rec *last)
  */
 const struct seep_alert *seep_alert_next(u64 seq)
 {
-	if (seq < first_seq)
-		seq = first_seq;
-	return seq < next_seq ? ring_slot(seq) : NULL;
+	const struct seep_alert *a;
+
+	list_for_each_entry(a, &order, order)
+		if (a->seq && a->seq >= seq)
+			return a;
+	return NULL;
 }
 
 /**
@@ -265,7 +303,9 @@ const struct seep_alert *seep_alert_next(u64 seq)
  */
 void seep_alert_range(u64 *first, u64 *last)
 {
-	*first = first_seq < next_seq ? first_seq : 0;
+	const struct seep_alert *a = seep_alert_next(0);
+
+	*first = a ? a->seq : 0;
 	*last = next_seq - 1;
 }
 
@@ -276,39 +316,49 @@ void seep_alert_range(u64 *first, u64 *last)
  */
 void seep_alert_reset(void)
 {
+	struct seep_alert *a;
+
 	mutex_lock(&seep_table_mutex);
-	first_seq = next_seq;
+	list_for_each_entry(a, &order, order)
+		empty_slot(a);
 	mutex_unlock(&seep_table_mutex);
 }
 
 /**
- * seep_alert_bytes() - memory of the ring
+ * seep_alert_bytes() - memory of the ring and of the table of users
  *
  * Context: any.
  */
 u64 seep_alert_bytes(void)
 {
-	return RING_SIZE * sizeof(*ring);
+	return sizeof(*mem);
 }
 
 /**
- * seep_alert_init() - allocate the ring
+ * seep_alert_init() - allocate the ring and the table of users
  *
  * Context: module init.
  * Return: 0 or -ENOMEM.
  */
 int __init seep_alert_init(void)
 {
-	ring = kvcalloc(RING_SIZE, sizeof(*ring), GFP_KERNEL);
-	return ring ? 0 : -ENOMEM;
+	int i;
+
+	mem = kvzalloc(sizeof(*mem), GFP_KERNEL);
+	if (!mem)
+		return -ENOMEM;
+	for (i = 0; i < RING_SIZE; i++)
+		list_add(&mem->ring[i].order, &order);
+	seep_quota_init(mem->quota);
+	return 0;
 }
 
 /**
- * seep_alert_exit() - free the ring
+ * seep_alert_exit() - free the ring and the table of users
  *
  * Context: module exit, when no reader and no worker is left.
  */
 void seep_alert_exit(void)
 {
-	kvfree(ring);
+	kvfree(mem);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Groups: all processes of one program in one cgroup, taken as one. A leak that is spread
- * over many processes, each too small to be judged, shows in their sum.
+ * Groups: all processes of one program and one user in one cgroup, taken as one. A leak
+ * that is spread over many processes, each too small to be judged, shows in their sum.
  *
  * The program is comm at the first sample: not every kernel lets a module read the
  * executable of a process. A group with one member is left to the verdict on that process.
@@ -11,6 +11,10 @@
  *
  * A group also learns how high the climbs of its members were that ended without an alert:
  * the next member may climb as high. That outlives the last member.
+ *
+ * The user is the one that a record is charged to. Without it in the key a user could make
+ * processes of the same name, raise what is excused to processes of another user, and see
+ * what those released. Groups are shared out by user (quota.h).
  *
  * Context: process, may sleep. Lock: seep_table_mutex for everything here.
  */
@@ -23,7 +27,7 @@
 #include "publish.h"
 #include "seep.h"
 
-#define HASH_BITS	8
+#define HASH_BITS	7
 #define MAX_GROUPS	4096
 #define MAX_HISTORIES	256
 #define MAX_EMPTY	128
@@ -33,21 +37,22 @@
 static struct hlist_head bucket[1 << HASH_BITS];
 static LIST_HEAD(all_groups);
 static LIST_HEAD(empty_groups);		/* without members; the first has been so for longest */
-static u32 groups, histories, empty;
 
-static struct hlist_head *bucket_of(const char *comm, u64 cgroup_id)
+static struct hlist_head *bucket_of(const char *comm, const struct seep_rec *rec)
 {
-	u32 h = jhash(comm, TASK_COMM_LEN, (u32)cgroup_id);
+	u32 h = jhash(comm, TASK_COMM_LEN,
+		      (u32)rec->creds.cgroup_id ^ __kuid_val(rec->charged));
 
 	return &bucket[hash_32(h, HASH_BITS)];
 }
 
-static struct seep_group *find(const char *comm, u64 cgroup_id)
+static struct seep_group *find(const char *comm, const struct seep_rec *rec)
 {
 	struct seep_group *g;
 
-	hlist_for_each_entry(g, bucket_of(comm, cgroup_id), hash)
-		if (g->cgroup_id == cgroup_id && !memcmp(g->comm, comm, sizeof(g->comm)))
+	hlist_for_each_entry(g, bucket_of(comm, rec), hash)
+		if (g->cgroup_id == rec->creds.cgroup_id && uid_eq(g->charged, rec->charged) &&
+		    !memcmp(g->comm, comm, sizeof(g->comm)))
 			return g;
 	return NULL;
 }
@@ -58,7 +63,7 @@ static void forget_history(struct seep_group *g)
 		return;
 	kfree(g->history);
 	g->history = NULL;
-	histories--;
+	seep_quota_give(g->row, SEEP_QUOTA_HISTORIES);
 }
 
 static void dissolve(struct seep_group *g)
@@ -66,38 +71,51 @@ static void dissolve(struct seep_group *g)
 	hlist_del(&g->hash);
 	list_del(&g->all);
 	forget_history(g);
+	seep_quota_give(g->row, SEEP_QUOTA_GROUPS);
 	kfree(g);
-	groups--;
 }
 
-static void dissolve_empty(void)
+/*
+ * Dissolve the group that has been empty for longest, of the user @row. Where @kind is full
+ * for all users, it is that of any user. Return: false: there is none.
+ */
+static bool dissolve_empty(u16 row, enum seep_quota_kind kind, u32 most)
 {
-	dissolve(list_first_entry(&empty_groups, struct seep_group, all));
-	empty--;
+	bool any = seep_quota_sum(kind) >= most;
+	struct seep_group *g;
+
+	list_for_each_entry(g, &empty_groups, all)
+		if (any || g->row == row) {
+			seep_quota_give(g->row, SEEP_QUOTA_EMPTY);
+			dissolve(g);
+			return true;
+		}
+	return false;
 }
 
 static struct seep_group *make(const struct seep_rec *rec, const char *comm)
 {
+	u16 row = seep_rec_row(rec);
 	struct seep_group *g;
 
-	if (groups >= MAX_GROUPS && empty)
-		dissolve_empty();
-	if (groups >= MAX_GROUPS) {
-		seep_count(GROUPS_FULL);
-		return NULL;
-	}
+	while (!seep_quota_left(row, SEEP_QUOTA_GROUPS, MAX_GROUPS))
+		if (!dissolve_empty(row, SEEP_QUOTA_GROUPS, MAX_GROUPS)) {
+			seep_count(GROUPS_FULL);
+			return NULL;
+		}
 	g = kzalloc(sizeof(*g), SEEP_GFP);
 	if (!g) {
 		seep_count(ALLOC_FAILED);
 		return NULL;
 	}
+	seep_quota_take(row, SEEP_QUOTA_GROUPS, MAX_GROUPS);
 	memcpy(g->comm, comm, sizeof(g->comm));
 	g->cgroup_id = rec->creds.cgroup_id;
+	g->charged = rec->charged;
+	g->row = row;
 	INIT_LIST_HEAD(&g->members);
-	hlist_add_head(&g->hash, bucket_of(comm, g->cgroup_id));
-	list_add_tail(&g->all, &empty_groups);
-	empty++;
-	groups++;
+	hlist_add_head(&g->hash, bucket_of(comm, rec));
+	list_add_tail(&g->all, &all_groups);
 	return g;
 }
 
@@ -114,7 +132,11 @@ void seep_group_join(struct seep_rec *rec)
 
 	seep_view_identify(rec);
 	strscpy(comm, rec->comm, sizeof(comm));
-	g = find(comm, rec->creds.cgroup_id);
+	g = find(comm, rec);
+	if (g && !g->n) {
+		list_move_tail(&g->all, &all_groups);
+		seep_quota_give(g->row, SEEP_QUOTA_EMPTY);
+	}
 	if (!g)
 		g = make(rec, comm);
 	if (!g)
@@ -122,8 +144,6 @@ void seep_group_join(struct seep_rec *rec)
 	if (g->n) {
 		g->shared = true;
 	} else {
-		list_move_tail(&g->all, &all_groups);
-		empty--;
 		g->id = rec->id | GROUP_ID;
 		g->born_ns = rec->born_ns;
 	}
@@ -184,7 +204,8 @@ void seep_group_learn(const struct seep_rec *rec)
  * seep_group_leave() - take a process that has ended out of its group
  * @rec: its record, buried, after seep_group_learn()
  *
- * The last member ends the alert of its group.
+ * The last member ends the alert of its group. A record among the graves is no suspect any
+ * more: its place is given back here.
  *
  * Context: process, may sleep, seep_table_mutex.
  */
@@ -192,6 +213,8 @@ void seep_group_leave(struct seep_rec *rec)
 {
 	struct seep_group *g = rec->group;
 
+	seep_quota_give(rec->hot_row, SEEP_QUOTA_SUSPECTS);
+	rec->hot_row = SEEP_QUOTA_ALL;
 	if (!g)
 		return;
 	rec->group = NULL;
@@ -211,9 +234,10 @@ void seep_group_leave(struct seep_rec *rec)
 		dissolve(g);
 		return;
 	}
+	while (!seep_quota_take(g->row, SEEP_QUOTA_EMPTY, MAX_EMPTY))
+		if (seep_broken(!dissolve_empty(g->row, SEEP_QUOTA_EMPTY, MAX_EMPTY)))
+			break;
 	list_move_tail(&g->all, &empty_groups);
-	if (++empty > MAX_EMPTY)
-		dissolve_empty();
 }
 
 /**
@@ -285,29 +309,22 @@ static void sum_up(const struct seep_group *g, struct seep_sample *s, u64 now_ns
 }
 
 /*
- * Free the history of a group that has one member left and is ok: it had two for the time
- * of a fork. Return: false: there is no such group.
+ * A group had two members for the time of a fork only, has one and is ok: it needs no
+ * history when others do.
  */
-static bool free_a_history(void)
+static bool is_dispensable(const struct seep_group *g)
 {
-	struct seep_group *g;
-
-	list_for_each_entry(g, &all_groups, all)
-		if (g->history && g->n == 1 && !g->notified.alerted &&
-		    g->history->det.state == SEEPAGE_STATE_OK) {
-			forget_history(g);
-			g->shared = false;
-			return true;
-		}
-	return false;
+	return g->n == 1 && !g->notified.alerted && g->history->det.state == SEEPAGE_STATE_OK &&
+	       !seep_quota_left(g->row, SEEP_QUOTA_HISTORIES, MAX_HISTORIES);
 }
 
-/* Allocate a history. @full: in and out, there is no space in this pass. */
-static void begin_history(struct seep_group *g, u64 now_ns, bool *full)
+/*
+ * Allocate a history. Where all are taken, those that are dispensable are free in the next
+ * pass.
+ */
+static void begin_history(struct seep_group *g, u64 now_ns)
 {
-	if (histories >= MAX_HISTORIES && !*full)
-		*full = !free_a_history();
-	if (*full) {
+	if (!seep_quota_left(g->row, SEEP_QUOTA_HISTORIES, MAX_HISTORIES)) {
 		seep_count(GROUPS_FULL);
 		return;
 	}
@@ -316,7 +333,7 @@ static void begin_history(struct seep_group *g, u64 now_ns, bool *full)
 		seep_count(ALLOC_FAILED);
 		return;
 	}
-	histories++;
+	seep_quota_take(g->row, SEEP_QUOTA_HISTORIES, MAX_HISTORIES);
 	seep_det_init(&g->history->det, now_ns);
 }
 
@@ -366,8 +383,8 @@ void seep_group_forget(void)
 {
 	struct seep_group *g;
 
-	while (empty)
-		dissolve_empty();
+	while (dissolve_empty(0, SEEP_QUOTA_EMPTY, 0))
+		;
 	list_for_each_entry(g, &all_groups, all) {
 		forget_history(g);
 		memset(&g->notified, 0, sizeof(g->notified));
@@ -379,13 +396,15 @@ void seep_group_forget(void)
 /**
  * seep_group_bytes() - memory of all groups and histories
  *
- * Context: any, for display. READ_ONCE() pairs with plain stores under seep_table_mutex.
+ * Context: any, for display.
  * Return: bytes.
  */
 u64 seep_group_bytes(void)
 {
-	return (u64)READ_ONCE(groups) * sizeof(struct seep_group) +
-	       (u64)READ_ONCE(histories) * sizeof(struct seep_group_history);
+	/* changed under seep_table_mutex only; old figures do no harm */
+	return data_race((u64)seep_quota_sum(SEEP_QUOTA_GROUPS) * sizeof(struct seep_group) +
+			 (u64)seep_quota_sum(SEEP_QUOTA_HISTORIES) *
+			 sizeof(struct seep_group_history));
 }
 
 /**
@@ -397,8 +416,7 @@ void seep_group_exit(void)
 {
 	struct seep_group *g, *n;
 
-	while (empty)
-		dissolve_empty();
+	list_splice_init(&empty_groups, &all_groups);
 	list_for_each_entry_safe(g, n, &all_groups, all)
 		dissolve(g);
 }
@@ -414,12 +432,15 @@ void seep_group_exit(void)
 void seep_group_pass(u64 now_ns, u64 headroom, const struct seep_conf *c)
 {
 	struct seep_group *g;
-	bool full = false;
 	u32 n = 0;
 
 	list_for_each_entry(g, &all_groups, all) {
-		if (!g->history && g->shared)
-			begin_history(g, now_ns, &full);
+		if (!g->history && g->shared) {
+			begin_history(g, now_ns);
+		} else if (g->history && is_dispensable(g)) {
+			forget_history(g);
+			g->shared = false;
+		}
 		if (g->history) {
 			sum_up(g, &g->history->last, now_ns, headroom);
 			feed_history(g, c);

@@ -129,11 +129,14 @@ static void check_owner(struct seep_rec *rec)
 		seep_group_join(rec);	/* the group did not exist before, for want of space */
 }
 
-/* CPU time, ms. A full pass takes it from the last short pass, which has less to do. */
+/*
+ * CPU time, ms. A full pass takes it from the last short pass, which has less to do, if
+ * short passes read the record.
+ */
 static __always_inline u32 cpu_time(const struct seep_rec *rec, const struct seep_conf *c,
 				    bool full)
 {
-	if (full && rec->last.cpu_ms &&
+	if (full && rec->last.cpu_ms && seep_suspect_is(rec) &&
 	    c->v[SEEPAGE_CFG_SUSPECT_INTERVAL_MS] < c->v[SEEPAGE_CFG_SAMPLE_INTERVAL_MS])
 		return rec->last.cpu_ms;
 	return seep_read_cpu(rec);

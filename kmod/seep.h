@@ -23,6 +23,7 @@
 #include <linux/seepage.h>
 #include <seepage/names.h>
 #include "detect/detect.h"
+#include "quota.h"
 
 struct delayed_work;
 struct irq_work;
@@ -41,6 +42,7 @@ struct seep_notified {
 	u8 alerted;			/* enum seepage_state of the alert in force, or OK */
 	u8 worst;			/* the same, kept after recovery */
 	u8 pending;			/* state to send once a limit allows it, or OK */
+	bool own_limit;			/* as in struct seep_view, of the alert in force */
 	u64 alerted_ns;			/* CLOCK_MONOTONIC of the last alert; 0: never */
 };
 
@@ -61,7 +63,7 @@ struct seep_rec {
 	u64 seen_ns;			/* CLOCK_MONOTONIC: faults are counted since then */
 	/* CLOCK_MONOTONIC of fork or exec; WRITE_ONCE() in seep_tab_exec(), irqs off */
 	u64 born_ns;
-	kuid_t charged;			/* user whose share it takes of what is bounded */
+	kuid_t charged;			/* user that it is charged to: seep_owner_charge() */
 	char comm[TASK_COMM_LEN];	/* this and creds: as last seen; table mutex */
 	struct seep_creds {
 		kuid_t uid;		/* real uid */
@@ -73,6 +75,7 @@ struct seep_rec {
 
 	/* from here on: table mutex */
 	bool ready;			/* it had its first look: det and group are valid */
+	u16 hot_row;			/* quota row that hot is charged to, or SEEP_QUOTA_ALL */
 	int users;			/* mm_users at the last check of the owner */
 	struct seep_notified notified;	/* alerts of this process */
 	struct seep_group *group;	/* or NULL */
@@ -86,7 +89,7 @@ struct seep_rec {
 	struct seep_det det;		/* history and state */
 };
 
-/* Processes of one name in one cgroup, taken as one (group.c); table mutex. */
+/* Processes of one name and user in one cgroup, taken as one (group.c); table mutex. */
 struct seep_group {
 	struct {			/* over its members, in the running full pass */
 		u32 growing, alerting;	/* members under watch, members with an alert */
@@ -94,10 +97,12 @@ struct seep_group {
 		u32 cold;		/* sum of the coldness of looked_at, permille */
 		u64 cold_ns;		/* CLOCK_MONOTONIC, newest measurement in cold */
 	} sum;
-	struct hlist_node hash;		/* by comm and cgroup_id */
+	struct hlist_node hash;		/* by comm, cgroup_id and charged */
 	struct list_head all;		/* in the list of all or of empty groups */
 	char comm[TASK_COMM_LEN];
 	u64 cgroup_id;
+	kuid_t charged;			/* as in its records */
+	u16 row;			/* quota row of charged */
 	u64 id;				/* id of its first record, with the top bit set */
 	u64 born_ns;			/* CLOCK_MONOTONIC of its first process */
 	struct list_head members;	/* seep_rec.kin, oldest first */
@@ -129,6 +134,7 @@ struct seep_view {
 	u8 severity;			/* 1 to 10 */
 	u8 limit;			/* enum seepage_limit that verdict.tte_s leads to */
 	bool has_subject;		/* verdict.subject is valid */
+	bool own_limit;			/* limit is its own, far below what RAM has left */
 	u16 cold;			/* permille, valid with cold_ns */
 	u64 cold_age_s;			/* since cold_ns */
 	u64 cold_ns;			/* CLOCK_MONOTONIC when cold was measured; 0: not known */
@@ -137,7 +143,9 @@ struct seep_view {
 
 /* An alert in the ring; table mutex. */
 struct seep_alert {
-	u64 seq;			/* 1 is the first after load */
+	struct list_head order;		/* by seq, empty slots first */
+	u16 row;			/* quota row that it is charged to */
+	u64 seq;			/* 1 is the first after load; 0: an empty slot */
 	u64 time_ns;			/* CLOCK_REALTIME */
 	u8 prev_state;			/* enum seepage_state */
 	struct seep_view view;
@@ -452,6 +460,12 @@ kuid_t seep_owner_charge(struct task_struct *p);		/* RCU */
 bool seep_owner_next_of(kuid_t uid, struct pid_namespace *ns, int *nr);	/* may sleep, no lock */
 /* may sleep, table mutex, which it releases every 64 pids */
 struct seep_rec *seep_owner_next(struct pid_namespace *ns, int *nr);
+
+/* The quota row of the user that a record is charged to. Context: table mutex. */
+static inline u16 seep_rec_row(const struct seep_rec *rec)
+{
+	return seep_quota_row(__kuid_val(rec->charged));
+}
 
 /* facts.c: table mutex; what user space found out about a process */
 void seep_facts_cold(struct seep_rec *rec, u16 permille);

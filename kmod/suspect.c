@@ -11,8 +11,33 @@
 #include "seep.h"
 #include "trace.h"
 
-/* records under watch or worse; seep_table_mutex */
+#define MAX_SUSPECTS	256
+
+/* records under watch or worse that short passes read; seep_table_mutex */
 LIST_HEAD(seep_suspects);
+
+/*
+ * Short passes read at most MAX_SUSPECTS records, and of one user a quarter of them. All
+ * others under watch are read in full passes, as long as that is so.
+ */
+static void enter(struct seep_rec *rec)
+{
+	u16 row = seep_rec_row(rec);
+
+	if (!seep_quota_take(row, SEEP_QUOTA_SUSPECTS, MAX_SUSPECTS)) {
+		seep_count(SUSPECTS_FULL);
+		return;
+	}
+	rec->hot_row = row;
+	list_add_tail(&rec->hot, &seep_suspects);
+}
+
+static void leave(struct seep_rec *rec)
+{
+	seep_quota_give(rec->hot_row, SEEP_QUOTA_SUSPECTS);
+	rec->hot_row = SEEP_QUOTA_ALL;
+	list_del_init(&rec->hot);
+}
 
 /**
  * seep_suspect_judged() - act on the verdict on a record
@@ -32,10 +57,10 @@ void seep_suspect_judged(struct seep_rec *rec, u8 prev, const struct seep_verdic
 	} else if (rec->notified.pending) {
 		seep_alert_retry(rec);
 	}
-	if (seep_watched(v->state) && list_empty(&rec->hot))
-		list_add_tail(&rec->hot, &seep_suspects);
-	else if (!seep_watched(v->state))
-		list_del_init(&rec->hot);
+	if (!seep_watched(v->state))
+		leave(rec);
+	else if (list_empty(&rec->hot))
+		enter(rec);
 	if (full && rec->group)
 		seep_group_add(rec);
 	if (!v->state)
@@ -52,7 +77,7 @@ void __cold seep_suspect_forget(struct seep_rec *rec)
 {
 	lockdep_assert_held(&seep_table_mutex);
 	memset(&rec->notified, 0, sizeof(rec->notified));
-	list_del_init(&rec->hot);
+	leave(rec);
 }
 
 /**

@@ -54,12 +54,23 @@ void seep_view_identify(struct seep_rec *rec)
 	rcu_read_unlock();
 }
 
+/* What RAM and the cgroup leave to a process, bytes. */
+static u64 headroom(const struct seep_rec *rec)
+{
+	u64 left;
+
+	if (!seep_facts_headroom(rec, &rec->last, &left))
+		left = U64_MAX;
+	return min(left, seep_headroom.left);
+}
+
 /* Facts beside the figures of a verdict. A process at rest has none. */
 static void fill_facts(struct seep_view *v, const struct seep_rec *rec, u64 now_ns)
 {
 	const struct seep_det *d = &rec->det;
 
 	v->limit = rec->last.limit;
+	v->own_limit = seep_own_limit(&rec->last, headroom(rec));
 	v->has_subject = v->verdict.t1;
 	if (!v->has_subject && d->policy == SEEPAGE_POLICY_LADDER && seep_alert_is(d->state)) {
 		v->has_subject = true;
@@ -80,7 +91,7 @@ static void fill_facts(struct seep_view *v, const struct seep_rec *rec, u64 now_
  */
 void seep_view_weigh(struct seep_view *v)
 {
-	v->severity = seep_severity(&v->verdict, v->anon + v->file + v->shmem);
+	v->severity = seep_severity(&v->verdict, v->anon + v->file + v->shmem, v->own_limit);
 }
 
 /* Clear all but the gates and factors at its end, which are counted. */

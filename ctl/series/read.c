@@ -53,6 +53,7 @@ static int feed(struct series_reader *r, struct series *s, u64 time_ns, u64 head
 	s->sample.time_ns = time_ns;
 	s->sample.age_ns = time_ns - (s->born_ns < time_ns ? s->born_ns : time_ns);
 	s->sample.headroom = headroom;
+	s->left = r->room;
 	s->fed_pass = r->pass;
 	s->fed_ns = time_ns;
 	return r->fed(r, s);

@@ -101,6 +101,7 @@ struct series {
 
 	u64 v[FIELDS];
 	struct seep_sample sample;	/* the sample being fed */
+	u64 left;			/* headroom of the machine then, bytes */
 	bool judged;			/* the kernel's verdict follows: */
 	u8 state, confidence;
 	u64 tte_s;

@@ -31,7 +31,7 @@
 	X(ALERT_INTERVAL_S, alert_interval_s, 300, 0, 86400,			\
 	  "least time between two alerts of one process, unless it gets worse")			\
 	X(ALERTS_PER_MINUTE, alerts_per_minute, 60, 1, 100000,			\
-	  "most alerts of all processes in a minute")				\
+	  "most alerts in a minute; one user other than root gets a quarter")		\
 	X(FAULT_RATE_WARNING, fault_rate_warning, 500, 1, 1000000000,		\
 	  "faults per second worth points (classic)")				\
 	X(FAULT_RATE_CRITICAL, fault_rate_critical, 1000, 1, 1000000000,	\
@@ -160,7 +160,7 @@
 	X(VSZ, vsz, "bytes",								\
 	  "Address space of a process that never held memory.")				\
 	X(GROUP, group, "bytes",							\
-	  "Memory of all processes of one name in one cgroup, without shared "		\
+	  "Memory of all processes of one name and user in one cgroup, without shared "	\
 	  "memory.")
 
 /* X(ID, name, unit, "help"): states of a hardware event; no unit */
@@ -246,7 +246,7 @@
 	  "Broken invariants found; the first one switches the module off.")		\
 	X(GROUPS_FULL, groups_full, "groups",						\
 	  "Groups, or histories of groups, that were not begun because there are "	\
-	  "too many.")									\
+	  "too many, in all or of one user.")						\
 	X(PMC_UNLEARNED, pmc_unlearned, "passes",					\
 	  "Passes of processes of which nothing was learned because there were "	\
 	  "too many.")									\
@@ -254,7 +254,10 @@
 	  "Attempts to track a process that were refused because half of "		\
 	  "max_processes are tracked for its user.")					\
 	X(EXCHANGED, exchanged, "processes",						\
-	  "Processes no longer tracked, in favour of others (see max_processes).")
+	  "Processes no longer tracked, in favour of others (see max_processes).")	\
+	X(SUSPECTS_FULL, suspects_full, "passes",					\
+	  "Full passes in which a process under watch was left out of those that are "	\
+	  "read every suspect_interval_ms because there are too many.")
 
 /* Each list has one entry for each value of its enum; UNSPEC, where there is one, has none. */
 #define SEEPAGE_ONE(...)	+ 1

@@ -266,7 +266,8 @@ u32 seep_det_fault_rate(const struct seep_det *d, const struct seep_sample *s,
 			u32 window_s);
 bool seep_det_growth(const struct seep_det *d, const struct seep_verdict *v,
 		     s64 *bytes_per_hour);
-u8 seep_severity(const struct seep_verdict *v, u64 rss_bytes);
+bool seep_own_limit(const struct seep_sample *s, u64 left);
+u8 seep_severity(const struct seep_verdict *v, u64 rss_bytes, bool own_limit);
 
 /* classify.c: how many faults were anonymous */
 struct seep_fault_delta {	/* the difference of two samples */

@@ -9,6 +9,8 @@
 
 #define SHOWN_DS	(10 * SEEP_MINUTE_DS)
 #define SOON_S		3600
+#define OWN_LIMIT_MOST	6	/* severity */
+#define OWN_LIMIT_SHIFT	3	/* all that a small process may hold is an eighth of RAM left */
 
 /**
  * seep_det_fault_rate() - page faults a second, up to the sample @s
@@ -103,21 +105,28 @@ static u8 severity_by_size(u64 mb)
 }
 
 /**
- * seep_severity() - how urgent a verdict is
- * @v: the verdict, or that of an alert; its state counts
- * @rss_bytes: RSS; counts under the policy classic alone
+ * seep_own_limit() - does a limit of its own keep a process small?
+ * @s: its sample, with the limit that it meets first
+ * @left: bytes that RAM and cgroup leave
  *
- * An alert is one step more severe when memory is exhausted within an hour.
+ * A process may set RLIMIT_AS and RLIMIT_DATA for itself. It can exhaust no more than that
+ * then, whatever its pace. Close to the end of the machine it is small no more.
+ *
+ * For example a process holds 10 MB and may take another 6 MB. It is small while more than
+ * 128 MB are left.
  *
  * Context: any.
- * Return: 1, 2, 4, 6, 8 or 10.
  */
-u8 seep_severity(const struct seep_verdict *v, u64 rss_bytes)
+bool seep_own_limit(const struct seep_sample *s, u64 left)
+{
+	return (s->limit == SEEPAGE_LIMIT_AS || s->limit == SEEPAGE_LIMIT_DATA) &&
+	       left >> OWN_LIMIT_SHIFT > seep_held(s) + s->headroom;
+}
+
+static u8 severity_by_state(const struct seep_verdict *v)
 {
 	bool soon = v->tte_s < SOON_S;	/* SEEP_UNKNOWN is the largest value */
 
-	if (v->policy == SEEPAGE_POLICY_CLASSIC)
-		return severity_by_size(rss_bytes >> 20);
 	switch ((enum seepage_state)v->state) {
 	case SEEPAGE_STATE_RUNAWAY:
 		return 10;
@@ -134,4 +143,26 @@ u8 seep_severity(const struct seep_verdict *v, u64 rss_bytes)
 		break;
 	}
 	return 1;
+}
+
+/**
+ * seep_severity() - how urgent a verdict is
+ * @v: the verdict, or that of an alert; its state counts
+ * @rss_bytes: RSS; counts under the policy classic alone
+ * @own_limit: seep_own_limit(); does not count under classic
+ *
+ * An alert is one step more severe when memory is exhausted within an hour. What a process
+ * does to its own limit alone has a severity of 6 at most.
+ *
+ * Context: any.
+ * Return: 1, 2, 4, 6, 8 or 10.
+ */
+u8 seep_severity(const struct seep_verdict *v, u64 rss_bytes, bool own_limit)
+{
+	u8 severity;
+
+	if (v->policy == SEEPAGE_POLICY_CLASSIC)
+		return severity_by_size(rss_bytes >> 20);
+	severity = severity_by_state(v);
+	return own_limit && severity > OWN_LIMIT_MOST ? OWN_LIMIT_MOST : severity;
 }

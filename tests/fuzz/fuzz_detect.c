@@ -112,7 +112,7 @@ static void check_gates(const struct seep_verdict *v)
 
 static void check_verdict(const struct seep_verdict *v, u64 rss)
 {
-	u8 severity = seep_severity(v, rss);
+	u8 severity = seep_severity(v, rss, rss & 1);
 
 	promise(v->state < SEEPAGE_STATE_EXITED);
 	promise(v->confidence <= 100);

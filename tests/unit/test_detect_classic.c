@@ -189,12 +189,12 @@ static void test_classic_severity_is_of_size(void **state)
 				  .state = SEEPAGE_STATE_RUNAWAY };
 
 	(void)state;
-	assert_int_equal(seep_severity(&v, 128 * MB), 1);
-	assert_int_equal(seep_severity(&v, 129 * MB), 2);
-	assert_int_equal(seep_severity(&v, 513 * MB), 4);
-	assert_int_equal(seep_severity(&v, 1025 * MB), 6);
-	assert_int_equal(seep_severity(&v, 4097 * MB), 8);
-	assert_int_equal(seep_severity(&v, 8193 * MB), 10);
+	assert_int_equal(seep_severity(&v, 128 * MB, true), 1);
+	assert_int_equal(seep_severity(&v, 129 * MB, true), 2);
+	assert_int_equal(seep_severity(&v, 513 * MB, true), 4);
+	assert_int_equal(seep_severity(&v, 1025 * MB, true), 6);
+	assert_int_equal(seep_severity(&v, 4097 * MB, true), 8);
+	assert_int_equal(seep_severity(&v, 8193 * MB, true), 10);
 }
 
 int main(void)

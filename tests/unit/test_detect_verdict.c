@@ -183,12 +183,49 @@ static void test_severity_follows_the_state(void **state)
 						  .state = row[i].state };
 
 			v.tte_s = SEEP_UNKNOWN;
-			assert_int_equal(seep_severity(&v, rss[k]), row[i].unknown);
+			assert_int_equal(seep_severity(&v, rss[k], false), row[i].unknown);
 			v.tte_s = 3600;
-			assert_int_equal(seep_severity(&v, rss[k]), row[i].hour);
+			assert_int_equal(seep_severity(&v, rss[k], false), row[i].hour);
 			v.tte_s = 3599;
-			assert_int_equal(seep_severity(&v, rss[k]), row[i].soon);
+			assert_int_equal(seep_severity(&v, rss[k], false), row[i].soon);
 		}
+}
+
+/* A small process is no more urgent for a limit that it set itself. */
+static void test_severity_of_an_own_limit(void **state)
+{
+	static const u8 own[] = { SEEPAGE_LIMIT_AS, SEEPAGE_LIMIT_DATA };
+	static const u8 others[] = { SEEPAGE_LIMIT_RAM, SEEPAGE_LIMIT_CGROUP };
+	struct seep_sample s = { .anon = 8 * MB, .swap = 2 * MB, .headroom = 6 * MB };
+	struct seep_verdict v = { .policy = SEEPAGE_POLICY_LADDER,
+				  .state = SEEPAGE_STATE_RUNAWAY, .tte_s = 10 };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(own); i++) {
+		s.limit = own[i];
+		/* 16 MB at most: an eighth of 128 MB */
+		assert_true(seep_own_limit(&s, 129 * MB));
+		assert_true(seep_own_limit(&s, ~0ULL));
+		assert_false(seep_own_limit(&s, 128 * MB));
+		assert_false(seep_own_limit(&s, 0));
+		s.headroom = 0;		/* it is there */
+		assert_true(seep_own_limit(&s, 81 * MB));
+		assert_false(seep_own_limit(&s, 80 * MB));
+		s.headroom = 6 * MB;
+	}
+	for (size_t i = 0; i < sizeof(others); i++) {
+		s.limit = others[i];
+		assert_false(seep_own_limit(&s, ~0ULL));
+	}
+	assert_int_equal(seep_severity(&v, 8 * MB, true), 6);
+	v.state = SEEPAGE_STATE_CONFIRMED;
+	assert_int_equal(seep_severity(&v, 8 * MB, true), 6);
+	v.state = SEEPAGE_STATE_SUSPECTED;
+	assert_int_equal(seep_severity(&v, 8 * MB, true), 6);
+	v.state = SEEPAGE_STATE_WATCH;
+	assert_int_equal(seep_severity(&v, 8 * MB, true), 2);
+	v.state = SEEPAGE_STATE_RECOVERED;
+	assert_int_equal(seep_severity(&v, 8 * MB, true), 1);
 }
 
 static void test_fault_rate_window(void **state)
@@ -280,6 +317,7 @@ int main(void)
 		cmocka_unit_test(test_explain_is_pure),
 		cmocka_unit_test(test_rest_is_what_the_full_verdict_says),
 		cmocka_unit_test(test_severity_follows_the_state),
+		cmocka_unit_test(test_severity_of_an_own_limit),
 		cmocka_unit_test(test_fault_rate_window),
 		cmocka_unit_test(test_classify),
 		cmocka_unit_test(test_any_input_is_survived),

@@ -41,7 +41,9 @@
  *                             all of them are applied or none
  *                    reply:   ack only
  * GET_ALERTS  dump   request: [SINCE_SEQ] the first sequence number wanted
- *                    reply:   one message an alert, oldest first
+ *                    reply:   one message an alert, oldest first. A number that is missing
+ *                             was overwritten: one user other than root has at most half
+ *                             of the ring
  * RESET       do     request: RESET_WHAT, [PID] (with RESET_HISTORY only)
  *                    reply:   ack only
  * SET_FACTS do    request: PID [COLD_PERMILLE] [LIMIT_BYTES] [CGROUP_USED_BYTES]
@@ -563,6 +565,7 @@ enum seepage_counter {
 	SEEPAGE_COUNTER_PMC_UNLEARNED,
 	SEEPAGE_COUNTER_SHARE_FULL,
 	SEEPAGE_COUNTER_EXCHANGED,
+	SEEPAGE_COUNTER_SUSPECTS_FULL,
 
 	__SEEPAGE_COUNTER_MAX,
 	SEEPAGE_COUNTER_MAX = __SEEPAGE_COUNTER_MAX - 1
