@@ -6,7 +6,7 @@
  */
 #include "seep.h"
 
-static const char *disabled_why;	/* set once; NULL: the module works */
+const char *seep_disabled_why;
 
 /**
  * seep_disable() - stop the module's work for good
@@ -22,7 +22,7 @@ void seep_disable(const char *why)
 {
 	seep_count(INVARIANTS_BROKEN);
 	/* no printk here: the lock it takes may be held by this context */
-	if (!cmpxchg(&disabled_why, NULL, why) && !seep_kick_now())
+	if (!cmpxchg(&seep_disabled_why, NULL, why) && !seep_kick_now())
 		seep_disabled_report();
 }
 
@@ -38,17 +38,4 @@ void seep_disabled_report(void)
 
 	if (why && !xchg(&said, 1))
 		pr_err("switched off: %s\n", why);
-}
-
-/**
- * seep_disabled() - was the work stopped?
- *
- * READ_ONCE() pairs with cmpxchg() in seep_disable().
- *
- * Context: any.
- * Return: NULL, or the reason.
- */
-const char *seep_disabled(void)
-{
-	return READ_ONCE(disabled_why);
 }

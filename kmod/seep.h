@@ -178,7 +178,14 @@ void seep_kick_stop(void);
 /* disable.c: any context. The module stops working and says why; the machine goes on. */
 void seep_disable(const char *why);
 void seep_disabled_report(void);	/* hard irq or process */
-const char *seep_disabled(void);
+extern const char *seep_disabled_why;	/* set once by cmpxchg(); NULL: the module works */
+
+/* Was the work stopped? NULL, or the reason. Pairs with cmpxchg() in seep_disable(). */
+static __always_inline const char *seep_disabled(void)
+{
+	return READ_ONCE(seep_disabled_why);
+}
+
 #define seep_broken(cond) ({						\
 	bool __broken = unlikely(cond);					\
 									\
@@ -278,7 +285,7 @@ void seep_pmu_configure(void);			/* may sleep, no lock held */
 int seep_pmu_check(const char *events, char *why, size_t size);
 void seep_pmu_text(char *buf, size_t size);	/* may sleep */
 void seep_pmu_seen(struct seep_rec *rec);	/* irqs off, not NMI */
-void seep_pmu_exec(struct seep_rec *rec);	/* irqs off, not NMI */
+void seep_pmu_exec(void);			/* irqs off, not NMI */
 struct seep_pmu_area *seep_pmu_take(void);	/* irqs off, table's lock, not NMI */
 bool seep_pmu_short(void);			/* any context */
 void seep_pmu_leave(bool (*which)(const struct seep_rec *rec));	/* may sleep, table mutex */
@@ -309,7 +316,7 @@ static inline void seep_pmu_text(char *buf, size_t size)
 }
 
 static inline void seep_pmu_seen(struct seep_rec *rec) {}
-static inline void seep_pmu_exec(struct seep_rec *rec) {}
+static inline void seep_pmu_exec(void) {}
 static inline struct seep_pmu_area *seep_pmu_take(void)
 {
 	return NULL;

@@ -128,7 +128,7 @@ void seep_pmu_pass(void)
 	seep_for_each_rec(rec) {
 		if (rec->pmu)
 			seep_pmu_learn(rec, now_ns, areas.held);
-		else	/* zeroed area first: pairs with READ_ONCE() in seep_pmu_charge() */
+		else	/* zeroed area first: pairs with READ_ONCE() in hold() */
 			smp_store_release(&rec->pmu, new_area());
 		if (!(++n % SEEP_RESCHED_EVERY))
 			cond_resched();
@@ -216,7 +216,8 @@ void seep_pmu_sums(struct seep_pmu_sums *ended, u32 *set)
 u64 seep_pmu_bytes(void)
 {
 	/* for display: a value that changes meanwhile does no harm */
-	return (u64)data_race(areas.allocated) * data_race(areas.bytes) + seep_pmu_learn_bytes();
+	return (u64)data_race(areas.allocated) * data_race(areas.bytes) + seep_pmu_learn_bytes() +
+	       (data_race(seep_pmu_cpus) ? num_possible_cpus() * sizeof(struct seep_pmu_cpu) : 0);
 }
 
 /**
@@ -261,7 +262,7 @@ void seep_pmu_areas_hold(bool yes)
 }
 
 /**
- * seep_pmu_areas_stop() - discard all counts and areas
+ * seep_pmu_areas_stop() - discard all counts, areas and the state of CPUs
  *
  * Context: process, may sleep, pmu_mutex; takes seep_table_mutex. All CPUs are closed.
  */
@@ -272,12 +273,12 @@ void seep_pmu_areas_stop(void)
 	struct seep_rec *rec;
 
 	mutex_lock(&seep_table_mutex);
-	if (!areas.cache)
-		goto unlock;
 	/* Pairs with READ_ONCE() in seep_pmu_take() and seep_pmu_short(). */
 	WRITE_ONCE(areas.on, false);
-	/* births in seep_pmu_take() have interrupts off: none is left after this */
-	synchronize_rcu();
+	/* Waits for RCU: births in seep_pmu_take() have interrupts off, and none is left. */
+	seep_pmu_cpus_free();
+	if (!areas.cache)
+		goto unlock;
 	spare = llist_del_all(&areas.spare);
 	llist_for_each_entry_safe(area, n, spare, spare)
 		free_area(area);

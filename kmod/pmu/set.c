@@ -52,7 +52,7 @@ static struct {				/* pmu_mutex */
  */
 static int cpu_came(unsigned int cpu)
 {
-	xchg(&per_cpu_ptr(&seep_pmu_cpu, cpu)->stale, 1);
+	xchg(&per_cpu_ptr(seep_pmu_cpus, cpu)->stale, 1);
 	schedule_work(&reconcile);
 	return 0;
 }
@@ -63,7 +63,7 @@ static int cpu_goes(unsigned int cpu)
 	unsigned long flags;
 
 	local_irq_save(flags);
-	seep_pmu_close_here(this_cpu_ptr(&seep_pmu_cpu));
+	seep_pmu_close_here(this_cpu_ptr(seep_pmu_cpus));
 	local_irq_restore(flags);
 	schedule_work(&reconcile);
 	return 0;
@@ -196,7 +196,6 @@ static void discard_all(void)
 		return;
 	pmu.state = NONE;
 	seep_pmu_areas_stop();
-	seep_pmu_cpus_forget();
 	pmu.n = 0;
 }
 
@@ -241,7 +240,9 @@ static void begin(void)
 	for (i = 0; i < n; i++)
 		pmu.rc[i] = -ENOENT;
 	pmu.n = max(n, 0);
-	if (count() && pmu.state == NONE)
+	if (seep_pmu_cpus_alloc())
+		say("no memory");
+	else if (count() && pmu.state == NONE)
 		seep_pmu_areas_stop();
 }
 
