@@ -282,6 +282,7 @@ static __always_inline void seep_account(unsigned int kind)
 void seep_pmu_init(void);
 void seep_pmu_exit(void);
 void seep_pmu_configure(void);			/* may sleep, no lock held */
+void seep_pmu_watch(bool suspects);		/* likewise; worker only */
 int seep_pmu_check(const char *events, char *why, size_t size);
 void seep_pmu_text(char *buf, size_t size);	/* may sleep */
 void seep_pmu_seen(struct seep_rec *rec);	/* irqs off, not NMI */
@@ -304,6 +305,7 @@ u64 seep_pmu_bytes(void);			/* any context */
 static inline void seep_pmu_init(void) {}
 static inline void seep_pmu_exit(void) {}
 static inline void seep_pmu_configure(void) {}
+static inline void seep_pmu_watch(bool suspects) {}
 static inline int seep_pmu_check(const char *events, char *why, size_t size)
 {
 	strscpy(why, "pmc_events: hardware counters are not built in", size);

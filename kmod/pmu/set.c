@@ -11,6 +11,7 @@
  */
 #include <linux/cpu.h>
 #include <linux/cpuhotplug.h>
+#include <linux/ktime.h>
 #include <linux/mm.h>
 #include <linux/workqueue.h>
 #include "pmu.h"
@@ -19,6 +20,11 @@
 #define RETRY_MS	5000		/* on CPUs that lack events for want of memory */
 #define PRICE_MAX	16U		/* readings of the clock; 1 to 5 are usual */
 #define JUDGE_NS	NSEC_PER_SEC	/* an event must have had its turn for this long */
+/*
+ * With pmc=watched counters stay on for so long after the last suspect: 18 full passes at
+ * the default interval. What is usual for a process is known after 16.
+ */
+#define LINGER_NS	(180ULL * NSEC_PER_SEC)
 
 /* Give the next events their turn, every ROTATE_MS. */
 static void rotate_work(struct work_struct *w);
@@ -42,6 +48,8 @@ static struct {				/* pmu_mutex */
 	char wanted[SEEP_CONFIG_EVENTS_BYTES];	/* pmc_events in force */
 	char why[SEEP_PMU_TEXT];	/* why there are no counters; state NONE */
 	enum cpuhp_state hotplug;	/* while COUNTING */
+	bool loaded;			/* between init and exit */
+	bool watched;			/* pmc=watched may count; read without the mutex */
 } pmu;
 
 /* ---- CPU hotplug ---- */
@@ -200,13 +208,13 @@ static void discard_all(void)
 }
 
 /*
- * pmc auto: switch counters off where reading one would slow down task switches. One open
- * CPU stands for all. Where none is open because memory was short, reconcile_work() asks
+ * Unless pmc is on: switch counters off where reading one would slow down task switches.
+ * One open CPU stands for all. Where none is open because memory was short, reconcile_work() asks
  * again once one is.
  */
 static void judge_price(void)
 {
-	if (pmu.state != COUNTING || seep_config_value(SEEPAGE_CFG_PMC) != SEEPAGE_PMC_AUTO ||
+	if (pmu.state != COUNTING || seep_config_value(SEEPAGE_CFG_PMC) == SEEPAGE_PMC_ON ||
 	    seep_pmu_cpus_price() <= PRICE_MAX)
 		return;
 	discard_all();
@@ -228,11 +236,11 @@ static void reconcile_work(struct work_struct *w)
 	mutex_unlock(&pmu_mutex);
 }
 
-/* Begin to count the configured list, from zero. */
-static void begin(void)
+/* Begin to count the configured list, from zero. Return: as count(). */
+static int begin(void)
 {
 	char why[SEEP_PMU_TEXT];
-	int n, i;
+	int n, i, rc;
 
 	n = *pmu.wanted ? seep_pmu_parse(pmu.wanted, pmu.event, why, sizeof(why)) :
 			  seep_pmu_defaults(pmu.event);
@@ -240,24 +248,24 @@ static void begin(void)
 	for (i = 0; i < n; i++)
 		pmu.rc[i] = -ENOENT;
 	pmu.n = max(n, 0);
-	if (seep_pmu_cpus_alloc())
+	rc = seep_pmu_cpus_alloc();
+	if (rc)
 		say("no memory");
-	else if (count() && pmu.state == NONE)
+	else
+		rc = count();
+	if (rc)
 		seep_pmu_areas_stop();
+	return rc;
 }
 
-/**
- * seep_pmu_configure() - apply the configuration in force
- *
- * Context: process, may sleep, no lock held.
- */
-void seep_pmu_configure(void)
+/* Apply the configuration in force. Return: 0, or why nothing counts although it should. */
+static int apply(void)
 {
 	char wanted[SEEP_CONFIG_EVENTS_BYTES];
+	int rc = 0;
 	u32 mode;
 	u8 max;
 
-	mutex_lock(&pmu_mutex);
 	mode = seep_config_value(SEEPAGE_CFG_PMC);
 	max = seep_config_value(SEEPAGE_CFG_PMC_MAX_COUNTERS);
 	seep_config_pmc_events(wanted, sizeof(wanted));
@@ -269,14 +277,59 @@ void seep_pmu_configure(void)
 		say("by configuration");
 	} else if (mode == SEEPAGE_PMC_HOLD) {
 		hold();
+		*pmu.why = '\0';
 		if (pmu.state == NONE)
 			say("held, and nothing was counted");
+	} else if (mode == SEEPAGE_PMC_WATCHED && !pmu.watched) {
+		hold();
+		say("no process is under watch (pmc auto counts always)");
 	} else if (pmu.state == HELD) {
-		count();		/* if it fails, the state stays HELD with its counts */
+		rc = count();		/* if it fails, the state stays HELD with its counts */
 	} else if (pmu.state == NONE) {
-		begin();
+		rc = begin();
 	}
 	judge_price();
+	return rc;
+}
+
+/**
+ * seep_pmu_configure() - apply the configuration in force
+ *
+ * Context: process, may sleep, no lock held.
+ */
+void seep_pmu_configure(void)
+{
+	mutex_lock(&pmu_mutex);
+	if (pmu.loaded)
+		apply();
+	mutex_unlock(&pmu_mutex);
+}
+
+/**
+ * seep_pmu_watch() - a pass is over: with pmc=watched, count or stop counting
+ * @suspects: some process is under watch
+ *
+ * Counters stay on for LINGER_NS after the last suspect. Then counts are held, and what
+ * was learned stays. Where memory is short, each pass tries again.
+ *
+ * Context: worker, process, may sleep, no lock held.
+ */
+void seep_pmu_watch(bool suspects)
+{
+	static u64 until;		/* CLOCK_MONOTONIC; worker only */
+	u64 now = ktime_get_ns();
+	bool watched;
+
+	if (suspects)
+		until = now + LINGER_NS;
+	watched = now < until;
+	if (watched == READ_ONCE(pmu.watched))	/* pairs with WRITE_ONCE() below */
+		return;
+	mutex_lock(&pmu_mutex);
+	WRITE_ONCE(pmu.watched, watched);
+	if (pmu.loaded && seep_config_value(SEEPAGE_CFG_PMC) == SEEPAGE_PMC_WATCHED &&
+	    apply() == -ENOMEM)
+		WRITE_ONCE(pmu.watched, false);
 	mutex_unlock(&pmu_mutex);
 }
 
@@ -287,18 +340,22 @@ void seep_pmu_configure(void)
  */
 void __init seep_pmu_init(void)
 {
-	seep_pmu_configure();
+	mutex_lock(&pmu_mutex);
+	pmu.loaded = true;
+	apply();
+	mutex_unlock(&pmu_mutex);
 }
 
 /**
  * seep_pmu_exit() - discard everything
  *
  * Context: module exit, after netlink (the last caller of seep_pmu_configure()) and
- * before the table.
+ * before the table. The worker, which may still call seep_pmu_watch(), opens no more.
  */
 void seep_pmu_exit(void)
 {
 	mutex_lock(&pmu_mutex);
+	pmu.loaded = false;
 	discard_all();
 	mutex_unlock(&pmu_mutex);
 	cancel_work_sync(&reconcile);

@@ -30,11 +30,11 @@ for _ in 1 2 3; do
 	sleep 1
 done
 unload
-load pmc_events=cycles,instructions,llc_references,llc_misses
+load pmc=auto pmc_events=cycles,instructions,llc_references,llc_misses
 assert_eq "$(pmc_status)" on pmc_status
 on=$(switch_cost)
 unload
-load pmc_events=cycles
+load pmc=auto pmc_events=cycles
 one=$(switch_cost)
 unload
 again=$(switch_cost)

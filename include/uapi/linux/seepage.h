@@ -272,6 +272,7 @@ enum seepage_pmc {
 	SEEPAGE_PMC_OFF,
 	SEEPAGE_PMC_HOLD,		/* nothing counts; counts stay readable */
 	SEEPAGE_PMC_ON,
+	SEEPAGE_PMC_WATCHED,		/* as auto, while some process is under watch */
 
 	__SEEPAGE_PMC_MAX,
 	SEEPAGE_PMC_MAX = __SEEPAGE_PMC_MAX - 1
