@@ -20,7 +20,7 @@
 #define SPARE_MIN	64
 
 static struct {				/* seep_table_mutex, except where noted */
-	struct kmem_cache *cache;	/* NULL: counters are off and there are no areas */
+	struct kmem_cache *cache;	/* NULL: there are no areas; and pmu_mutex to change */
 	u32 bytes;			/* size of an area; display reads it unlocked */
 	u8 events;			/* in the list */
 	u32 set;			/* number of the list of events, 0: none */
@@ -28,7 +28,7 @@ static struct {				/* seep_table_mutex, except where noted */
 	struct seep_pmu_sums ended;	/* counts of records that were buried */
 	struct llist_head spare;	/* tab.lock to take; the mutex to add */
 	atomic_t spares;		/* areas in spare, about */
-	bool on;			/* births take areas; read without the mutex */
+	bool on;			/* births take areas; pmu_mutex, read without */
 	bool held;			/* pmc hold: areas exist, nothing counts */
 } areas;
 
@@ -36,7 +36,8 @@ static u32 last_set;			/* seep_table_mutex; numbers are not reused */
 
 static struct seep_pmu_area *new_area(void)
 {
-	struct seep_pmu_area *area = kmem_cache_zalloc(areas.cache, GFP_KERNEL);
+	/* The mutex is held: the worker waits for no memory. It tries again in a full pass. */
+	struct seep_pmu_area *area = kmem_cache_zalloc(areas.cache, GFP_NOWAIT | __GFP_NOWARN);
 
 	if (area)
 		areas.allocated++;
@@ -96,7 +97,7 @@ void seep_pmu_refill(void)
 	int want = SPARE_MIN + seep_tab_count() / 32;
 	struct seep_pmu_area *area;
 
-	while (areas.on && atomic_read(&areas.spares) < want) {
+	while (READ_ONCE(areas.on) && atomic_read(&areas.spares) < want) {
 		area = new_area();
 		if (!area)
 			return;
@@ -119,7 +120,8 @@ void seep_pmu_pass(void)
 	u64 now_ns;
 	u32 n = 0;
 
-	if (!areas.on)
+	/* Pairs with WRITE_ONCE() in seep_pmu_areas_start() and seep_pmu_areas_stop(). */
+	if (!READ_ONCE(areas.on))
 		return;
 	seep_pmu_refill();
 	seep_pmu_sync(NULL);
@@ -230,22 +232,22 @@ u64 seep_pmu_bytes(void)
  */
 int seep_pmu_areas_start(const struct seep_pmu_listed *ev, u8 n)
 {
-	int rc = -ENOMEM;
+	u32 bytes = struct_size((struct seep_pmu_area *)NULL, of, n);
+	struct kmem_cache *cache = kmem_cache_create("seep_pmu", bytes, 0, 0, NULL);
 
+	if (!cache)
+		return -ENOMEM;
 	mutex_lock(&seep_table_mutex);
+	areas.cache = cache;
 	areas.events = n;
-	areas.bytes = struct_size((struct seep_pmu_area *)NULL, of, n);
-	areas.cache = kmem_cache_create("seep_pmu", areas.bytes, 0, 0, NULL);
-	if (areas.cache) {
-		rc = 0;
-		areas.set = ++last_set;
-		seep_pmu_learn_start(ev, n);
-		/* Pairs with READ_ONCE() in seep_pmu_take() and seep_pmu_short(). */
-		WRITE_ONCE(areas.on, true);
-		seep_pmu_pass();
-	}
+	areas.bytes = bytes;
+	areas.set = ++last_set;
+	seep_pmu_learn_start(ev, n);
+	/* Pairs with READ_ONCE() in seep_pmu_take() and seep_pmu_short(). */
+	WRITE_ONCE(areas.on, true);
+	seep_pmu_pass();
 	mutex_unlock(&seep_table_mutex);
-	return rc;
+	return 0;
 }
 
 /**
@@ -268,17 +270,18 @@ void seep_pmu_areas_hold(bool yes)
  */
 void seep_pmu_areas_stop(void)
 {
+	struct kmem_cache *cache = areas.cache;
 	struct seep_pmu_area *area, *n;
 	struct llist_node *spare;
 	struct seep_rec *rec;
 
-	mutex_lock(&seep_table_mutex);
 	/* Pairs with READ_ONCE() in seep_pmu_take() and seep_pmu_short(). */
 	WRITE_ONCE(areas.on, false);
 	/* Waits for RCU: births in seep_pmu_take() have interrupts off, and none is left. */
 	seep_pmu_cpus_free();
-	if (!areas.cache)
-		goto unlock;
+	if (!cache)
+		return;
+	mutex_lock(&seep_table_mutex);
 	spare = llist_del_all(&areas.spare);
 	llist_for_each_entry_safe(area, n, spare, spare)
 		free_area(area);
@@ -290,12 +293,11 @@ void seep_pmu_areas_stop(void)
 		rec->pmu = NULL;
 	}
 	seep_broken(areas.allocated);
-	kmem_cache_destroy(areas.cache);
 	areas.cache = NULL;
 	areas.set = 0;
 	areas.events = 0;
 	atomic_set(&areas.spares, 0);
 	memset(&areas.ended, 0, sizeof(areas.ended));
-unlock:
 	mutex_unlock(&seep_table_mutex);
+	kmem_cache_destroy(cache);	/* may take long: not under the mutex */
 }

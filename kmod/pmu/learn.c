@@ -85,7 +85,7 @@ static void begin(struct seep_pmu_area *area, u64 now_ns)
 		seep_count(PMC_UNLEARNED);
 		return;
 	}
-	l = kzalloc(struct_size(l, got, learn.events), GFP_KERNEL);
+	l = kzalloc(struct_size(l, got, learn.events), GFP_NOWAIT | __GFP_NOWARN);
 	if (!l) {
 		seep_count(ALLOC_FAILED);
 		return;

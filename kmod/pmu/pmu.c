@@ -8,9 +8,9 @@
  * exactly once, so all charges add up to what the counters show.
  *
  * What is charged to a process stays with the CPU, which holds it for the record. It is
- * folded into the record's area, whose words are shared between CPUs, only when another
- * process runs here, or when somebody reads. A process that alternates with idle and with
- * kernel threads touches nothing shared.
+ * folded into the record's area, which all CPUs share, only when another process runs
+ * here, or when somebody reads. A process that alternates with idle and with kernel
+ * threads touches nothing shared.
  *
  * Locks: none. Only the CPU itself writes its state, with interrupts off. The probe runs
  * with the lock of the run queue held, so nothing here may take a lock or wake a task;
@@ -520,14 +520,17 @@ int seep_pmu_cpus_alloc(void)
 /**
  * seep_pmu_cpus_free() - free the state of all CPUs, with the counts in it
  *
- * Context: process, may sleep, pmu_mutex and seep_table_mutex. All CPUs are closed.
+ * Waits for RCU: all that read the pointer with interrupts off have ended.
+ *
+ * Context: process, may sleep, pmu_mutex; takes seep_table_mutex. All CPUs are closed.
  */
 void seep_pmu_cpus_free(void)
 {
 	struct seep_pmu_cpu __percpu *cpus = seep_pmu_cpus;
 
+	mutex_lock(&seep_table_mutex);
 	WRITE_ONCE(seep_pmu_cpus, NULL);
-	/* seep_pmu_seen() and seep_pmu_exec() have interrupts off: none is left after this */
+	mutex_unlock(&seep_table_mutex);
 	synchronize_rcu();
 	free_percpu(cpus);
 }

@@ -96,7 +96,7 @@ struct seep_pmu_cpu {
 /* NULL: nothing is counted. pmu_mutex and table mutex to change; RCU or either to read. */
 extern struct seep_pmu_cpu __percpu *seep_pmu_cpus;
 int seep_pmu_cpus_alloc(void);			/* pmu_mutex, may sleep */
-void seep_pmu_cpus_free(void);			/* and table mutex; all CPUs are closed */
+void seep_pmu_cpus_free(void);			/* likewise; all CPUs are closed */
 
 /* pmu.c: on the CPU itself, interrupts off; @n events */
 void seep_pmu_open_here(struct seep_pmu_cpu *pc, const u8 *id, u8 n);
