@@ -250,7 +250,9 @@
 	  "too many.")									\
 	X(PMC_UNLEARNED, pmc_unlearned, "passes",					\
 	  "Passes of processes of which nothing was learned because there were "	\
-	  "too many.")
+	  "too many.")									\
+	X(PMC_CROSS_CALLS, pmc_cross_calls, "calls",					\
+	  "Interrupts of CPUs so that hardware events take turns.")
 
 /* Each list has one entry for each value of its enum; UNSPEC, where there is one, has none. */
 #define SEEPAGE_ONE(...)	+ 1

@@ -191,6 +191,7 @@ static void rotate(int cpu, u8 max)
 {
 	struct seep_pmu_cpu *pc = per_cpu_ptr(seep_pmu_cpus, cpu);
 	struct turn old, new = { };
+	u32 calls = 1;
 	u8 i;
 
 	if (pc->have_n <= max || !READ_ONCE(pc->open))
@@ -203,12 +204,17 @@ static void rotate(int cpu, u8 max)
 	pc->at = (pc->at + max - i) % (pc->have_n - i);
 	new.n = this_turn(pc, max, new.id);
 	for (; i < old.n; i++)
-		if (!has(&new, old.id[i]))
+		if (!has(&new, old.id[i])) {
 			perf_event_disable(pc->counter[old.id[i]].event);
+			calls++;
+		}
 	smp_call_function_single(cpu, turn_here, &new, 1);
 	for (i = 0; i < new.n; i++)
-		if (!has(&old, new.id[i]))
+		if (!has(&old, new.id[i])) {
 			perf_event_enable(pc->counter[new.id[i]].event);
+			calls++;
+		}
+	seep_count_add(PMC_CROSS_CALLS, calls);
 }
 
 /* ---- all CPUs ---- */

@@ -16,7 +16,7 @@
 #include <linux/workqueue.h>
 #include "pmu.h"
 
-#define ROTATE_MS	200
+#define ROTATE_MS	200U		/* of up to 8 CPUs; in proportion to more */
 #define RETRY_MS	5000		/* on CPUs that lack events for want of memory */
 #define PRICE_MAX	16U		/* readings of the clock; 1 to 5 are usual */
 #define JUDGE_NS	NSEC_PER_SEC	/* an event must have had its turn for this long */
@@ -26,7 +26,7 @@
  */
 #define LINGER_NS	(180ULL * NSEC_PER_SEC)
 
-/* Give the next events their turn, every ROTATE_MS. */
+/* Give the next events their turn. */
 static void rotate_work(struct work_struct *w);
 /* Worker: after CPU hotplug, or when memory was short. */
 static void reconcile_work(struct work_struct *w);
@@ -103,12 +103,21 @@ static void open(void)
 		schedule_delayed_work(&retry, msecs_to_jiffies(RETRY_MS));
 }
 
+/*
+ * Length of a turn, in jiffies. It takes five cross calls for each busy CPU. Turns are longer
+ * where there are more CPUs: all together get at most 200 calls a second.
+ */
+static unsigned long turn(void)
+{
+	return msecs_to_jiffies(max(ROTATE_MS, ROTATE_MS / 8 * num_online_cpus()));
+}
+
 static void rotate_work(struct work_struct *w)
 {
 	mutex_lock(&pmu_mutex);
 	if (pmu.state == COUNTING && pmu.n > pmu.max) {
 		seep_pmu_cpus_rotate(pmu.max);
-		schedule_delayed_work(&rotate, msecs_to_jiffies(ROTATE_MS));
+		schedule_delayed_work(&rotate, turn());
 	}
 	mutex_unlock(&pmu_mutex);
 }
@@ -176,7 +185,7 @@ static int count(void)
 	*pmu.why = '\0';
 	open();
 	if (pmu.n > pmu.max)
-		schedule_delayed_work(&rotate, msecs_to_jiffies(ROTATE_MS));
+		schedule_delayed_work(&rotate, turn());
 	return 0;
 close:
 	seep_pmu_cpus_close();
