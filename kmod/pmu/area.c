@@ -217,9 +217,12 @@ void seep_pmu_sums(struct seep_pmu_sums *ended, u32 *set)
  */
 u64 seep_pmu_bytes(void)
 {
-	/* for display: a value that changes meanwhile does no harm */
+	/* for display: values that change meanwhile do no harm */
+	size_t cpus = data_race(seep_pmu_cpus) ? num_possible_cpus() : 0;
+
+	/* likewise */
 	return (u64)data_race(areas.allocated) * data_race(areas.bytes) + seep_pmu_learn_bytes() +
-	       (data_race(seep_pmu_cpus) ? num_possible_cpus() * sizeof(struct seep_pmu_cpu) : 0);
+	       cpus * sizeof(struct seep_pmu_cpu);
 }
 
 /**

@@ -135,6 +135,16 @@ unload
 load pmc=auto pmc_events=cycles,walks=r108
 assert_eq "$(seepage -j status | field '.pmc_events | keys_unsorted | join(",")')" cycles,walks parameter
 unload
+# By default nothing counts until some process is under watch. It may be unloaded then.
+load sample_interval_ms=250 suspect_interval_ms=250 max_cpu_permille=1000
+assert_eq "$(pmc_status)" "off: no process is under watch (pmc auto counts always)" "default"
+perl -e 'for (;;) { push @kept, "x" x (1 << 20); select undef, undef, undef, 0.1 }' &
+leak=$!
+on() { [[ $(pmc_status) == on ]]; }
+wait_for 120 on
+wait_for 20 is cycles counting
+unload
+kill $leak
 # Who counts has the PMU in use. It goes when nobody does, and then there is none.
 load pmc=auto
 ! rmmod fakepmu 2>err || die "the PMU was removed while it counted"
