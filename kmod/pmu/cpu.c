@@ -319,58 +319,38 @@ u64 seep_pmu_cpus_price(void)
 	return 0;
 }
 
-/**
- * seep_pmu_cpus_total() - what an event counted on all CPUs
- * @id: the event
- * @v: out
- *
- * Each READ_ONCE() pairs with stores by the CPU itself (pmu.c). They are separate words,
- * so the sum of a CPU that counts meanwhile may be a moment old.
- *
- * Context: process, pmu_mutex.
- * Return: ns in which the event had its turn, up to the last seep_pmu_fold().
- */
-u64 seep_pmu_cpus_total(u8 id, struct seepage_pmc_value *v)
-{
-	const struct seep_pmu_cpu *pc;
-	const struct seep_pmu_got *got;
-	u64 turn = 0;
-	int cpu;
+/* The figures that a CPU adds to, passed to the CPU itself. */
+struct figures {
+	struct seep_pmu_shown *list;
+	u8 n;
+};
 
-	memset(v, 0, sizeof(*v));
-	for_each_possible_cpu(cpu) {
-		pc = per_cpu_ptr(seep_pmu_cpus, cpu);
-		got = &pc->counter[id].got;
-		v->count += READ_ONCE(pc->gone.of[id].count) + READ_ONCE(got->count);
-		v->running_ns += READ_ONCE(pc->gone.of[id].running) + READ_ONCE(got->running);
-		v->enabled_ns += READ_ONCE(pc->gone.enabled);
-		if (READ_ONCE(pc->open))
-			v->enabled_ns += READ_ONCE(pc->time) - READ_ONCE(pc->opened);
-		turn += READ_ONCE(pc->turn[id]);
-	}
-	return turn;
+static void add_here(void *info)
+{
+	const struct figures *f = info;
+
+	seep_pmu_add_here(this_cpu_ptr(seep_pmu_cpus), f->list, f->n);
 }
 
 /**
- * seep_pmu_cpus_part() - the part of an event's counts that no record got
- * @id: the event
- * @sum_id: idle, kernel threads or others
- * @v: out
+ * seep_pmu_cpus_add() - add what all CPUs counted up to now
+ * @list: the events; total, parts and turn are added to
+ * @n: events in it
  *
- * READ_ONCE() as in seep_pmu_cpus_total(); the stores are in charge().
+ * Interrupts the CPUs that are open, one after the other.
  *
- * Context: process, pmu_mutex.
+ * Context: process, may sleep, pmu_mutex.
  */
-void seep_pmu_cpus_part(u8 id, enum seep_pmu_sum_id sum_id, struct seepage_pmc_value *v)
+void seep_pmu_cpus_add(struct seep_pmu_shown *list, u8 n)
 {
-	const struct seep_pmu_sums *s;
+	struct figures f = { list, n };
+	struct seep_pmu_cpu *pc;
 	int cpu;
 
-	memset(v, 0, sizeof(*v));
 	for_each_possible_cpu(cpu) {
-		s = &per_cpu_ptr(seep_pmu_cpus, cpu)->sums[sum_id];
-		v->count += READ_ONCE(s->of[id].count);
-		v->enabled_ns += READ_ONCE(s->enabled);
-		v->running_ns += READ_ONCE(s->of[id].running);
+		pc = per_cpu_ptr(seep_pmu_cpus, cpu);
+		/* pairs with smp_store_release() in seep_pmu_close_here() */
+		if (!smp_load_acquire(&pc->open) || smp_call_function_single(cpu, add_here, &f, 1))
+			seep_pmu_add_here(pc, list, n);
 	}
 }

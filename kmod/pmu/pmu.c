@@ -340,9 +340,9 @@ void __cold seep_pmu_close_here(struct seep_pmu_cpu *pc)
 		return;
 	charge_and_fold(pc);
 	hold(pc, NULL);
-	pc->open = NULL;
 	pc->gone.enabled += pc->time - pc->opened;
-	pc->opened = pc->time;
+	/* All is charged: pairs with smp_load_acquire() in seep_pmu_cpus_add(). */
+	smp_store_release(&pc->open, NULL);
 }
 
 /* Charge and fold. A process that does not run now is no longer held. */
@@ -373,23 +373,49 @@ static void __cold sync_here(void *unused)
 		sync(pc);
 }
 
-/* Sync, and note for how long each event was enabled, with a counter or without. */
-static void __cold fold_here(void *unused)
+static void __cold add(struct seepage_pmc_value *v, u64 enabled, const struct seep_pmu_got *got)
 {
-	struct seep_pmu_cpu *pc = this_cpu_ptr(seep_pmu_cpus);
+	v->count += got->count;
+	v->enabled_ns += enabled;
+	v->running_ns += got->running;
+}
+
+/**
+ * seep_pmu_add_here() - add what a CPU counted to the figures of each event
+ * @pc: this CPU, or one that is closed and stays so
+ * @list: figures to add to
+ * @n: events in it
+ *
+ * Words of 64 bits are read where they are written, so none is torn on 32 bits.
+ *
+ * Context: interrupts off, or pmu_mutex for a closed CPU.
+ */
+void __cold seep_pmu_add_here(struct seep_pmu_cpu *pc, struct seep_pmu_shown *list, u8 n)
+{
 	struct seep_pmu_counter *c;
 	struct perf_event *e;
 	u64 *turn;
+	u8 id;
 
-	if (!pc->open)
-		return;
-	sync(pc);
+	if (pc->open)
+		sync(pc);
 	for (c = pc->open; c; c = c->next) {
+		/* how long it was enabled, with a counter or without */
 		e = c->event;
 		turn = &pc->turn[c->id];
 		*turn = READ_ONCE(e->total_time_enabled);
 		if (READ_ONCE(e->state) >= PERF_EVENT_STATE_INACTIVE)
 			*turn += seep_perf_time(e, pc->time) - READ_ONCE(e->tstamp);
+	}
+	for (id = 0; id < n; id++, list++) {
+		add(&list->total, pc->gone.enabled, &pc->gone.of[id]);
+		add(&list->total, pc->open ? pc->time - pc->opened : 0, &pc->counter[id].got);
+		add(&list->idle, pc->sums[SEEP_PMU_IDLE].enabled, &pc->sums[SEEP_PMU_IDLE].of[id]);
+		add(&list->kthreads, pc->sums[SEEP_PMU_KTHREADS].enabled,
+		    &pc->sums[SEEP_PMU_KTHREADS].of[id]);
+		add(&list->others, pc->sums[SEEP_PMU_OTHERS].enabled,
+		    &pc->sums[SEEP_PMU_OTHERS].of[id]);
+		list->turn += pc->turn[id];
 	}
 }
 
@@ -490,16 +516,6 @@ void seep_pmu_sync(const struct seep_rec *rec)
 			smp_call_function_single(cpu, sync_here, NULL, 1);
 	}
 	cpus_read_unlock();
-}
-
-/**
- * seep_pmu_fold() - bring all counts of all CPUs up to date, idle ones too
- *
- * Context: process, may sleep.
- */
-void seep_pmu_fold(void)
-{
-	on_each_cpu(fold_here, NULL, 1);
 }
 
 /**

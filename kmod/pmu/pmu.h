@@ -26,6 +26,7 @@
 #define SEEP_PMU_NAME		24
 
 struct seep_pmu_set;
+struct seep_pmu_shown;
 
 /* An event of the list. Written by events.c, read only afterwards. */
 struct seep_pmu_listed {
@@ -102,7 +103,7 @@ void seep_pmu_cpus_free(void);			/* likewise; all CPUs are closed */
 void seep_pmu_open_here(struct seep_pmu_cpu *pc, const u8 *id, u8 n);
 void seep_pmu_turn_here(struct seep_pmu_cpu *pc, const u8 *id, u8 n);
 void seep_pmu_close_here(struct seep_pmu_cpu *pc);
-void seep_pmu_fold(void);			/* may sleep; interrupts all CPUs */
+void seep_pmu_add_here(struct seep_pmu_cpu *pc, struct seep_pmu_shown *list, u8 n);
 u64 seep_pmu_price(int cpu);			/* may sleep */
 int seep_pmu_probe_start(void);			/* may sleep */
 void seep_pmu_probe_stop(void);
@@ -144,6 +145,7 @@ struct seep_pmu_shown {
 	u8 state;			/* enum seepage_pmc_state */
 	const char *reason;		/* why it is unavailable, or NULL */
 	struct seepage_pmc_value total, idle, kthreads, others, ended;
+	u64 turn;			/* ns in which it had its turn */
 };
 
 /* may sleep, no table mutex; @list: SEEP_PMU_EVENTS places; returns how many are used */
@@ -156,8 +158,7 @@ void seep_pmu_cpus_open(u8 max);
 void seep_pmu_cpus_rotate(u8 max);
 void seep_pmu_cpus_close(void);
 u64 seep_pmu_cpus_price(void);
-u64 seep_pmu_cpus_total(u8 id, struct seepage_pmc_value *v);
-void seep_pmu_cpus_part(u8 id, enum seep_pmu_sum_id sum_id, struct seepage_pmc_value *v);
+void seep_pmu_cpus_add(struct seep_pmu_shown *list, u8 n);
 
 /* pmu/events.c: process context, may sleep */
 int seep_pmu_parse(const char *text, struct seep_pmu_listed *list, char *why, size_t size);

@@ -394,10 +394,11 @@ static const char *refusal(int rc)
 	}
 }
 
-/* State and reason of an event; @turn: ns in which it had its turn so far. */
-static void judge_turn(u8 id, struct seep_pmu_shown *s, u64 turn)
+/* State and reason of an event. */
+static void judge_turn(u8 id, struct seep_pmu_shown *s)
 {
 	struct event_state *st = &pmu.st[id];
+	u64 turn = s->turn;
 
 	s->state = SEEPAGE_PMC_STATE_UNAVAILABLE;
 	s->reason = NULL;
@@ -419,22 +420,16 @@ static void judge_turn(u8 id, struct seep_pmu_shown *s, u64 turn)
 		s->state = SEEPAGE_PMC_STATE_WAITING;
 }
 
-/* All figures of an event. */
+/* All of an event but what CPUs have added. */
 static void show(u8 id, const struct seep_pmu_sums *ended, struct seep_pmu_shown *s)
 {
-	u64 turn;
-
 	memcpy(s->name, pmu.event[id].name, sizeof(s->name));
 	s->type = pmu.event[id].type;
 	s->config = pmu.event[id].config;
-	turn = seep_pmu_cpus_total(id, &s->total);
-	seep_pmu_cpus_part(id, SEEP_PMU_IDLE, &s->idle);
-	seep_pmu_cpus_part(id, SEEP_PMU_KTHREADS, &s->kthreads);
-	seep_pmu_cpus_part(id, SEEP_PMU_OTHERS, &s->others);
 	s->ended.count = ended->of[id].count;
 	s->ended.enabled_ns = ended->enabled;
 	s->ended.running_ns = ended->of[id].running;
-	judge_turn(id, s, turn);
+	judge_turn(id, s);
 }
 
 /**
@@ -453,7 +448,8 @@ u8 seep_pmu_show(struct seep_pmu_shown *list, u32 *set)
 	mutex_lock(&pmu_mutex);
 	if (pmu.state != NONE) {
 		n = pmu.n;
-		seep_pmu_fold();
+		memset(list, 0, n * sizeof(*list));
+		seep_pmu_cpus_add(list, n);
 		seep_pmu_sums(&ended, set);
 	}
 	for (id = 0; id < n; id++)
