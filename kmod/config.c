@@ -33,7 +33,7 @@ struct setting {
 
 /* The words of SEEPAGE_CONFIG_WORD_VALUES: an extack text must be one literal. */
 #define ALLOWED_POLICY	"ladder, classic"
-#define ALLOWED_PMC	"auto, off, hold, on"
+#define ALLOWED_PMC	"auto, off, hold, on, watched"
 
 #define NUMBER(ID, word, def, lo, hi, text)				\
 	[SEEPAGE_CFG_##ID] = { #word, lo, hi, def,			\

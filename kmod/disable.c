@@ -6,7 +6,7 @@
  */
 #include "seep.h"
 
-const char *seep_disabled_why;	/* set once; NULL: the module works */
+const char *seep_disabled_why;
 
 /**
  * seep_disable() - stop the module's work for good

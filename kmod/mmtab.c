@@ -331,7 +331,7 @@ void __cold seep_tab_exec(void)
 	rec = seep_tab_get(current->mm);
 	if (rec)		/* pairs with READ_ONCE() in seep_read_around() */
 		WRITE_ONCE(rec->born_ns, ktime_get_mono_fast_ns());
-	seep_pmu_exec(rec);
+	seep_pmu_exec();
 	local_irq_restore(flags);
 }
 

@@ -187,7 +187,8 @@ void seep_kick_stop(void);
 /* disable.c: any context. The module stops working and says why; the machine goes on. */
 void seep_disable(const char *why);
 void seep_disabled_report(void);	/* hard irq or process */
-extern const char *seep_disabled_why;
+extern const char *seep_disabled_why;	/* set once by cmpxchg(); NULL: the module works */
+
 /* Was the work stopped? NULL, or the reason. Pairs with cmpxchg() in seep_disable(). */
 static __always_inline const char *seep_disabled(void)
 {
@@ -298,10 +299,11 @@ static __always_inline void seep_account(unsigned long kind)
 void seep_pmu_init(void);
 void seep_pmu_exit(void);
 void seep_pmu_configure(void);			/* may sleep, no lock held */
+void seep_pmu_watch(bool suspects);		/* likewise; worker only */
 int seep_pmu_check(const char *events, char *why, size_t size);
 void seep_pmu_text(char *buf, size_t size);	/* may sleep */
 void seep_pmu_seen(struct seep_rec *rec);	/* irqs off, not NMI */
-void seep_pmu_exec(struct seep_rec *rec);	/* irqs off, not NMI */
+void seep_pmu_exec(void);			/* irqs off, not NMI */
 struct seep_pmu_area *seep_pmu_take(void);	/* irqs off, table's lock, not NMI */
 bool seep_pmu_short(void);			/* any context */
 void seep_pmu_leave(bool (*which)(const struct seep_rec *rec));	/* may sleep, table mutex */
@@ -320,6 +322,7 @@ u64 seep_pmu_bytes(void);			/* any context */
 static inline void seep_pmu_init(void) {}
 static inline void seep_pmu_exit(void) {}
 static inline void seep_pmu_configure(void) {}
+static inline void seep_pmu_watch(bool suspects) {}
 static inline int seep_pmu_check(const char *events, char *why, size_t size)
 {
 	strscpy(why, "pmc_events: hardware counters are not built in", size);
@@ -332,7 +335,7 @@ static inline void seep_pmu_text(char *buf, size_t size)
 }
 
 static inline void seep_pmu_seen(struct seep_rec *rec) {}
-static inline void seep_pmu_exec(struct seep_rec *rec) {}
+static inline void seep_pmu_exec(void) {}
 static inline struct seep_pmu_area *seep_pmu_take(void)
 {
 	return NULL;

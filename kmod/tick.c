@@ -169,6 +169,7 @@ static void tick_work(struct work_struct *w)
 	struct seep_conf c;
 	LIST_HEAD(graves);
 	unsigned long delay;
+	bool suspects;
 
 	if (seep_disabled())
 		return;
@@ -177,9 +178,11 @@ static void tick_work(struct work_struct *w)
 	/* one jiffy early is in time: the timer is no finer */
 	pass(ktime_get_ns() + TICK_NSEC >= tick.next_full_ns, &c, &graves);
 	delay = until_next(&c);
+	suspects = tick.suspects;
 	mutex_unlock(&seep_table_mutex);
 	wait_for_readers(&graves);
 	seep_tab_free(&graves);
+	seep_pmu_watch(suspects);
 	if (READ_ONCE(running))
 		queue_delayed_work(wq, &tick_dwork, delay);
 }

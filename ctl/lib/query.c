@@ -264,7 +264,7 @@ static void tell_counters(const struct ctx *ctx, struct knl *k)
 	    !msg_parse(&msg, nlh)) {
 		attr_text(SEEPAGE_A_PMC, msg.a[SEEPAGE_A_PMC], false, state, sizeof(state));
 		if (strcmp(state, "on") && !strstr(state, "held") &&
-		    strcmp(state, "off: by configuration"))
+		    !strstr(state, "under watch") && strcmp(state, "off: by configuration"))
 			note(ctx, "changed, but counters are %s", state);
 	}
 	free(nlh);

@@ -50,7 +50,7 @@
 /* X(ID, name, default word, what it is): the value is a word of the list below */
 #define SEEPAGE_CONFIG_WORDS(X)							\
 	X(POLICY, policy, LADDER, "how a verdict is reached")			\
-	X(PMC, pmc, AUTO, "hardware counters")
+	X(PMC, pmc, WATCHED, "hardware counters")
 
 /* X(KEY, WORD, word) */
 #define SEEPAGE_CONFIG_WORD_VALUES(X)						\
@@ -59,7 +59,8 @@
 	X(PMC, AUTO, auto)							\
 	X(PMC, OFF, off)							\
 	X(PMC, HOLD, hold)							\
-	X(PMC, ON, on)
+	X(PMC, ON, on)								\
+	X(PMC, WATCHED, watched)
 
 /* X(ID, name, unit, "help"): the states of a process or a group; no unit */
 #define SEEPAGE_STATES(X)								\
@@ -257,7 +258,9 @@
 	  "Processes no longer tracked, in favour of others (see max_processes).")	\
 	X(SUSPECTS_FULL, suspects_full, "passes",					\
 	  "Full passes in which a process under watch was left out of those that are "	\
-	  "read every suspect_interval_ms because there are too many.")
+	  "read every suspect_interval_ms because there are too many.")		\
+	X(PMC_CROSS_CALLS, pmc_cross_calls, "calls",					\
+	  "Interrupts of CPUs so that hardware events take turns.")
 
 /* Each list has one entry for each value of its enum; UNSPEC, where there is one, has none. */
 #define SEEPAGE_ONE(...)	+ 1

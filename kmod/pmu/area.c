@@ -20,7 +20,7 @@
 #define SPARE_MIN	64
 
 static struct {				/* seep_table_mutex, except where noted */
-	struct kmem_cache *cache;	/* NULL: counters are off and there are no areas */
+	struct kmem_cache *cache;	/* NULL: there are no areas; and pmu_mutex to change */
 	u32 bytes;			/* size of an area; display reads it unlocked */
 	u8 events;			/* in the list */
 	u32 set;			/* number of the list of events, 0: none */
@@ -28,7 +28,7 @@ static struct {				/* seep_table_mutex, except where noted */
 	struct seep_pmu_sums ended;	/* counts of records that were buried */
 	struct llist_head spare;	/* tab.lock to take; the mutex to add */
 	atomic_t spares;		/* areas in spare, about */
-	bool on;			/* births take areas; read without the mutex */
+	bool on;			/* births take areas; pmu_mutex, read without */
 	bool held;			/* pmc hold: areas exist, nothing counts */
 } areas;
 
@@ -96,7 +96,7 @@ void seep_pmu_refill(void)
 	int want = SPARE_MIN + seep_tab_count() / 32;
 	struct seep_pmu_area *area;
 
-	while (areas.on && atomic_read(&areas.spares) < want) {
+	while (READ_ONCE(areas.on) && atomic_read(&areas.spares) < want) {
 		area = new_area();
 		if (!area)
 			return;
@@ -119,7 +119,8 @@ void seep_pmu_pass(void)
 	u64 now_ns;
 	u32 n = 0;
 
-	if (!areas.on)
+	/* Pairs with WRITE_ONCE() in seep_pmu_areas_start() and seep_pmu_areas_stop(). */
+	if (!READ_ONCE(areas.on))
 		return;
 	seep_pmu_refill();
 	seep_pmu_sync(NULL);
@@ -128,7 +129,7 @@ void seep_pmu_pass(void)
 	seep_for_each_rec(rec) {
 		if (rec->pmu)
 			seep_pmu_learn(rec, now_ns, areas.held);
-		else	/* zeroed area first: pairs with READ_ONCE() in seep_pmu_charge() */
+		else	/* zeroed area first: pairs with READ_ONCE() in hold() */
 			smp_store_release(&rec->pmu, new_area());
 		if (!(++n % SEEP_RESCHED_EVERY))
 			cond_resched();
@@ -215,8 +216,12 @@ void seep_pmu_sums(struct seep_pmu_sums *ended, u32 *set)
  */
 u64 seep_pmu_bytes(void)
 {
-	/* for display: a value that changes meanwhile does no harm */
-	return (u64)data_race(areas.allocated) * data_race(areas.bytes) + seep_pmu_learn_bytes();
+	/* for display: values that change meanwhile do no harm */
+	size_t cpus = data_race(seep_pmu_cpus) ? num_possible_cpus() : 0;
+
+	/* likewise */
+	return (u64)data_race(areas.allocated) * data_race(areas.bytes) + seep_pmu_learn_bytes() +
+	       cpus * sizeof(struct seep_pmu_cpu);
 }
 
 /**
@@ -229,22 +234,22 @@ u64 seep_pmu_bytes(void)
  */
 int seep_pmu_areas_start(const struct seep_pmu_listed *ev, u8 n)
 {
-	int rc = -ENOMEM;
+	u32 bytes = struct_size((struct seep_pmu_area *)NULL, of, n);
+	struct kmem_cache *cache = kmem_cache_create("seep_pmu", bytes, 0, 0, NULL);
 
+	if (!cache)
+		return -ENOMEM;
 	mutex_lock(&seep_table_mutex);
+	areas.cache = cache;
 	areas.events = n;
-	areas.bytes = struct_size((struct seep_pmu_area *)NULL, of, n);
-	areas.cache = kmem_cache_create("seep_pmu", areas.bytes, 0, 0, NULL);
-	if (areas.cache) {
-		rc = 0;
-		areas.set = ++last_set;
-		seep_pmu_learn_start(ev, n);
-		/* Pairs with READ_ONCE() in seep_pmu_take() and seep_pmu_short(). */
-		WRITE_ONCE(areas.on, true);
-		seep_pmu_pass();
-	}
+	areas.bytes = bytes;
+	areas.set = ++last_set;
+	seep_pmu_learn_start(ev, n);
+	/* Pairs with READ_ONCE() in seep_pmu_take() and seep_pmu_short(). */
+	WRITE_ONCE(areas.on, true);
+	seep_pmu_pass();
 	mutex_unlock(&seep_table_mutex);
-	return rc;
+	return 0;
 }
 
 /**
@@ -261,23 +266,24 @@ void seep_pmu_areas_hold(bool yes)
 }
 
 /**
- * seep_pmu_areas_stop() - discard all counts and areas
+ * seep_pmu_areas_stop() - discard all counts, areas and the state of CPUs
  *
  * Context: process, may sleep, pmu_mutex; takes seep_table_mutex. All CPUs are closed.
  */
 void seep_pmu_areas_stop(void)
 {
+	struct kmem_cache *cache = areas.cache;
 	struct seep_pmu_area *area, *n;
 	struct llist_node *spare;
 	struct seep_rec *rec;
 
-	mutex_lock(&seep_table_mutex);
-	if (!areas.cache)
-		goto unlock;
 	/* Pairs with READ_ONCE() in seep_pmu_take() and seep_pmu_short(). */
 	WRITE_ONCE(areas.on, false);
-	/* births in seep_pmu_take() have interrupts off: none is left after this */
-	synchronize_rcu();
+	/* Waits for RCU: births in seep_pmu_take() have interrupts off, and none is left. */
+	seep_pmu_cpus_free();
+	if (!cache)
+		return;
+	mutex_lock(&seep_table_mutex);
 	spare = llist_del_all(&areas.spare);
 	llist_for_each_entry_safe(area, n, spare, spare)
 		free_area(area);
@@ -289,12 +295,11 @@ void seep_pmu_areas_stop(void)
 		rec->pmu = NULL;
 	}
 	seep_broken(areas.allocated);
-	kmem_cache_destroy(areas.cache);
 	areas.cache = NULL;
 	areas.set = 0;
 	areas.events = 0;
 	atomic_set(&areas.spares, 0);
 	memset(&areas.ended, 0, sizeof(areas.ended));
-unlock:
 	mutex_unlock(&seep_table_mutex);
+	kmem_cache_destroy(cache);	/* may take long: not under the mutex */
 }

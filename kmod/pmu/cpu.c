@@ -34,7 +34,7 @@ static struct perf_event *create_event(int cpu, u32 type, u64 config)
  */
 static void create(int cpu, const struct seep_pmu_listed *ev, u8 n, int *rc)
 {
-	struct seep_pmu_cpu *pc = per_cpu_ptr(&seep_pmu_cpu, cpu);
+	struct seep_pmu_cpu *pc = per_cpu_ptr(seep_pmu_cpus, cpu);
 	const struct seep_pmu_set *set = seep_pmu_processor(cpu);
 	struct perf_event *e;
 	bool short_of = false;
@@ -60,7 +60,10 @@ static void create(int cpu, const struct seep_pmu_listed *ev, u8 n, int *rc)
 				continue;
 			}
 			rc[i] = 0;
-			pc->event[i] = e;
+			pc->counter[i].event = e;
+			pc->counter[i].read = e->pmu->read;
+			pc->counter[i].since = ~0ULL;
+			pc->counter[i].id = i;
 			pc->have[pc->have_n++] = i;
 		}
 		if (!pass)
@@ -107,25 +110,25 @@ static void open_here(void *info)
 {
 	const struct turn *t = info;
 
-	seep_pmu_open_here(this_cpu_ptr(&seep_pmu_cpu), t->id, t->n);
+	seep_pmu_open_here(this_cpu_ptr(seep_pmu_cpus), t->id, t->n);
 }
 
 static void turn_here(void *info)
 {
 	const struct turn *t = info;
 
-	seep_pmu_turn_here(this_cpu_ptr(&seep_pmu_cpu), t->id, t->n);
+	seep_pmu_turn_here(this_cpu_ptr(seep_pmu_cpus), t->id, t->n);
 }
 
 static void close_here(void *unused)
 {
-	seep_pmu_close_here(this_cpu_ptr(&seep_pmu_cpu));
+	seep_pmu_close_here(this_cpu_ptr(seep_pmu_cpus));
 }
 
 /* Let a CPU that is closed and has events begin to count. */
 static void open(int cpu, u8 max)
 {
-	struct seep_pmu_cpu *pc = per_cpu_ptr(&seep_pmu_cpu, cpu);
+	struct seep_pmu_cpu *pc = per_cpu_ptr(seep_pmu_cpus, cpu);
 	struct turn t = { };
 	int rc;
 	u8 i;
@@ -138,24 +141,25 @@ static void open(int cpu, u8 max)
 	if (rc)
 		return;			/* offline; it is opened when it comes back */
 	for (i = 0; i < t.n; i++)
-		perf_event_enable(pc->event[t.id[i]]);
+		perf_event_enable(pc->counter[t.id[i]].event);
 }
 
 /* Release the events of a closed CPU. What they counted is added to pc->gone. */
 static void release(struct seep_pmu_cpu *pc)
 {
+	struct seep_pmu_counter *c;
 	struct perf_event *e;
 	u8 i;
 
 	for (i = 0; i < SEEP_PMU_EVENTS; i++) {
-		e = pc->event[i];
+		c = &pc->counter[i];
+		e = c->event;
 		if (!e)
 			continue;
-		pc->gone.of[i].count += pc->read[i].count;
-		pc->gone.of[i].running += pc->read[i].running;
-		pc->read[i] = (struct seep_pmu_got){ };
+		pc->gone.of[i].count += c->got.count;
+		pc->gone.of[i].running += c->got.running;
+		memset(c, 0, sizeof(*c));
 		pc->turn[i] = 0;
-		pc->event[i] = NULL;
 		perf_event_release_kernel(e);
 	}
 	pc->have_n = 0;
@@ -164,33 +168,33 @@ static void release(struct seep_pmu_cpu *pc)
 /* Stop counting on a CPU, online or not, and release its events. Counts are kept. */
 static void close(int cpu)
 {
-	struct seep_pmu_cpu *pc = per_cpu_ptr(&seep_pmu_cpu, cpu);
-	u8 i;
+	struct seep_pmu_cpu *pc = per_cpu_ptr(seep_pmu_cpus, cpu);
+	struct seep_pmu_counter *c;
 
 	/*
 	 * Disable first: the last charge then reads what the counters show for good.
-	 * READ_ONCE() pairs with the stores to n in seep_pmu_open_here() and
-	 * seep_pmu_turn_here() on that CPU.
+	 * READ_ONCE() pairs with the stores to open in pmu.c on that CPU; next stays.
 	 */
-	for (i = 0; i < READ_ONCE(pc->n); i++)
-		perf_event_disable(pc->event[pc->id[i]]);
+	for (c = READ_ONCE(pc->open); c; c = c->next)
+		perf_event_disable(c->event);
 	if (smp_call_function_single(cpu, close_here, NULL, 1))
-		pc->n = 0;		/* offline: it closed itself in cpu_goes() */
+		pc->open = NULL;	/* offline: it closed itself in cpu_goes() */
 	release(pc);
 }
 
 /*
  * Begin the next turn of a CPU. One that was idle for the whole turn is not interrupted.
- * READ_ONCE() of n, busy and sum_id pairs with the stores in pmu.c on that CPU. The
+ * READ_ONCE() of open, busy and sum_id pairs with the stores in pmu.c on that CPU. The
  * values are a hint: a wrong one costs or saves one interrupt.
  */
 static void rotate(int cpu, u8 max)
 {
-	struct seep_pmu_cpu *pc = per_cpu_ptr(&seep_pmu_cpu, cpu);
+	struct seep_pmu_cpu *pc = per_cpu_ptr(seep_pmu_cpus, cpu);
 	struct turn old, new = { };
+	u32 calls = 1;
 	u8 i;
 
-	if (pc->have_n <= max || !READ_ONCE(pc->n))
+	if (pc->have_n <= max || !READ_ONCE(pc->open))
 		return;
 	if (!READ_ONCE(pc->busy) && READ_ONCE(pc->sum_id) == SEEP_PMU_IDLE)
 		return;
@@ -200,12 +204,17 @@ static void rotate(int cpu, u8 max)
 	pc->at = (pc->at + max - i) % (pc->have_n - i);
 	new.n = this_turn(pc, max, new.id);
 	for (; i < old.n; i++)
-		if (!has(&new, old.id[i]))
-			perf_event_disable(pc->event[old.id[i]]);
+		if (!has(&new, old.id[i])) {
+			perf_event_disable(pc->counter[old.id[i]].event);
+			calls++;
+		}
 	smp_call_function_single(cpu, turn_here, &new, 1);
 	for (i = 0; i < new.n; i++)
-		if (!has(&old, new.id[i]))
-			perf_event_enable(pc->event[new.id[i]]);
+		if (!has(&old, new.id[i])) {
+			perf_event_enable(pc->counter[new.id[i]].event);
+			calls++;
+		}
+	seep_count_add(PMC_CROSS_CALLS, calls);
 }
 
 /* ---- all CPUs ---- */
@@ -224,7 +233,7 @@ void seep_pmu_cpus_create(const struct seep_pmu_listed *ev, u8 n, int *rc)
 	int cpu;
 
 	for_each_possible_cpu(cpu) {
-		pc = per_cpu_ptr(&seep_pmu_cpu, cpu);
+		pc = per_cpu_ptr(seep_pmu_cpus, cpu);
 		if (xchg(&pc->stale, 0) || !cpu_online(cpu))
 			close(cpu);
 		if (cpu_online(cpu) && !pc->have_n)
@@ -243,7 +252,7 @@ bool seep_pmu_cpus_incomplete(void)
 	int cpu;
 
 	for_each_online_cpu(cpu)
-		if (READ_ONCE(per_cpu_ptr(&seep_pmu_cpu, cpu)->stale))
+		if (READ_ONCE(per_cpu_ptr(seep_pmu_cpus, cpu)->stale))
 			return true;
 	return false;
 }
@@ -260,8 +269,8 @@ void seep_pmu_cpus_open(u8 max)
 	int cpu;
 
 	for_each_possible_cpu(cpu) {
-		pc = per_cpu_ptr(&seep_pmu_cpu, cpu);
-		if (pc->have_n && !READ_ONCE(pc->n) && cpu_online(cpu))
+		pc = per_cpu_ptr(seep_pmu_cpus, cpu);
+		if (pc->have_n && !READ_ONCE(pc->open) && cpu_online(cpu))
 			open(cpu, max);
 	}
 }
@@ -294,23 +303,6 @@ void seep_pmu_cpus_close(void)
 }
 
 /**
- * seep_pmu_cpus_forget() - discard the counts of all CPUs, which are closed
- *
- * Context: process, pmu_mutex.
- */
-void seep_pmu_cpus_forget(void)
-{
-	struct seep_pmu_cpu *pc;
-	int cpu;
-
-	for_each_possible_cpu(cpu) {
-		pc = per_cpu_ptr(&seep_pmu_cpu, cpu);
-		memset(pc->sums, 0, sizeof(pc->sums));
-		memset(&pc->gone, 0, sizeof(pc->gone));
-	}
-}
-
-/**
  * seep_pmu_cpus_price() - cost of reading a counter
  *
  * Context: process, may sleep, pmu_mutex.
@@ -322,62 +314,43 @@ u64 seep_pmu_cpus_price(void)
 	int cpu;
 
 	for_each_online_cpu(cpu)
-		if (READ_ONCE(per_cpu_ptr(&seep_pmu_cpu, cpu)->n))
+		if (READ_ONCE(per_cpu_ptr(seep_pmu_cpus, cpu)->open))
 			return seep_pmu_price(cpu);
 	return 0;
 }
 
-/**
- * seep_pmu_cpus_total() - what an event counted on all CPUs
- * @id: the event
- * @v: out
- *
- * Each READ_ONCE() pairs with stores by the CPU itself (pmu.c). They are separate words,
- * so the sum of a CPU that counts meanwhile may be a moment old.
- *
- * Context: process, pmu_mutex.
- * Return: ns in which the event had its turn, up to the last seep_pmu_fold().
- */
-u64 seep_pmu_cpus_total(u8 id, struct seepage_pmc_value *v)
-{
-	const struct seep_pmu_cpu *pc;
-	u64 turn = 0;
-	int cpu;
+/* The figures that a CPU adds to, passed to the CPU itself. */
+struct figures {
+	struct seep_pmu_shown *list;
+	u8 n;
+};
 
-	memset(v, 0, sizeof(*v));
-	for_each_possible_cpu(cpu) {
-		pc = per_cpu_ptr(&seep_pmu_cpu, cpu);
-		v->count += READ_ONCE(pc->gone.of[id].count) + READ_ONCE(pc->read[id].count);
-		v->running_ns += READ_ONCE(pc->gone.of[id].running) +
-				 READ_ONCE(pc->read[id].running);
-		v->enabled_ns += READ_ONCE(pc->gone.enabled);
-		if (READ_ONCE(pc->n))
-			v->enabled_ns += READ_ONCE(pc->time) - READ_ONCE(pc->opened);
-		turn += READ_ONCE(pc->turn[id]);
-	}
-	return turn;
+static void add_here(void *info)
+{
+	const struct figures *f = info;
+
+	seep_pmu_add_here(this_cpu_ptr(seep_pmu_cpus), f->list, f->n);
 }
 
 /**
- * seep_pmu_cpus_part() - the part of an event's counts that no record got
- * @id: the event
- * @sum_id: idle, kernel threads or others
- * @v: out
+ * seep_pmu_cpus_add() - add what all CPUs counted up to now
+ * @list: the events; total, parts and turn are added to
+ * @n: events in it
  *
- * READ_ONCE() as in seep_pmu_cpus_total(); the stores are in seep_pmu_charge().
+ * Interrupts the CPUs that are open, one after the other.
  *
- * Context: process, pmu_mutex.
+ * Context: process, may sleep, pmu_mutex.
  */
-void seep_pmu_cpus_part(u8 id, enum seep_pmu_sum_id sum_id, struct seepage_pmc_value *v)
+void seep_pmu_cpus_add(struct seep_pmu_shown *list, u8 n)
 {
-	const struct seep_pmu_sums *s;
+	struct figures f = { list, n };
+	struct seep_pmu_cpu *pc;
 	int cpu;
 
-	memset(v, 0, sizeof(*v));
 	for_each_possible_cpu(cpu) {
-		s = &per_cpu_ptr(&seep_pmu_cpu, cpu)->sums[sum_id];
-		v->count += READ_ONCE(s->of[id].count);
-		v->enabled_ns += READ_ONCE(s->enabled);
-		v->running_ns += READ_ONCE(s->of[id].running);
+		pc = per_cpu_ptr(seep_pmu_cpus, cpu);
+		/* pairs with smp_store_release() in seep_pmu_close_here() */
+		if (!smp_load_acquire(&pc->open) || smp_call_function_single(cpu, add_here, &f, 1))
+			seep_pmu_add_here(pc, list, n);
 	}
 }

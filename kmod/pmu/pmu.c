@@ -7,10 +7,21 @@
  * to the process that ran. The same happens before anybody reads. Each count is charged
  * exactly once, so all charges add up to what the counters show.
  *
+ * What is charged to a process stays with the CPU, which holds it for the record. It is
+ * folded into the record's area, which all CPUs share, only when another process runs
+ * here, or when somebody reads. A process that alternates with idle and with kernel
+ * threads touches nothing shared.
+ *
  * Locks: none. Only the CPU itself writes its state, with interrupts off. The probe runs
- * with the lock of the run queue held, so nothing here may take a lock or wake a task.
- * A CPU may remember a record only while the record exists: before a record is freed, and
- * after the last task has left its mm, seep_pmu_leave() makes every CPU forget it.
+ * with the lock of the run queue held, so nothing here may take a lock or wake a task;
+ * PREEMPT_RT changes nothing about that. An NMI may update the count of an event, between
+ * any two steps, and touches nothing else: each reading takes the count once.
+ *
+ * A CPU may hold counts for a record only while the record exists. The record's mm is
+ * pinned by it, and no CPU begins to hold when no task is left in the mm. Before a record
+ * is freed, and after that, seep_pmu_leave() lets every CPU that holds for it fold and
+ * forget. A CPU that goes offline, and one that is closed (another configuration, unload),
+ * does so by itself in seep_pmu_close_here(). The areas go after all CPUs are closed.
  */
 #include <linux/cpu.h>
 #include <linux/ktime.h>
@@ -21,88 +32,184 @@
 #include <trace/events/sched.h>
 #include "pmu.h"
 
-DEFINE_PER_CPU(struct seep_pmu_cpu, seep_pmu_cpu) = { .mm = SEEP_NO_MM };
+struct seep_pmu_cpu __percpu *seep_pmu_cpus;
+
+#define NEVER	(~0ULL)		/* seep_pmu_counter.since: not active */
 
 /*
- * What an event of this CPU has counted by now; @clock is local_clock(). READ_ONCE() of
- * state and oncpu pairs with WRITE_ONCE() in kernel/events/core.c. The times have plain
- * stores there.
+ * Time of an event that was not active all the time since the last charge; @clock is
+ * local_clock(). READ_ONCE() of state and oncpu pairs with WRITE_ONCE() in
+ * kernel/events/core.c. The times have plain stores there.
+ *
+ * Return: ns in which it had a counter since the last charge.
  */
-static __always_inline void read_event(struct perf_event *e, u64 clock, struct seep_pmu_got *now)
+static noinline u64 read_time(struct seep_pmu_counter *c, u64 clock)
 {
-	now->running = READ_ONCE(e->total_time_running);
+	struct perf_event *e = c->event;
+	u64 running = READ_ONCE(e->total_time_running);
+
+	c->since = NEVER;
 	/* perf may have taken the counter away, or moved the event */
 	if (READ_ONCE(e->state) == PERF_EVENT_STATE_ACTIVE &&
 	    READ_ONCE(e->oncpu) == smp_processor_id()) {
-		e->pmu->read(e);
-		now->running += seep_perf_time(e, clock) - READ_ONCE(e->tstamp);
+		c->since = READ_ONCE(e->tstamp);
+		running += seep_perf_time(e, clock) - c->since;
+		c->read(e);
 	}
-	now->count = local64_read(&e->count);
+	running -= c->got.running;
+	/* another CPU may adjust the clock of the event's context meanwhile */
+	return (s64)running < 0 ? 0 : running;
 }
 
-/**
- * seep_pmu_charge() - charge the running process with the counts since the last charge
- * @pc: this CPU, open
+/*
+ * What an event counted since the last charge, @enabled ns ago. Each change of an event's
+ * state sets tstamp. One that is active, with the tstamp of the last reading, was active
+ * since then, on this CPU.
+ */
+static __always_inline void read_event(struct seep_pmu_counter *c, u64 clock, u64 enabled,
+				       struct seep_pmu_got *d)
+{
+	struct perf_event *e = c->event;
+	u64 now;
+
+	d->running = enabled;
+	if (likely(READ_ONCE(e->state) == PERF_EVENT_STATE_ACTIVE &&
+		   READ_ONCE(e->tstamp) == c->since))
+		c->read(e);
+	else
+		d->running = read_time(c, clock);
+	c->got.running += d->running;
+	now = local64_read(&e->count);	/* once: an NMI may change it */
+	d->count = now - c->got.count;
+	c->got.count = now;
+}
+
+static __always_inline void add_to_area(struct seep_pmu_area *area, unsigned long id,
+					const struct seep_pmu_got *d)
+{
+	struct seep_pmu_total *to = &area->of[id];
+
+	OPTIMIZER_HIDE_VAR(to);		/* or the address is computed twice */
+	if (d->count)
+		atomic64_add(d->count, &to->count);
+	if (d->running)
+		atomic64_add(d->running, &to->running);
+}
+
+/* Fold what is kept of the held process into its area. */
+static noinline void fold_kept(struct seep_pmu_cpu *pc)
+{
+	struct seep_pmu_counter *c;
+
+	if (!pc->keeps)
+		return;
+	pc->keeps = false;
+	atomic64_add(pc->kept, &pc->area->enabled);
+	pc->kept = 0;
+	for (c = pc->open; c; c = c->next) {
+		add_to_area(pc->area, c->id, &c->kept);
+		c->kept = (struct seep_pmu_got){ };
+	}
+}
+
+/*
+ * Charge what runs with the counts since the last charge. @keep: those of a process are
+ * kept here, and not folded into its area.
  *
  * Context: interrupts off, any lock may be held, not NMI.
  */
-void seep_pmu_charge(struct seep_pmu_cpu *pc)
+static __always_inline void charge(struct seep_pmu_cpu *pc, bool keep)
 {
-	/* Pairs with smp_store_release() in seep_pmu_pass(): the area is zeroed. */
-	struct seep_pmu_area *area = pc->rec ? READ_ONCE(pc->rec->pmu) : NULL;
-	struct seep_pmu_sums *sums = &pc->sums[pc->sum_id];
 	u64 clock = local_clock(), enabled = clock - pc->time;
-	struct seep_pmu_got now, *read;
-	u8 i, id;
+	struct seep_pmu_sums *sums = NULL;
+	struct seep_pmu_counter *c;
+	struct seep_pmu_got d, *to;
 
 	pc->time = clock;
-	if (area)
-		atomic64_add(enabled, &area->enabled);
-	else
+	if (pc->sum_id != SEEP_PMU_HELD) {
+		sums = &pc->sums[pc->sum_id];
 		sums->enabled += enabled;
-	for (i = 0; i < pc->n; i++) {
-		id = pc->id[i];
-		read = &pc->read[id];
-		read_event(pc->event[id], clock, &now);
-		now.count -= read->count;
-		now.running -= read->running;
-		/* another CPU may adjust the clock of the event's context meanwhile */
-		if ((s64)now.running < 0)
-			now.running = 0;
-		read->count += now.count;
-		read->running += now.running;
-		if (area) {
-			atomic64_add(now.count, &area->of[id].count);
-			atomic64_add(now.running, &area->of[id].running);
-		} else {
-			sums->of[id].count += now.count;
-			sums->of[id].running += now.running;
+	} else if (keep) {
+		pc->keeps = true;
+		pc->kept += enabled;
+	} else {
+		atomic64_add(enabled, &pc->area->enabled);
+		for (c = pc->open; c; c = c->next) {
+			read_event(c, clock, enabled, &d);
+			add_to_area(pc->area, c->id, &d);
 		}
+		return;
 	}
+	for (c = pc->open; c; c = c->next) {
+		read_event(c, clock, enabled, &d);
+		to = sums ? &sums->of[c->id] : &c->kept;
+		to->count += d.count;
+		to->running += d.running;
+	}
+}
+
+/* Charge, and fold all that is kept. */
+static noinline void __cold charge_and_fold(struct seep_pmu_cpu *pc)
+{
+	charge(pc, true);
+	fold_kept(pc);
 }
 
 /* ---- the running process ---- */
 
-/* Forget the running process; charge the sum @sum_id from now on. */
-static void clear_pending(struct seep_pmu_cpu *pc, u8 sum_id)
+/* Hold for @rec, which may be NULL, from now on. Nothing is kept. */
+static __always_inline void hold(struct seep_pmu_cpu *pc, struct seep_rec *rec)
 {
-	pc->sum_id = sum_id;
-	pc->mm = SEEP_NO_MM;
-	/* Counts first: pairs with smp_load_acquire() in seep_pmu_leave(), seep_pmu_sync(). */
-	smp_store_release(&pc->rec, NULL);
+	pc->mm = rec ? rec->mm : NULL;
+	/* Pairs with smp_store_release() in seep_pmu_pass(): the area is zeroed. */
+	pc->area = rec ? READ_ONCE(rec->pmu) : NULL;
+	/*
+	 * The counts folded for the previous record come first: pairs with
+	 * smp_load_acquire() in seep_pmu_leave() and seep_pmu_sync(). A CPU that reads the
+	 * new value of held there also reads those counts in the record's area.
+	 */
+	smp_store_release(&pc->held, rec);
 }
 
-/* Charge @rec from now on. */
-static void remember(struct seep_pmu_cpu *pc, struct seep_rec *rec, struct mm_struct *mm)
+/*
+ * The record of the process that @t runs in, if it is known and has an area: one that was
+ * born while there was none to spare gets it in a full pass. The area stays until
+ * seep_pmu_leave() or until all CPUs are closed. Context: interrupts off.
+ */
+static __always_inline struct seep_rec *rec_of(struct seep_pmu_cpu *pc,
+					       const struct task_struct *t, u8 sum_id)
 {
-	pc->sum_id = SEEP_PMU_OTHERS;	/* as long as the record has no area */
-	pc->mm = mm;
-	/*
-	 * The counts charged to the previous record come first: pairs with
-	 * smp_load_acquire() in seep_pmu_leave() and seep_pmu_sync(). A CPU that reads
-	 * the new rec there also reads those counts in the previous record.
-	 */
-	smp_store_release(&pc->rec, rec);
+	struct mm_struct *mm = t->mm;
+	struct seep_rec *rec;
+
+	if (sum_id != SEEP_PMU_OTHERS || !mm)	/* mm is NULL when it is exiting */
+		return NULL;
+	if (mm == pc->mm)
+		return pc->held;
+	rec = seep_tab_find(mm);
+	return rec && READ_ONCE(rec->pmu) ? rec : NULL;
+}
+
+/* Charge @rec from now on; NULL: the sum @sum_id. */
+static __always_inline void assign(struct seep_pmu_cpu *pc, struct seep_rec *rec, u8 sum_id)
+{
+	if (rec) {
+		sum_id = SEEP_PMU_HELD;
+		if (rec != pc->held) {
+			if (unlikely(pc->keeps))
+				fold_kept(pc);
+			hold(pc, rec);
+		}
+	}
+	pc->sum_id = sum_id;
+	if (sum_id != SEEP_PMU_IDLE)
+		pc->busy = true;
+}
+
+/* Charge current from now on. */
+static noinline void __cold assign_current(struct seep_pmu_cpu *pc, u8 sum_id)
+{
+	assign(pc, rec_of(pc, current, sum_id), sum_id);
 }
 
 /* Kernel threads are charged as such even while they use the mm of a process. */
@@ -113,37 +220,22 @@ static __always_inline u8 sum_id_of(const struct task_struct *t)
 	return is_idle_task(t) ? SEEP_PMU_IDLE : SEEP_PMU_KTHREADS;
 }
 
-/* Charge @t from now on. */
-static void assign(struct seep_pmu_cpu *pc, const struct task_struct *t, u8 sum_id)
-{
-	struct mm_struct *mm = t->mm;
-	struct seep_rec *rec = NULL;
-
-	if (sum_id == SEEP_PMU_OTHERS && mm) {	/* mm is NULL when it is exiting */
-		rcu_read_lock();
-		rec = seep_tab_find(mm);
-		rcu_read_unlock();
-	}
-	if (rec)
-		remember(pc, rec, mm);
-	else
-		clear_pending(pc, sum_id);
-	if (sum_id != SEEP_PMU_IDLE)
-		pc->busy = true;
-}
-
 /* Probe of sched_switch. Context: interrupts off, run-queue lock held. */
 static void on_switch(SEEP_TP_SWITCH_PROTO)
 {
-	struct seep_pmu_cpu *pc = this_cpu_ptr(&seep_pmu_cpu);
+	struct seep_pmu_cpu *pc = this_cpu_ptr(seep_pmu_cpus);
 	u8 sum_id = sum_id_of(next);
+	struct seep_rec *rec;
 
-	if (sum_id == SEEP_PMU_OTHERS ? next->mm == pc->mm : !pc->rec && sum_id == pc->sum_id)
+	if (sum_id == SEEP_PMU_OTHERS ? pc->sum_id == SEEP_PMU_HELD && next->mm == pc->mm :
+					sum_id == pc->sum_id)
 		return;			/* another thread of the same process */
-	if (!pc->n || unlikely(seep_disabled()))
+	if (!pc->open || unlikely(seep_disabled()))
 		return;
-	seep_pmu_charge(pc);
-	assign(pc, next, sum_id);
+	rec = rec_of(pc, next, sum_id);
+	/* what is kept until the process runs here again need not be folded */
+	charge(pc, !rec || rec == pc->held);
+	assign(pc, rec, sum_id);
 }
 
 /* Compile time only. */
@@ -163,38 +255,46 @@ static void __maybe_unused check_prototypes(void)
  */
 void seep_pmu_seen(struct seep_rec *rec)
 {
-	struct seep_pmu_cpu *pc = this_cpu_ptr(&seep_pmu_cpu);
+	struct seep_pmu_cpu __percpu *cpus = READ_ONCE(seep_pmu_cpus);
+	struct seep_pmu_cpu *pc = this_cpu_ptr(cpus);
 
 	/*
 	 * A tracer that runs after our probe in the same switch may fault while current
 	 * is still the previous task. The CPU is charged to idle or a kernel thread by
 	 * then, and stays so.
 	 */
-	if (pc->n && !pc->rec && pc->sum_id == SEEP_PMU_OTHERS &&
-	    !(current->flags & PF_KTHREAD) && current->mm == rec->mm)
-		remember(pc, rec, rec->mm);
+	if (cpus && pc->open && pc->sum_id == SEEP_PMU_OTHERS && current->mm == rec->mm &&
+	    !(current->flags & PF_KTHREAD))
+		assign_current(pc, SEEP_PMU_OTHERS);
 }
 
 /**
- * seep_pmu_exec() - current executes a new program and has a new record
- * @rec: the new record, or NULL
+ * seep_pmu_exec() - current executes a new program and has a new record, or none
  *
  * Context: interrupts off, not NMI.
  */
-void __cold seep_pmu_exec(struct seep_rec *rec)
+void __cold seep_pmu_exec(void)
 {
-	struct seep_pmu_cpu *pc = this_cpu_ptr(&seep_pmu_cpu);
+	struct seep_pmu_cpu __percpu *cpus = READ_ONCE(seep_pmu_cpus);
+	struct seep_pmu_cpu *pc = this_cpu_ptr(cpus);
 
-	if (!pc->n)
+	if (!cpus || !pc->open)
 		return;
-	seep_pmu_charge(pc);
-	if (rec)
-		remember(pc, rec, rec->mm);
-	else
-		clear_pending(pc, SEEP_PMU_OTHERS);
+	charge_and_fold(pc);
+	assign_current(pc, SEEP_PMU_OTHERS);
 }
 
 /* ---- counters of a CPU, on the CPU itself ---- */
+
+/* The events of this turn. Nothing is kept: fold_kept() looks at open counters only. */
+static void __cold set_turn(struct seep_pmu_cpu *pc, const u8 *id, u8 n)
+{
+	pc->open = NULL;
+	while (n--) {
+		pc->counter[id[n]].next = pc->open;
+		pc->open = &pc->counter[id[n]];
+	}
+}
 
 /**
  * seep_pmu_open_here() - begin to charge
@@ -206,11 +306,10 @@ void __cold seep_pmu_exec(struct seep_rec *rec)
  */
 void __cold seep_pmu_open_here(struct seep_pmu_cpu *pc, const u8 *id, u8 n)
 {
-	memcpy(pc->id, id, sizeof(pc->id));
 	pc->time = local_clock();
 	pc->opened = pc->time;
-	assign(pc, current, sum_id_of(current));
-	pc->n = n;
+	assign_current(pc, sum_id_of(current));
+	set_turn(pc, id, n);
 }
 
 /**
@@ -223,66 +322,100 @@ void __cold seep_pmu_open_here(struct seep_pmu_cpu *pc, const u8 *id, u8 n)
  */
 void __cold seep_pmu_turn_here(struct seep_pmu_cpu *pc, const u8 *id, u8 n)
 {
-	if (!pc->n)
+	if (!pc->open)
 		return;
-	seep_pmu_charge(pc);
-	memcpy(pc->id, id, sizeof(pc->id));
-	pc->n = n;
+	charge_and_fold(pc);
+	set_turn(pc, id, n);
 }
 
 /**
- * seep_pmu_close_here() - charge the counts, then read the events no more
+ * seep_pmu_close_here() - charge and fold the counts, then read the events no more
  * @pc: this CPU
  *
  * Context: this CPU, interrupts off.
  */
 void __cold seep_pmu_close_here(struct seep_pmu_cpu *pc)
 {
-	if (!pc->n)
+	if (!pc->open)
 		return;
-	seep_pmu_charge(pc);
-	pc->n = 0;
+	charge_and_fold(pc);
+	hold(pc, NULL);
 	pc->gone.enabled += pc->time - pc->opened;
-	pc->opened = pc->time;
-	clear_pending(pc, SEEP_PMU_OTHERS);
+	/* All is charged: pairs with smp_load_acquire() in seep_pmu_cpus_add(). */
+	smp_store_release(&pc->open, NULL);
 }
 
-/* Charge, and forget the record. */
+/* Charge and fold. A process that does not run now is no longer held. */
+static void __cold sync(struct seep_pmu_cpu *pc)
+{
+	charge_and_fold(pc);
+	if (pc->sum_id != SEEP_PMU_HELD)
+		hold(pc, NULL);
+}
+
+/* Charge, fold, and forget the record. */
 static void __cold leave_here(void *unused)
 {
-	struct seep_pmu_cpu *pc = this_cpu_ptr(&seep_pmu_cpu);
+	struct seep_pmu_cpu *pc = this_cpu_ptr(seep_pmu_cpus);
 
-	if (!pc->n)
+	if (!pc->open)
 		return;
-	seep_pmu_charge(pc);
-	if (pc->rec)
-		clear_pending(pc, SEEP_PMU_OTHERS);
+	charge_and_fold(pc);
+	assign(pc, NULL, min_t(u8, pc->sum_id, SEEP_PMU_OTHERS));
+	hold(pc, NULL);
 }
 
-/* Charge, and go on. */
-static void __cold charge_here(void *unused)
+static void __cold sync_here(void *unused)
 {
-	struct seep_pmu_cpu *pc = this_cpu_ptr(&seep_pmu_cpu);
+	struct seep_pmu_cpu *pc = this_cpu_ptr(seep_pmu_cpus);
 
-	if (pc->n)
-		seep_pmu_charge(pc);
+	if (pc->open)
+		sync(pc);
 }
 
-/* Charge, and note for how long each event was enabled, with a counter or without. */
-static void __cold fold_here(void *unused)
+static void __cold add(struct seepage_pmc_value *v, u64 enabled, const struct seep_pmu_got *got)
 {
-	struct seep_pmu_cpu *pc = this_cpu_ptr(&seep_pmu_cpu);
+	v->count += got->count;
+	v->enabled_ns += enabled;
+	v->running_ns += got->running;
+}
+
+/**
+ * seep_pmu_add_here() - add what a CPU counted to the figures of each event
+ * @pc: this CPU, or one that is closed and stays so
+ * @list: figures to add to
+ * @n: events in it
+ *
+ * Words of 64 bits are read where they are written, so none is torn on 32 bits.
+ *
+ * Context: interrupts off, or pmu_mutex for a closed CPU.
+ */
+void __cold seep_pmu_add_here(struct seep_pmu_cpu *pc, struct seep_pmu_shown *list, u8 n)
+{
+	struct seep_pmu_counter *c;
 	struct perf_event *e;
-	u8 i;
+	u64 *turn;
+	u8 id;
 
-	if (!pc->n)
-		return;
-	seep_pmu_charge(pc);
-	for (i = 0; i < pc->n; i++) {
-		e = pc->event[pc->id[i]];
-		pc->turn[pc->id[i]] = READ_ONCE(e->total_time_enabled);
+	if (pc->open)
+		sync(pc);
+	for (c = pc->open; c; c = c->next) {
+		/* how long it was enabled, with a counter or without */
+		e = c->event;
+		turn = &pc->turn[c->id];
+		*turn = READ_ONCE(e->total_time_enabled);
 		if (READ_ONCE(e->state) >= PERF_EVENT_STATE_INACTIVE)
-			pc->turn[pc->id[i]] += seep_perf_time(e, pc->time) - READ_ONCE(e->tstamp);
+			*turn += seep_perf_time(e, pc->time) - READ_ONCE(e->tstamp);
+	}
+	for (id = 0; id < n; id++, list++) {
+		add(&list->total, pc->gone.enabled, &pc->gone.of[id]);
+		add(&list->total, pc->open ? pc->time - pc->opened : 0, &pc->counter[id].got);
+		add(&list->idle, pc->sums[SEEP_PMU_IDLE].enabled, &pc->sums[SEEP_PMU_IDLE].of[id]);
+		add(&list->kthreads, pc->sums[SEEP_PMU_KTHREADS].enabled,
+		    &pc->sums[SEEP_PMU_KTHREADS].of[id]);
+		add(&list->others, pc->sums[SEEP_PMU_OTHERS].enabled,
+		    &pc->sums[SEEP_PMU_OTHERS].of[id]);
+		list->turn += pc->turn[id];
 	}
 }
 
@@ -295,18 +428,21 @@ struct price {			/* ns for PRICE_ROUNDS readings; the least of several tries */
 /* One try on this CPU. */
 static void __cold price_here(void *info)
 {
-	struct seep_pmu_cpu *pc = this_cpu_ptr(&seep_pmu_cpu);
+	struct seep_pmu_cpu *pc = this_cpu_ptr(seep_pmu_cpus);
 	u64 begin = ktime_get_ns(), middle;
+	struct seep_pmu_counter *c;
 	struct price *p = info;
-	u32 i;
+	u32 i, n = 0;
 
-	for (i = 0; i < PRICE_ROUNDS && pc->n; i++)
-		seep_pmu_charge(pc);
+	for (i = 0; i < PRICE_ROUNDS && pc->open; i++)
+		charge_and_fold(pc);
 	middle = ktime_get_ns();
 	for (i = 1; i < PRICE_ROUNDS; i++)
 		ktime_get_ns();
 	p->clock = min(p->clock, ktime_get_ns() - middle);
-	p->counters = min(p->counters, div_u64(middle - begin, max(pc->n, (u8)1)));
+	for (c = pc->open; c; c = c->next)
+		n++;
+	p->counters = min(p->counters, div_u64(middle - begin, max(n, 1U)));
 }
 
 /**
@@ -334,7 +470,7 @@ u64 seep_pmu_price(int cpu)
  * seep_pmu_leave() - make all CPUs forget records that are about to be freed
  * @which: true for such a record; no task uses its mm any more
  *
- * A record that @which takes although its mm is still in use may be remembered again.
+ * A record that @which takes although its mm is still in use may be held again.
  *
  * Context: process, may sleep; seep_table_mutex, which keeps records alive.
  */
@@ -344,10 +480,12 @@ void __cold seep_pmu_leave(bool (*which)(const struct seep_rec *rec))
 	int cpu;
 
 	lockdep_assert_held(&seep_table_mutex);
+	if (!seep_pmu_cpus)
+		return;
 	cpus_read_lock();
-	for_each_online_cpu(cpu) {	/* an offline CPU remembers none */
-		/* pairs with smp_store_release() in clear_pending() and remember() */
-		rec = smp_load_acquire(&per_cpu(seep_pmu_cpu, cpu).rec);
+	for_each_online_cpu(cpu) {	/* an offline CPU holds nothing */
+		/* pairs with smp_store_release() in hold() */
+		rec = smp_load_acquire(&per_cpu_ptr(seep_pmu_cpus, cpu)->held);
 		if (rec && which(rec))
 			smp_call_function_single(cpu, leave_here, NULL, 1);
 	}
@@ -358,34 +496,59 @@ void __cold seep_pmu_leave(bool (*which)(const struct seep_rec *rec))
  * seep_pmu_sync() - bring the counts of a record up to date
  * @rec: in the table; NULL: all records
  *
- * Interrupts the CPUs that run the record.
+ * Interrupts the CPUs that run the record or hold counts of it.
  *
  * Context: process, may sleep; seep_table_mutex, which keeps the record alive.
  */
 void seep_pmu_sync(const struct seep_rec *rec)
 {
-	const struct seep_rec *runs;
+	const struct seep_rec *held;
 	int cpu;
 
 	lockdep_assert_held(&seep_table_mutex);
+	if (!seep_pmu_cpus)
+		return;
 	cpus_read_lock();
 	for_each_online_cpu(cpu) {
-		/* pairs with smp_store_release() in clear_pending() and remember() */
-		runs = smp_load_acquire(&per_cpu(seep_pmu_cpu, cpu).rec);
-		if (runs && (!rec || runs == rec))
-			smp_call_function_single(cpu, charge_here, NULL, 1);
+		/* pairs with smp_store_release() in hold() */
+		held = smp_load_acquire(&per_cpu_ptr(seep_pmu_cpus, cpu)->held);
+		if (held && (!rec || held == rec))
+			smp_call_function_single(cpu, sync_here, NULL, 1);
 	}
 	cpus_read_unlock();
 }
 
 /**
- * seep_pmu_fold() - bring all counts of all CPUs up to date, idle ones too
+ * seep_pmu_cpus_alloc() - allocate the state of all CPUs; they are closed
  *
- * Context: process, may sleep.
+ * Context: process, may sleep, pmu_mutex.
+ * Return: 0 or -ENOMEM.
  */
-void seep_pmu_fold(void)
+int seep_pmu_cpus_alloc(void)
 {
-	on_each_cpu(fold_here, NULL, 1);
+	struct seep_pmu_cpu __percpu *cpus = alloc_percpu(struct seep_pmu_cpu);
+
+	/* Zeroed before it is seen: pairs with READ_ONCE() in seep_pmu_seen(). */
+	smp_store_release(&seep_pmu_cpus, cpus);
+	return cpus ? 0 : -ENOMEM;
+}
+
+/**
+ * seep_pmu_cpus_free() - free the state of all CPUs, with the counts in it
+ *
+ * Waits for RCU: all that read the pointer with interrupts off have ended.
+ *
+ * Context: process, may sleep, pmu_mutex; takes seep_table_mutex. All CPUs are closed.
+ */
+void seep_pmu_cpus_free(void)
+{
+	struct seep_pmu_cpu __percpu *cpus = seep_pmu_cpus;
+
+	mutex_lock(&seep_table_mutex);
+	WRITE_ONCE(seep_pmu_cpus, NULL);
+	mutex_unlock(&seep_table_mutex);
+	synchronize_rcu();
+	free_percpu(cpus);
 }
 
 /* ---- the probe ---- */

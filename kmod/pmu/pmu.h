@@ -26,6 +26,7 @@
 #define SEEP_PMU_NAME		24
 
 struct seep_pmu_set;
+struct seep_pmu_shown;
 
 /* An event of the list. Written by events.c, read only afterwards. */
 struct seep_pmu_listed {
@@ -49,43 +50,60 @@ struct seep_pmu_sums {
 	struct seep_pmu_got of[SEEP_PMU_EVENTS];
 };
 
-/* Charged where there is no record. */
-enum seep_pmu_sum_id { SEEP_PMU_IDLE, SEEP_PMU_KTHREADS, SEEP_PMU_OTHERS, __SEEP_PMU_SUM_MAX };
+/* Charged where there is no record; SEEP_PMU_HELD: a record. */
+enum seep_pmu_sum_id {
+	SEEP_PMU_IDLE, SEEP_PMU_KTHREADS, SEEP_PMU_OTHERS, __SEEP_PMU_SUM_MAX,
+	SEEP_PMU_HELD = __SEEP_PMU_SUM_MAX
+};
+
+/* One event of one CPU. Written by the CPU itself with interrupts off, except where noted. */
+struct seep_pmu_counter {
+	struct seep_pmu_counter *next;	/* of this turn */
+	struct perf_event *event;	/* pmu_mutex, and only while closed; likewise read and id */
+	void (*read)(struct perf_event *event);	/* of its driver */
+	u64 since;			/* event->tstamp when it was last found active */
+	struct seep_pmu_got got;	/* charged so far */
+	struct seep_pmu_got kept;	/* the part of it that is not in the area of held yet */
+	unsigned long id;		/* its number in the list */
+};
 
 /*
  * The counters of one CPU, and what is charged with their counts. Written by the CPU
- * itself with interrupts off, except where noted. A closed CPU (n is 0) does not look at
- * its events.
+ * itself with interrupts off, except where noted. A closed CPU (open is NULL) does not
+ * look at its events.
  */
 struct seep_pmu_cpu {
-	struct mm_struct *mm;		/* of rec; SEEP_NO_MM: no process */
-	struct seep_rec *rec;		/* running process; NULL: charge sums[sum_id] */
-	u8 sum_id;			/* enum seep_pmu_sum_id */
-	u8 n;				/* events that count in this turn; 0: closed */
-	u8 id[SEEP_PMU_COUNTERS];	/* their numbers in the list */
-	bool busy;			/* ran something but idle in this turn; a hint */
+	struct mm_struct *mm;		/* of held; NULL: nothing is held */
+	struct seep_rec *held;		/* process that runs, or ran last; NULL: none is known */
+	struct seep_pmu_area *area;	/* of held */
+	struct seep_pmu_counter *open;	/* events that count in this turn; NULL: closed */
 	u64 time;			/* local_clock() up to which all is charged, ns */
+	u64 kept;			/* ns charged to held that are not in its area yet */
+	u8 sum_id;			/* what runs: held, or what sums[sum_id] is charged with */
+	bool keeps;			/* kept is not 0, here or in a counter of this turn */
+	bool busy;			/* ran something but idle in this turn; a hint */
+	struct seep_pmu_counter counter[SEEP_PMU_EVENTS];
 	u64 opened;			/* local_clock() when it was opened, ns */
-	struct seep_pmu_got read[SEEP_PMU_EVENTS];	/* charged so far, of open events */
 	u64 turn[SEEP_PMU_EVENTS];	/* ns for which each event was enabled, at the last fold */
 	struct seep_pmu_sums sums[__SEEP_PMU_SUM_MAX];	/* charged to no record */
 	struct seep_pmu_sums gone;	/* counted by events that were released */
 
-	struct perf_event *event[SEEP_PMU_EVENTS];	/* pmu_mutex, and only while closed */
 	u8 have[SEEP_PMU_EVENTS];	/* from here on pmu_mutex: events of this CPU */
 	u8 have_n, always;		/* events in have; its first ones count in every turn */
 	u8 at;				/* first of the others that has this turn */
 	int stale;			/* events must be created again; changed by xchg() */
 };
 
-DECLARE_PER_CPU(struct seep_pmu_cpu, seep_pmu_cpu);
+/* NULL: nothing is counted. pmu_mutex and table mutex to change; RCU or either to read. */
+extern struct seep_pmu_cpu __percpu *seep_pmu_cpus;
+int seep_pmu_cpus_alloc(void);			/* pmu_mutex, may sleep */
+void seep_pmu_cpus_free(void);			/* likewise; all CPUs are closed */
 
-/* pmu.c: on the CPU itself, interrupts off. @id: SEEP_PMU_COUNTERS places, @n of them used */
-void seep_pmu_charge(struct seep_pmu_cpu *pc);
+/* pmu.c: on the CPU itself, interrupts off; @n events */
 void seep_pmu_open_here(struct seep_pmu_cpu *pc, const u8 *id, u8 n);
 void seep_pmu_turn_here(struct seep_pmu_cpu *pc, const u8 *id, u8 n);
 void seep_pmu_close_here(struct seep_pmu_cpu *pc);
-void seep_pmu_fold(void);			/* may sleep; interrupts all CPUs */
+void seep_pmu_add_here(struct seep_pmu_cpu *pc, struct seep_pmu_shown *list, u8 n);
 u64 seep_pmu_price(int cpu);			/* may sleep */
 int seep_pmu_probe_start(void);			/* may sleep */
 void seep_pmu_probe_stop(void);
@@ -101,7 +119,7 @@ struct seep_pmu_area {
 		unsigned long mark;
 	};
 	atomic64_t enabled;		/* ns; CPUs add, with interrupts off */
-	struct {
+	struct seep_pmu_total {
 		atomic64_t count, running;	/* likewise; running in ns */
 	} of[];
 };
@@ -127,6 +145,7 @@ struct seep_pmu_shown {
 	u8 state;			/* enum seepage_pmc_state */
 	const char *reason;		/* why it is unavailable, or NULL */
 	struct seepage_pmc_value total, idle, kthreads, others, ended;
+	u64 turn;			/* ns in which it had its turn */
 };
 
 /* may sleep, no table mutex; @list: SEEP_PMU_EVENTS places; returns how many are used */
@@ -138,10 +157,8 @@ bool seep_pmu_cpus_incomplete(void);
 void seep_pmu_cpus_open(u8 max);
 void seep_pmu_cpus_rotate(u8 max);
 void seep_pmu_cpus_close(void);
-void seep_pmu_cpus_forget(void);
 u64 seep_pmu_cpus_price(void);
-u64 seep_pmu_cpus_total(u8 id, struct seepage_pmc_value *v);
-void seep_pmu_cpus_part(u8 id, enum seep_pmu_sum_id sum_id, struct seepage_pmc_value *v);
+void seep_pmu_cpus_add(struct seep_pmu_shown *list, u8 n);
 
 /* pmu/events.c: process context, may sleep */
 int seep_pmu_parse(const char *text, struct seep_pmu_listed *list, char *why, size_t size);

@@ -11,16 +11,22 @@
  */
 #include <linux/cpu.h>
 #include <linux/cpuhotplug.h>
+#include <linux/ktime.h>
 #include <linux/mm.h>
 #include <linux/workqueue.h>
 #include "pmu.h"
 
-#define ROTATE_MS	200
+#define ROTATE_MS	200U		/* of up to 8 CPUs; in proportion to more */
 #define RETRY_MS	5000		/* on CPUs that lack events for want of memory */
 #define PRICE_MAX	16U		/* readings of the clock; 1 to 5 are usual */
 #define JUDGE_NS	NSEC_PER_SEC	/* an event must have had its turn for this long */
+/*
+ * With pmc=watched counters stay on for so long after the last suspect: 18 full passes at
+ * the default interval. What is usual for a process is known after 16.
+ */
+#define LINGER_NS	(180ULL * NSEC_PER_SEC)
 
-/* Give the next events their turn, every ROTATE_MS. */
+/* Give the next events their turn. */
 static void rotate_work(struct work_struct *w);
 /* Worker: after CPU hotplug, or when memory was short. */
 static void reconcile_work(struct work_struct *w);
@@ -42,6 +48,8 @@ static struct {				/* pmu_mutex */
 	char wanted[SEEP_CONFIG_EVENTS_BYTES];	/* pmc_events in force */
 	char why[SEEP_PMU_TEXT];	/* why there are no counters; state NONE */
 	enum cpuhp_state hotplug;	/* while COUNTING */
+	bool loaded;			/* between init and exit */
+	bool watched;			/* pmc=watched may count; read without the mutex */
 } pmu;
 
 /* ---- CPU hotplug ---- */
@@ -52,7 +60,7 @@ static struct {				/* pmu_mutex */
  */
 static int cpu_came(unsigned int cpu)
 {
-	xchg(&per_cpu_ptr(&seep_pmu_cpu, cpu)->stale, 1);
+	xchg(&per_cpu_ptr(seep_pmu_cpus, cpu)->stale, 1);
 	schedule_work(&reconcile);
 	return 0;
 }
@@ -63,7 +71,7 @@ static int cpu_goes(unsigned int cpu)
 	unsigned long flags;
 
 	local_irq_save(flags);
-	seep_pmu_close_here(this_cpu_ptr(&seep_pmu_cpu));
+	seep_pmu_close_here(this_cpu_ptr(seep_pmu_cpus));
 	local_irq_restore(flags);
 	schedule_work(&reconcile);
 	return 0;
@@ -95,12 +103,21 @@ static void open(void)
 		schedule_delayed_work(&retry, msecs_to_jiffies(RETRY_MS));
 }
 
+/*
+ * Length of a turn, in jiffies. It takes five cross calls for each busy CPU. Turns are longer
+ * where there are more CPUs: all together get at most 200 calls a second.
+ */
+static unsigned long turn(void)
+{
+	return msecs_to_jiffies(max(ROTATE_MS, ROTATE_MS / 8 * num_online_cpus()));
+}
+
 static void rotate_work(struct work_struct *w)
 {
 	mutex_lock(&pmu_mutex);
 	if (pmu.state == COUNTING && pmu.n > pmu.max) {
 		seep_pmu_cpus_rotate(pmu.max);
-		schedule_delayed_work(&rotate, msecs_to_jiffies(ROTATE_MS));
+		schedule_delayed_work(&rotate, turn());
 	}
 	mutex_unlock(&pmu_mutex);
 }
@@ -168,7 +185,7 @@ static int count(void)
 	*pmu.why = '\0';
 	open();
 	if (pmu.n > pmu.max)
-		schedule_delayed_work(&rotate, msecs_to_jiffies(ROTATE_MS));
+		schedule_delayed_work(&rotate, turn());
 	return 0;
 close:
 	seep_pmu_cpus_close();
@@ -196,18 +213,17 @@ static void discard_all(void)
 		return;
 	pmu.state = NONE;
 	seep_pmu_areas_stop();
-	seep_pmu_cpus_forget();
 	pmu.n = 0;
 }
 
 /*
- * pmc auto: switch counters off where reading one would slow down task switches. One open
- * CPU stands for all. Where none is open because memory was short, reconcile_work() asks
+ * Unless pmc is on: switch counters off where reading one would slow down task switches.
+ * One open CPU stands for all. Where none is open because memory was short, reconcile_work() asks
  * again once one is.
  */
 static void judge_price(void)
 {
-	if (pmu.state != COUNTING || seep_config_value(SEEPAGE_CFG_PMC) != SEEPAGE_PMC_AUTO ||
+	if (pmu.state != COUNTING || seep_config_value(SEEPAGE_CFG_PMC) == SEEPAGE_PMC_ON ||
 	    seep_pmu_cpus_price() <= PRICE_MAX)
 		return;
 	discard_all();
@@ -229,11 +245,11 @@ static void reconcile_work(struct work_struct *w)
 	mutex_unlock(&pmu_mutex);
 }
 
-/* Begin to count the configured list, from zero. */
-static void begin(void)
+/* Begin to count the configured list, from zero. Return: as count(). */
+static int begin(void)
 {
 	char why[SEEP_PMU_TEXT];
-	int n, i;
+	int n, i, rc;
 
 	n = *pmu.wanted ? seep_pmu_parse(pmu.wanted, pmu.event, why, sizeof(why)) :
 			  seep_pmu_defaults(pmu.event);
@@ -241,22 +257,24 @@ static void begin(void)
 	for (i = 0; i < n; i++)
 		pmu.rc[i] = -ENOENT;
 	pmu.n = max(n, 0);
-	if (count() && pmu.state == NONE)
+	rc = seep_pmu_cpus_alloc();
+	if (rc)
+		say("no memory");
+	else
+		rc = count();
+	if (rc)
 		seep_pmu_areas_stop();
+	return rc;
 }
 
-/**
- * seep_pmu_configure() - apply the configuration in force
- *
- * Context: process, may sleep, no lock held.
- */
-void seep_pmu_configure(void)
+/* Apply the configuration in force. Return: 0, or why nothing counts although it should. */
+static int apply(void)
 {
 	char wanted[SEEP_CONFIG_EVENTS_BYTES];
+	int rc = 0;
 	u32 mode;
 	u8 max;
 
-	mutex_lock(&pmu_mutex);
 	mode = seep_config_value(SEEPAGE_CFG_PMC);
 	max = seep_config_value(SEEPAGE_CFG_PMC_MAX_COUNTERS);
 	seep_config_pmc_events(wanted, sizeof(wanted));
@@ -268,14 +286,59 @@ void seep_pmu_configure(void)
 		say("by configuration");
 	} else if (mode == SEEPAGE_PMC_HOLD) {
 		hold();
+		*pmu.why = '\0';
 		if (pmu.state == NONE)
 			say("held, and nothing was counted");
+	} else if (mode == SEEPAGE_PMC_WATCHED && !pmu.watched) {
+		hold();
+		say("no process is under watch (pmc auto counts always)");
 	} else if (pmu.state == HELD) {
-		count();		/* if it fails, the state stays HELD with its counts */
+		rc = count();		/* if it fails, the state stays HELD with its counts */
 	} else if (pmu.state == NONE) {
-		begin();
+		rc = begin();
 	}
 	judge_price();
+	return rc;
+}
+
+/**
+ * seep_pmu_configure() - apply the configuration in force
+ *
+ * Context: process, may sleep, no lock held.
+ */
+void seep_pmu_configure(void)
+{
+	mutex_lock(&pmu_mutex);
+	if (pmu.loaded)
+		apply();
+	mutex_unlock(&pmu_mutex);
+}
+
+/**
+ * seep_pmu_watch() - a pass is over: with pmc=watched, count or stop counting
+ * @suspects: some process is under watch
+ *
+ * Counters stay on for LINGER_NS after the last suspect. Then counts are held, and what
+ * was learned stays. Where memory is short, each pass tries again.
+ *
+ * Context: worker, process, may sleep, no lock held.
+ */
+void seep_pmu_watch(bool suspects)
+{
+	static u64 until;		/* CLOCK_MONOTONIC; worker only */
+	u64 now = ktime_get_ns();
+	bool watched;
+
+	if (suspects)
+		until = now + LINGER_NS;
+	watched = now < until;
+	if (watched == READ_ONCE(pmu.watched))	/* pairs with WRITE_ONCE() below */
+		return;
+	mutex_lock(&pmu_mutex);
+	WRITE_ONCE(pmu.watched, watched);
+	if (pmu.loaded && seep_config_value(SEEPAGE_CFG_PMC) == SEEPAGE_PMC_WATCHED &&
+	    apply() == -ENOMEM)
+		WRITE_ONCE(pmu.watched, false);
 	mutex_unlock(&pmu_mutex);
 }
 
@@ -286,18 +349,22 @@ void seep_pmu_configure(void)
  */
 void __init seep_pmu_init(void)
 {
-	seep_pmu_configure();
+	mutex_lock(&pmu_mutex);
+	pmu.loaded = true;
+	apply();
+	mutex_unlock(&pmu_mutex);
 }
 
 /**
  * seep_pmu_exit() - discard everything
  *
  * Context: module exit, after netlink (the last caller of seep_pmu_configure()) and
- * before the table.
+ * before the table. The worker, which may still call seep_pmu_watch(), opens no more.
  */
 void seep_pmu_exit(void)
 {
 	mutex_lock(&pmu_mutex);
+	pmu.loaded = false;
 	discard_all();
 	mutex_unlock(&pmu_mutex);
 	cancel_work_sync(&reconcile);
@@ -327,10 +394,11 @@ static const char *refusal(int rc)
 	}
 }
 
-/* State and reason of an event; @turn: ns in which it had its turn so far. */
-static void judge_turn(u8 id, struct seep_pmu_shown *s, u64 turn)
+/* State and reason of an event. */
+static void judge_turn(u8 id, struct seep_pmu_shown *s)
 {
 	struct event_state *st = &pmu.st[id];
+	u64 turn = s->turn;
 
 	s->state = SEEPAGE_PMC_STATE_UNAVAILABLE;
 	s->reason = NULL;
@@ -352,22 +420,16 @@ static void judge_turn(u8 id, struct seep_pmu_shown *s, u64 turn)
 		s->state = SEEPAGE_PMC_STATE_WAITING;
 }
 
-/* All figures of an event. */
+/* All of an event but what CPUs have added. */
 static void show(u8 id, const struct seep_pmu_sums *ended, struct seep_pmu_shown *s)
 {
-	u64 turn;
-
 	memcpy(s->name, pmu.event[id].name, sizeof(s->name));
 	s->type = pmu.event[id].type;
 	s->config = pmu.event[id].config;
-	turn = seep_pmu_cpus_total(id, &s->total);
-	seep_pmu_cpus_part(id, SEEP_PMU_IDLE, &s->idle);
-	seep_pmu_cpus_part(id, SEEP_PMU_KTHREADS, &s->kthreads);
-	seep_pmu_cpus_part(id, SEEP_PMU_OTHERS, &s->others);
 	s->ended.count = ended->of[id].count;
 	s->ended.enabled_ns = ended->enabled;
 	s->ended.running_ns = ended->of[id].running;
-	judge_turn(id, s, turn);
+	judge_turn(id, s);
 }
 
 /**
@@ -386,7 +448,8 @@ u8 seep_pmu_show(struct seep_pmu_shown *list, u32 *set)
 	mutex_lock(&pmu_mutex);
 	if (pmu.state != NONE) {
 		n = pmu.n;
-		seep_pmu_fold();
+		memset(list, 0, n * sizeof(*list));
+		seep_pmu_cpus_add(list, n);
 		seep_pmu_sums(&ended, set);
 	}
 	for (id = 0; id < n; id++)

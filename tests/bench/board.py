@@ -42,7 +42,7 @@ SECTIONS = [
         ("nothing", "nothing (the baseline, once more)", None),
         ("off", "seepage, pmc=off (not hooked)", 10),
         ("one", "seepage, per process, 1 event", None),
-        ("four", "seepage, per process, 4 events", "perf_stat_per_thread"),
+        ("four", "seepage, per process, 4 events", 400),
         ("perf_stat_per_thread", "perf stat --per-thread -p, the same 4", None),
         ("perf_stat_command", "perf stat COMMAND, the same 4, one sum", None),
         ("perf_stat_all", "perf stat -a, the same 4, one sum (reads nothing)", None),

@@ -18,10 +18,10 @@ pipe_base=$(bench_cost "${pipe[@]}") messaging_base=$(bench_cost "${messaging[@]
 load pmc=off
 added off "$(switch_cost)"
 unload
-load pmc_events=cycles
+load pmc=auto pmc_events=cycles
 added one "$(switch_cost)"
 unload
-load pmc_events=cycles,instructions,llc_references,llc_misses
+load pmc=auto pmc_events=cycles,instructions,llc_references,llc_misses
 added four "$(switch_cost)"
 pipe_on=$(bench_cost "${pipe[@]}") messaging_on=$(bench_cost "${messaging[@]}")
 unload

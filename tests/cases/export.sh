@@ -186,7 +186,7 @@ parsed page
 
 fake_pmu counters=6
 interval=$((3000 * ${SEEPAGE_SLOW:-1}))
-load sample_interval_ms=$interval suspect_interval_ms=$interval max_cpu_permille=1000
+load pmc=auto sample_interval_ms=$interval suspect_interval_ms=$interval max_cpu_permille=1000
 perl -e 'open $f, ">", "/proc/self/comm"; print $f "a\n\"\\\x1b[m\xff\xc3\xbc"; close $f;
 	for (;;) { push @kept, "x" x (1 << 20); for ($i = 0; $i < 2e5; $i++) {}
 		select undef, undef, undef, 0.2 }' &
@@ -268,7 +268,7 @@ file_is_down() { is_down dir/seepage.prom; }
 file_is_up() { is_up dir/seepage.prom; }
 unload
 wait_for 20 file_is_down
-load
+load pmc=auto
 wait_for 20 file_is_up
 kill -TERM $writer
 status=0
@@ -295,7 +295,7 @@ get() {
 	sed '1,/^\r*$/d' reply >page
 }
 answers() { (get GET /metrics) 2>/dev/null; }
-load
+load pmc=auto
 if ! pkg-config --exists libmicrohttpd; then
 	status=0
 	seepage export --listen $port 2>err || status=$?
@@ -336,7 +336,7 @@ else
 	status=0
 	wait $server || status=$?
 	assert_eq $status 0 "status of the server after SIGTERM"
-	load
+	load pmc=auto
 fi
 
 # ---- who may ----

@@ -41,7 +41,7 @@ cli --spec "$spec" --schema "$schemas/genetlink-legacy.yaml" --list-ops >operati
 fake_pmu counters=4
 hour=3600000
 second=$((1000 * ${SEEPAGE_SLOW:-1}))
-load sample_interval_ms=$second suspect_interval_ms=$second max_cpu_permille=1000 \
+load pmc=auto sample_interval_ms=$second suspect_interval_ms=$second max_cpu_permille=1000 \
 	min_process_size_mb=1 warmup_s=0 alert_confidence=10 rss_growth_percent=51
 perl -e 'for (;;) { push @kept, "x" x (1 << 20); for ($i = 0; $i < 2e5; $i++) {}
 	select undef, undef, undef, 0.2 }' &

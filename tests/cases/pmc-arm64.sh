@@ -9,7 +9,7 @@
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/pmc-lib.sh"
 
-load sample_interval_ms=1000 suspect_interval_ms=1000
+load pmc=auto sample_interval_ms=1000 suspect_interval_ms=1000
 assert_eq "$(pmc_status)" on pmc_status
 seepage status | sed -n '/^pmc/,/^counters/p' | head -n -1
 # shellcheck disable=SC2016 # $$ is the inner shell's

@@ -20,7 +20,7 @@ grown() { (($(seepage -j status | field .processes) >= $1)); }
 
 fake_pmu counters=4
 events=cycles,instructions,llc_references,llc_misses,loads,dtlb_misses
-load pmc_events=$events,page_walk_cycles=r8,node_local=r9,node_remote=ra sample_interval_ms=500 suspect_interval_ms=300 max_cpu_permille=1000
+load pmc=auto pmc_events=$events,page_walk_cycles=r8,node_local=r9,node_remote=ra sample_interval_ms=500 suspect_interval_ms=300 max_cpu_permille=1000
 assert_eq "$(pmc_status)" on pmc_status
 # Spare records come with those in use, one with sixteen, but a full table has none:
 # what one of 8192 takes is told by tables that are full as they are.

@@ -27,7 +27,7 @@ round_of() {
 	shift
 	unload
 	before=$(tally_of 0)
-	load sample_interval_ms=1000 suspect_interval_ms=1000 max_cpu_permille=1000 "$@"
+	load pmc=auto sample_interval_ms=1000 suspect_interval_ms=1000 max_cpu_permille=1000 "$@"
 	assert_eq "$(pmc_status)" on "$what: pmc_status"
 	play 4 "$rounds"
 	hold_still
@@ -75,12 +75,12 @@ assert_eq "$(cat n)" true "perf had its share of the counters"
 kill $perf
 wait $perf || true
 # Unloaded while they switch; the module's own look at what it leaves is the VM's.
-load sample_interval_ms=1000
+load pmc=auto sample_interval_ms=1000
 switching
 sleep 0.5
 for ((i = 0; i < 10 / ${SEEPAGE_SLOW:-1} + 1; i++)); do
 	unload
-	load sample_interval_ms=1000
+	load pmc=auto sample_interval_ms=1000
 	sleep 0.1
 done
 unload

@@ -16,7 +16,7 @@ cpu1=/sys/devices/system/cpu/cpu1/online
 cycles() { seepage -j status | field .pmc_events.cycles.count; }
 
 fake_pmu counters=4
-load sample_interval_ms=1000 suspect_interval_ms=1000 max_cpu_permille=1000
+load pmc=auto sample_interval_ms=1000 suspect_interval_ms=1000 max_cpu_permille=1000
 switching
 last=0 rounds=$((8 / (SEEPAGE_SLOW > 1 ? 2 : 1)))
 for ((i = 1; i <= rounds; i++)); do
@@ -46,7 +46,7 @@ sums_match >/dev/null
 seepage set pmc auto
 echo 0 >$cpu1
 rmmod seepage || die "rmmod with CPU 1 off"
-load
+load pmc=auto
 before=$(cycles)
 echo 1 >$cpu1
 sleep 1
@@ -72,7 +72,7 @@ wait_for 20 cpu1_counts
 # Nor is it given up where no CPU finds memory; nobody has to wait for it.
 unload
 echo 100000 >$nomem
-load
+load pmc=auto
 assert_eq "$(pmc_status)" on "pmc without memory for any event"
 grep -q 'unavailable: no memory for it so far' <(seepage status) || die "status does not say why nothing counts"
 (($(seepage -j status | field .counters.alloc_failed) > 0)) || die "alloc_failed is 0"
@@ -81,7 +81,7 @@ seepage set pmc hold
 seepage set pmc off
 seepage set pmc auto
 unload
-load
+load pmc=auto
 echo 0 >$nomem
 wait_for 30 cpu1_counts
 # Memory comes, and shows what else is the matter: the driver has none of them, or
@@ -91,7 +91,7 @@ pmc_is() { [[ $(pmc_status) == "$1"* ]]; }
 no_memory() {
 	unload
 	echo 100000 >$nomem
-	load
+	load pmc=auto
 	assert_eq "$(pmc_status)" on "pmc without memory once more"
 }
 no_memory
@@ -112,7 +112,7 @@ echo 0 >$parameters/slowly
 # comes it does again, as often as that may be.
 unload
 echo 1 >$parameters/lacking
-load
+load pmc=auto
 for ((i = 0; i < 2; i++)); do
 	wait_for 30 cpu1_counts
 	echo 0 >$cpu1
@@ -130,7 +130,7 @@ echo 1 >$cpu1
 wait_for 30 cpu1_counts
 echo 0 >$parameters/lacking
 unload
-load sample_interval_ms=1000
+load pmc=auto sample_interval_ms=1000
 wait_for 30 cpu1_counts
 # One that may not go after all goes on.
 switching
@@ -147,7 +147,7 @@ seepage set pmc auto
 (for ((i = 0; i < 8; i++)); do echo 0 >$cpu1; echo 1 >$cpu1; done) &
 for ((i = 0; i < 3; i++)); do
 	unload
-	load
+	load pmc=auto
 	seepage set pmc hold pmc_max_counters 2
 	seepage set pmc auto
 done

@@ -22,7 +22,7 @@ unlearned() { seepage -j status | field .counters.pmc_unlearned; }
 program='use Time::HiRes "time"; my $end = time + 2; while (time < $end) {} sleep 100000'
 
 fake_pmu counters=4
-load max_processes=16
+load pmc=auto max_processes=16
 for i in 1 2 3; do
 	perl -e "$program" &
 	pids[i]=$!

@@ -25,7 +25,7 @@ spins() { perl -e 'while () {}' & }
 fake_pmu counters=6 slow=$((1 << 21 | 1 << 23))
 # A debug kernel is not asked faster than it can answer.
 interval=$((250 * ${SEEPAGE_SLOW:-1}))
-load sample_interval_ms=$interval suspect_interval_ms=$interval max_cpu_permille=1000
+load pmc=auto sample_interval_ms=$interval suspect_interval_ms=$interval max_cpu_permille=1000
 sleep 1000 &
 idle=$!
 spins
@@ -131,7 +131,7 @@ grep -qE '^[0-9].* r1[0-9]{3}( |$)' leak.series || {
 }
 
 # At most an eighth of max_processes learn, and the others are counted.
-load sample_interval_ms=$interval suspect_interval_ms=$interval max_cpu_permille=1000 max_processes=16
+load pmc=auto sample_interval_ms=$interval suspect_interval_ms=$interval max_cpu_permille=1000 max_processes=16
 spinning=()
 for _ in 1 2 3 4; do
 	spins

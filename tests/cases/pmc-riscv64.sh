@@ -33,7 +33,7 @@ walk() {
 of() { field ".pmc.$2.count" "$1.json"; }
 rate() { awk -v m="$(of "$1" dtlb_misses)" -v i="$(of "$1" instructions)" 'BEGIN { printf "%.3f", 1000 * m / i }'; }
 
-load sample_interval_ms=1000 suspect_interval_ms=1000
+load pmc=auto sample_interval_ms=1000 suspect_interval_ms=1000
 assert_eq "$(pmc_status)" on pmc_status
 seepage status | sed -n '/^pmc/,/^counters/p' | head -n -1
 for event in cycles instructions dtlb_misses; do

@@ -17,7 +17,7 @@
 
 # ---- without ----
 
-load
+load pmc=auto
 for wrong in "" 1 --all "-- true"; do
 	# shellcheck disable=SC2086 # words
 	! seepage stat $wrong >out 2>err || die "stat $wrong without counters: status 0"
@@ -34,7 +34,7 @@ assert_eq "$(cat err)" "" "set pmc hold"
 # ---- with ----
 
 fake_pmu counters=3
-load sample_interval_ms=1000
+load pmc=auto sample_interval_ms=1000
 # Work for a command and a child of it: a shell starts sooner than python.
 loop='i=0; while [ $i -lt 5000 ]; do i=$((i + 1)); done'
 export loop

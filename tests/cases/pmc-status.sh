@@ -25,7 +25,7 @@ refused() {
 }
 
 # No PMU: nothing counts, and the reason is known to be the machine.
-load
+load pmc=auto
 [[ $(pmc_status) == "off: no hardware counters here"* ]] || die "no PMU: $(pmc_status)"
 pmc_status
 assert_eq "$(seepage -j status | field .pmc_events)" null "no PMU: events"
@@ -39,7 +39,7 @@ assert_eq "$(seepage -j show $$ | field .pmc)" null "pmc=off: of a process"
 unload
 
 # instructions is refused (1), LLC-loads is silent (20), CPU 1 has no events.
-load
+load pmc=auto
 assert_eq "$(pmc_status)" on "status"
 wait_for 20 is cycles counting
 wait_for 60 is llc_references "${unavailable}it has a counter but never counts"
@@ -106,7 +106,7 @@ unload
 grep -qF "pmc_events: 'x=y': allowed" <(dmesg) || die "the log does not say what is wrong with x=y"
 # A virtual machine whose counters are its host's: not by itself, but if it is wanted.
 echo 1600 >/sys/module/fakepmu/parameters/slowly
-load
+load pmc=auto
 assert_eq "$(pmc_status)" "off: counters that are slow to read (pmc on uses them)" "slow counters"
 assert_eq "$(seepage -j status | field .pmc_events)" null "slow counters: events"
 seepage set pmc on
@@ -126,18 +126,28 @@ load pmc=on
 assert_eq "$(pmc_status)" on "slow counters, wanted when loaded"
 unload
 echo 0 >/sys/module/fakepmu/parameters/slowly
-load pmc_events=one=r101,two=r102 pmc_max_counters=1
+load pmc=auto pmc_events=one=r101,two=r102 pmc_max_counters=1
 for event in one two; do
 	wait_for 20 is $event counting
 done
 field '.pmc_events | [.one, .two] | all(.running_ns > 0 and .running_ns < .enabled_ns)' \
 	<(seepage -j status) | grep -qx true || die "two events do not share a counter: $(seepage status)"
 unload
-load pmc_events=cycles,walks=r108
+load pmc=auto pmc_events=cycles,walks=r108
 assert_eq "$(seepage -j status | field '.pmc_events | keys_unsorted | join(",")')" cycles,walks parameter
 unload
+# By default nothing counts until some process is under watch. It may be unloaded then.
+load sample_interval_ms=250 suspect_interval_ms=250 max_cpu_permille=1000
+assert_eq "$(pmc_status)" "off: no process is under watch (pmc auto counts always)" "default"
+perl -e 'for (;;) { push @kept, "x" x (1 << 20); select undef, undef, undef, 0.1 }' &
+leak=$!
+on() { [[ $(pmc_status) == on ]]; }
+wait_for 120 on
+wait_for 20 is cycles counting
+unload
+kill $leak
 # Who counts has the PMU in use. It goes when nobody does, and then there is none.
-load
+load pmc=auto
 ! rmmod fakepmu 2>err || die "the PMU was removed while it counted"
 grep -q 'in use' err || die "rmmod fakepmu: $(cat err)"
 seepage set pmc off

@@ -30,7 +30,7 @@ suspend() {
 insmod "$SEEPAGE_KMOD/stay.ko"	# the guest's root file system would not come back
 echo 1 >/sys/module/suspend/parameters/pm_test_delay
 fake_pmu counters=4
-load sample_interval_ms=1000 suspect_interval_ms=1000 max_cpu_permille=1000
+load pmc=auto sample_interval_ms=1000 suspect_interval_ms=1000 max_cpu_permille=1000
 switching
 wait_for 20 all_count 6
 for level in processors core; do

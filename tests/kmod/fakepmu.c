@@ -18,7 +18,9 @@
 #include <linux/percpu.h>
 #include <linux/sched/clock.h>
 #include <asm/apic.h>
+#include <asm/msr.h>
 #include <asm/nmi.h>
+#include <asm/tsc.h>
 
 #define COUNTERS_MAX	8
 #define IDS		64
@@ -68,31 +70,35 @@ static int id_of(const struct perf_event_attr *attr)
 	}
 }
 
+#define SHIFT	10
+static u32 per_tick;		/* ns of a tick of the TSC, << SHIFT; set at load */
+
 /*
- * prev_count is the clock up to which all is counted. As drivers do it: an NMI
- * may come between any two steps, and do the same.
+ * prev_count is the TSC up to which all is counted. As drivers do it: an NMI
+ * may come between any two steps, and do the same. hw.config is the event's id.
  */
-static void update(struct perf_event *e)
+static __always_inline void update(struct perf_event *e)
 {
-	int id = id_of(&e->attr);
-	u64 now, before, gain;
+	u64 id = e->hw.config, now, before, gain;
 
 	do {
 		before = local64_read(&e->hw.prev_count);
-		now = local_clock();
+		now = rdtsc();
 	} while (local64_cmpxchg(&e->hw.prev_count, before, now) != before);
-	gain = (now - before) * (id + 1);
-	if (silent >> id & 1)
-		gain = 0;
-	if (slow >> id & 1)
-		gain >>= 6;
+	gain = (now - before) * e->hw.config_base >> SHIFT;
+	if (unlikely(silent | slow)) {
+		if (silent >> id & 1)
+			gain = 0;
+		if (slow >> id & 1)
+			gain >>= 6;
+	}
 	local64_add(gain, &e->count);
 	this_cpu_add(bank.tally[id], gain);
 }
 
 static void start(struct perf_event *e, int flags)
 {
-	local64_set(&e->hw.prev_count, local_clock());
+	local64_set(&e->hw.prev_count, rdtsc());
 	barrier();			/* from here on NMIs update it */
 	e->hw.state = 0;
 }
@@ -131,13 +137,19 @@ static void del(struct perf_event *e, int flags)
 	perf_event_update_userpage(e);
 }
 
-/* As if a hypervisor was asked, if it is to be slow. */
-static void read(struct perf_event *e)
+/* As if a hypervisor was asked. */
+static noinline void delay(void)
 {
 	uint i;
 
 	for (i = 0; i < slowly; i++)
 		local_clock();
+}
+
+static void read(struct perf_event *e)
+{
+	if (unlikely(slowly))
+		delay();
 	if (!(e->hw.state & PERF_HES_STOPPED))
 		update(e);
 }
@@ -155,6 +167,8 @@ static int event_init(struct perf_event *e)
 		nomem--;
 		return -ENOMEM;
 	}
+	e->hw.config = id;
+	e->hw.config_base = per_tick * (id + 1);
 	return e->attr.sample_period ? -EOPNOTSUPP : 0;
 }
 
@@ -270,6 +284,7 @@ static int __init fakepmu_init(void)
 
 	if (!counters || counters > COUNTERS_MAX)
 		return -EINVAL;
+	per_tick = tsc_khz ? (1000000U << SHIFT) / tsc_khz : 1U << SHIFT;
 	rc = register_nmi_handler(NMI_LOCAL, on_nmi, 0, "fakepmu");
 	if (rc)
 		return rc;

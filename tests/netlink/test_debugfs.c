@@ -270,7 +270,7 @@ static void config(void)
 	SEEPAGE_CONFIG_NUMBERS(NUMBER)
 #undef NUMBER
 	check(!strcmp(value_of(&t, "policy"), "classic"), "policy");
-	check(!strcmp(value_of(&t, "pmc"), "auto"), "pmc");
+	check(!strcmp(value_of(&t, "pmc"), "watched"), "pmc");
 	check(!strcmp(value_of(&t, "pmc_events"), "-"), "pmc_events");
 	fresh(&c);
 }

@@ -44,7 +44,7 @@ static void words(void **state)
 	assert_true(word("policy", "classic"));
 	assert_int_equal(c.v[SEEPAGE_CFG_POLICY], SEEPAGE_POLICY_CLASSIC);
 	assert_false(word("pmc", "yes"));
-	assert_string_equal(err, "pmc: 'yes': allowed auto|off|hold|on");
+	assert_string_equal(err, "pmc: 'yes': allowed auto|off|hold|on|watched");
 	assert_false(word("max_processes", "0"));
 	assert_false(word("max_processes", "4294967312"));	/* 16 + 2^32 */
 	assert_false(word("warmup_s", "-1"));
