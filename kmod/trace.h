@@ -13,36 +13,7 @@
 #include <linux/tracepoint.h>
 #include "seep.h"
 
-/* hook -> table: a record was created for a mm. */
 DECLARE_EVENT_CLASS(seepage_rec,
-	TP_PROTO(const struct seep_rec *rec),
-	TP_ARGS(rec),
-	TP_STRUCT__entry(
-		__field(u64, id)
-		__field(pid_t, pid)
-		__array(char, comm, TASK_COMM_LEN)
-	),
-	TP_fast_assign(
-		__entry->id = rec->id;
-		__entry->pid = pid_nr(rec->pid);
-		memcpy(__entry->comm, rec->comm, TASK_COMM_LEN);
-	),
-	TP_printk("id=%llu pid=%d comm=%s", __entry->id, __entry->pid, __entry->comm)
-);
-
-DEFINE_EVENT(seepage_rec, seepage_birth,
-	TP_PROTO(const struct seep_rec *rec),
-	TP_ARGS(rec)
-);
-
-/* table: another process of the same mm became the owner of a record. */
-DEFINE_EVENT(seepage_rec, seepage_owner,
-	TP_PROTO(const struct seep_rec *rec),
-	TP_ARGS(rec)
-);
-
-/* table: a record was buried; its fault counts are complete. */
-TRACE_EVENT(seepage_exit,
 	TP_PROTO(const struct seep_rec *rec),
 	TP_ARGS(rec),
 	TP_STRUCT__entry(
@@ -62,6 +33,24 @@ TRACE_EVENT(seepage_exit,
 	TP_printk("id=%llu pid=%d comm=%s faults_user=%llu faults_kernel=%llu",
 		  __entry->id, __entry->pid, __entry->comm,
 		  __entry->faults_user, __entry->faults_kernel)
+);
+
+/* hook -> table: a record was created for a mm. */
+DEFINE_EVENT(seepage_rec, seepage_birth,
+	TP_PROTO(const struct seep_rec *rec),
+	TP_ARGS(rec)
+);
+
+/* table: another process of the same mm became the owner of a record. */
+DEFINE_EVENT(seepage_rec, seepage_owner,
+	TP_PROTO(const struct seep_rec *rec),
+	TP_ARGS(rec)
+);
+
+/* table: a record was buried; its fault counts are complete. */
+DEFINE_EVENT(seepage_rec, seepage_exit,
+	TP_PROTO(const struct seep_rec *rec),
+	TP_ARGS(rec)
 );
 
 DECLARE_EVENT_CLASS(seepage_change,
