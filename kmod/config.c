@@ -19,6 +19,8 @@
 
 struct seep_conf __rcu *seep_config;	/* never NULL after seep_config_init() */
 
+#define WHY_BYTES	128	/* the longest text of check_events() has 125 */
+
 static DEFINE_MUTEX(config_mutex);	/* writers of seep_config */
 static char pmc_events[SEEP_CONFIG_EVENTS_BYTES];	/* config_mutex */
 /* the check of pmc_events; set at load */
@@ -180,7 +182,7 @@ static int from_parameters(struct seep_conf *c)
 
 static int events_from_parameter(void)
 {
-	char why[160];
+	char why[WHY_BYTES];
 	int rc = check_events(param_pmc_events, why, sizeof(why));
 
 	if (rc)
@@ -256,7 +258,7 @@ void seep_config_pmc_events(char *buf, size_t size)
  */
 static int take_events(const struct nlattr *attr, struct netlink_ext_ack *extack)
 {
-	static char texts[8][160];	/* config_mutex to choose one */
+	static char texts[8][WHY_BYTES];	/* config_mutex to choose one */
 	static u8 next;
 	char *why = texts[next++ % ARRAY_SIZE(texts)];
 	int rc = check_events(nla_data(attr), why, sizeof(texts[0]));
