@@ -77,13 +77,10 @@ DECLARE_EVENT_CLASS(seepage_change,
 		  __entry->prev, __entry->state)
 );
 
-/* detect -> suspect: a process changed its state. seq is always 0 and is not printed. */
-DEFINE_EVENT_PRINT(seepage_change, seepage_state,
+/* detect -> suspect: a process changed its state. seq is always 0. */
+DEFINE_EVENT(seepage_change, seepage_state,
 	TP_PROTO(const struct seep_rec *rec, u64 seq, u8 prev, u8 state),
-	TP_ARGS(rec, seq, prev, state),
-	TP_printk("id=%llu pid=%d comm=%s prev=%u state=%u",
-		  __entry->id, __entry->pid, __entry->comm,
-		  __entry->prev, __entry->state)
+	TP_ARGS(rec, seq, prev, state)
 );
 
 /* suspect -> alert: an alert was sent, or is held back by a limit (seq 0). */
