@@ -19,16 +19,17 @@
 
 struct seep_conf __rcu *seep_config;	/* never NULL after seep_config_init() */
 
+#define WHY_BYTES	128	/* the longest text of check_events() has 125 */
+
 static DEFINE_MUTEX(config_mutex);	/* writers of seep_config */
 static char pmc_events[SEEP_CONFIG_EVENTS_BYTES];	/* config_mutex */
 /* the check of pmc_events; set at load */
 static int (*check_events)(const char *events, char *why, size_t size) __ro_after_init;
 
-/* Name, range and default of one key. */
+/* Range of one key. */
 struct setting {
-	const char *name;
-	u32 min, max, init;
-	const char *allowed;		/* extack text of a refusal */
+	u32 min, max;
+	const char *allowed;		/* extack text of a refusal; begins with name and colon */
 };
 
 /* The words of SEEPAGE_CONFIG_WORD_VALUES: an extack text must be one literal. */
@@ -36,28 +37,15 @@ struct setting {
 #define ALLOWED_PMC	"auto, off, hold, on, watched"
 
 #define NUMBER(ID, word, def, lo, hi, text)				\
-	[SEEPAGE_CFG_##ID] = { #word, lo, hi, def,			\
-			       #word ": allowed " #lo ".." #hi },
+	[SEEPAGE_CFG_##ID] = { lo, hi, #word ": allowed " #lo ".." #hi },
 #define WORD(ID, word, def, text)					\
-	[SEEPAGE_CFG_##ID] = { #word, 0, SEEPAGE_##ID##_MAX,		\
-			       SEEPAGE_##ID##_##def,			\
-			       #word ": allowed " ALLOWED_##ID },
+	[SEEPAGE_CFG_##ID] = { 0, SEEPAGE_##ID##_MAX, #word ": allowed " ALLOWED_##ID },
 static const struct setting keys[] = {
 	SEEPAGE_CONFIG_NUMBERS(NUMBER)
 	SEEPAGE_CONFIG_WORDS(WORD)
 };
 
 static_assert(ARRAY_SIZE(keys) == __SEEPAGE_CFG_MAX);
-
-#undef NUMBER
-#undef WORD
-
-#define NUMBER(ID, word, def, lo, hi, text)	[SEEPAGE_CFG_##ID] = #word,
-#define WORD(ID, word, def, text)		[SEEPAGE_CFG_##ID] = #word,
-const char * const seep_config_names[] = {
-	SEEPAGE_CONFIG_NUMBERS(NUMBER)
-	SEEPAGE_CONFIG_WORDS(WORD)
-};
 
 #undef NUMBER
 #undef WORD
@@ -73,10 +61,15 @@ struct word {
 static const struct word words[] = { SEEPAGE_CONFIG_WORD_VALUES(VALUE) };
 #undef VALUE
 
-/* The configuration by module parameters; not changed after load. */
+/* The defaults, then the configuration by module parameters; not changed after load. */
 #define NUMBER(ID, word, def, lo, hi, text)	[SEEPAGE_CFG_##ID] = def,
-static struct seep_conf at_load = { .v = { SEEPAGE_CONFIG_NUMBERS(NUMBER) } };
+#define WORD(ID, word, def, text)		[SEEPAGE_CFG_##ID] = SEEPAGE_##ID##_##def,
+static struct seep_conf at_load = {
+	.v = { SEEPAGE_CONFIG_NUMBERS(NUMBER) SEEPAGE_CONFIG_WORDS(WORD) }
+};
+
 #undef NUMBER
+#undef WORD
 
 /* Numbers are stored in place; words are kept as text. */
 #define NUMBER(ID, word, def, lo, hi, text)				\
@@ -93,6 +86,20 @@ SEEPAGE_CONFIG_WORDS(WORD)
 static char *param_pmc_events = "";
 module_param_named(pmc_events, param_pmc_events, charp, 0444);
 MODULE_PARM_DESC(pmc_events, "hardware events: NAME[=CODE],... (default those of the processor)");
+
+/**
+ * seep_config_name() - the name of a key
+ * @key: the key
+ * @len: out, length of the name
+ *
+ * Context: any.
+ * Return: text that begins with the name.
+ */
+const char *seep_config_name(enum seepage_cfg key, int *len)
+{
+	*len = strcspn(keys[key].allowed, ":");
+	return keys[key].allowed;
+}
 
 /**
  * seep_config_word() - the word of a value
@@ -130,15 +137,13 @@ static const char *check_whole(const struct seep_conf *c)
 	return NULL;
 }
 
-/* Set a key from the word @text; NULL: its default. */
+/* Set a key from the word @text; NULL: leave its default. */
 static int set_word(struct seep_conf *c, int key, const char *text)
 {
 	int i;
 
-	if (!text) {
-		c->v[key] = keys[key].init;
+	if (!text)
 		return 0;
-	}
 	for (i = 0; i < ARRAY_SIZE(words); i++) {
 		if (words[i].key == key && sysfs_streq(text, words[i].text)) {
 			c->v[key] = words[i].value;
@@ -177,7 +182,7 @@ static int from_parameters(struct seep_conf *c)
 
 static int events_from_parameter(void)
 {
-	char why[160];
+	char why[WHY_BYTES];
 	int rc = check_events(param_pmc_events, why, sizeof(why));
 
 	if (rc)
@@ -253,7 +258,7 @@ void seep_config_pmc_events(char *buf, size_t size)
  */
 static int take_events(const struct nlattr *attr, struct netlink_ext_ack *extack)
 {
-	static char texts[8][160];	/* config_mutex to choose one */
+	static char texts[8][WHY_BYTES];	/* config_mutex to choose one */
 	static u8 next;
 	char *why = texts[next++ % ARRAY_SIZE(texts)];
 	int rc = check_events(nla_data(attr), why, sizeof(texts[0]));

@@ -18,9 +18,18 @@ static struct dentry *dir;
 
 /* ---- one value a line ---- */
 
+static void show_text(struct seq_file *m, const char *key, const char *value)
+{
+	seq_printf(m, "%-20s %s\n", key, value);
+}
+
+static void show_number(struct seq_file *m, const char *key, u64 value)
+{
+	seq_printf(m, "%-20s %llu\n", key, value);
+}
+
 static int status_show(struct seq_file *m, void *unused)
 {
-	const char *why = seep_disabled();
 	char pmc[SEEP_PMU_TEXT];
 	struct seep_status s;
 	int rc = seep_status_get(&s);
@@ -28,45 +37,46 @@ static int status_show(struct seq_file *m, void *unused)
 	if (rc)
 		return rc;
 	seep_pmu_text(pmc, sizeof(pmc));
-	seq_printf(m, "%-20s %s\n", "key", "value");
-	seq_printf(m, "%-20s %s\n", "version", SEEP_VERSION);
-	seq_printf(m, "%-20s %s\n", "hook", seep_hook->name);
-	seq_printf(m, "%-20s %s\n", "policy",
-		   seep_config_word(SEEPAGE_CFG_POLICY, seep_config_value(SEEPAGE_CFG_POLICY)));
-	seq_printf(m, "%-20s %u\n", "processes", s.processes);
-	seq_printf(m, "%-20s %zu\n", "rec_bytes", sizeof(struct seep_rec));
-	seq_printf(m, "%-20s %llu\n", "memory_bytes", seep_tab_bytes() + seep_group_bytes() +
-		   seep_alert_bytes() + seep_pmu_bytes());
-	seq_printf(m, "%-20s %llu\n", "seq_first", s.first);
-	seq_printf(m, "%-20s %llu\n", "seq_last", s.last);
-	seq_printf(m, "%-20s %llu\n", "ticks", s.tick.ticks);
-	seq_printf(m, "%-20s %llu\n", "tick_cost_ns", s.tick.cost_ns);
-	seq_printf(m, "%-20s %llu\n", "tick_cost_max_ns", s.tick.cost_max_ns);
-	seq_printf(m, "%-20s %u\n", "interval_ms", s.tick.interval_ms);
-	seq_printf(m, "%-20s %u\n", "stretched", s.tick.stretched);
-	seq_printf(m, "%-20s %s\n", "pmc", pmc);
-	seq_printf(m, "%-20s %s\n", "disabled", why ?: "-");
+	show_text(m, "key", "value");
+	show_text(m, "version", SEEP_VERSION);
+	show_text(m, "hook", seep_hook->name);
+	show_text(m, "policy",
+		  seep_config_word(SEEPAGE_CFG_POLICY, seep_config_value(SEEPAGE_CFG_POLICY)));
+	show_number(m, "processes", s.processes);
+	show_number(m, "rec_bytes", sizeof(struct seep_rec));
+	show_number(m, "memory_bytes", seep_tab_bytes() + seep_group_bytes() +
+		    seep_alert_bytes() + seep_pmu_bytes());
+	show_number(m, "seq_first", s.first);
+	show_number(m, "seq_last", s.last);
+	show_number(m, "ticks", s.tick.ticks);
+	show_number(m, "tick_cost_ns", s.tick.cost_ns);
+	show_number(m, "tick_cost_max_ns", s.tick.cost_max_ns);
+	show_number(m, "interval_ms", s.tick.interval_ms);
+	show_number(m, "stretched", s.tick.stretched);
+	show_text(m, "pmc", pmc);
+	show_text(m, "disabled", seep_disabled() ?: "-");
 	return 0;
 }
 
 static int config_show(struct seq_file *m, void *unused)
 {
 	char events[SEEP_CONFIG_EVENTS_BYTES];
+	const char *name, *word;
 	struct seep_conf c;
-	const char *word;
-	int key;
+	int key, len;
 
 	seep_config_get(&c);
-	seq_printf(m, "%-20s %s\n", "key", "value");
+	show_text(m, "key", "value");
 	for (key = 1; key < __SEEPAGE_CFG_MAX; key++) {
+		name = seep_config_name(key, &len);
 		word = seep_config_word(key, c.v[key]);
 		if (word)
-			seq_printf(m, "%-20s %s\n", seep_config_names[key], word);
+			seq_printf(m, "%-20.*s %s\n", len, name, word);
 		else
-			seq_printf(m, "%-20s %u\n", seep_config_names[key], c.v[key]);
+			seq_printf(m, "%-20.*s %u\n", len, name, c.v[key]);
 	}
 	seep_config_pmc_events(events, sizeof(events));
-	seq_printf(m, "%-20s %s\n", "pmc_events", *events ? events : "-");
+	show_text(m, "pmc_events", *events ? events : "-");
 	return 0;
 }
 
@@ -74,9 +84,9 @@ static int counters_show(struct seq_file *m, void *unused)
 {
 	int id;
 
-	seq_printf(m, "%-20s %s\n", "key", "value");
+	show_text(m, "key", "value");
 	for (id = 1; id < __SEEPAGE_COUNTER_MAX; id++)
-		seq_printf(m, "%-20s %llu\n", seep_counter_names[id], seep_counter(id));
+		show_number(m, seep_counter_names[id], seep_counter(id));
 	return 0;
 }
 

@@ -100,8 +100,8 @@ static __always_inline bool rests(const struct seep_rec *rec)
 	return !rec->det.state && rec->last.time_ns && unchanged(rec);
 }
 
-/* Make @s the last sample. Return: faults or memory have changed. */
-static bool keep(struct seep_rec *rec, const struct seep_sample *s)
+/* Make @s the last sample. Return: faults or memory have changed. Cold: most records rest. */
+static __cold bool keep(struct seep_rec *rec, const struct seep_sample *s)
 {
 	bool news = changed(s, &rec->last);
 

@@ -161,8 +161,8 @@ u32 seep_config_value(enum seepage_cfg key);
 void seep_config_pmc_events(char *buf, size_t size);
 int seep_config_set(struct nlattr *nest, struct nlattr *events, struct netlink_ext_ack *extack);
 int seep_config_reset(void);
+const char *seep_config_name(enum seepage_cfg key, int *len);
 const char *seep_config_word(enum seepage_cfg key, u32 value);
-extern const char * const seep_config_names[__SEEPAGE_CFG_MAX];
 
 /* counters.c: any context, even NMI */
 struct seep_counters {

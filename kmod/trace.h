@@ -13,36 +13,7 @@
 #include <linux/tracepoint.h>
 #include "seep.h"
 
-/* hook -> table: a record was created for a mm. */
 DECLARE_EVENT_CLASS(seepage_rec,
-	TP_PROTO(const struct seep_rec *rec),
-	TP_ARGS(rec),
-	TP_STRUCT__entry(
-		__field(u64, id)
-		__field(pid_t, pid)
-		__array(char, comm, TASK_COMM_LEN)
-	),
-	TP_fast_assign(
-		__entry->id = rec->id;
-		__entry->pid = pid_nr(rec->pid);
-		memcpy(__entry->comm, rec->comm, TASK_COMM_LEN);
-	),
-	TP_printk("id=%llu pid=%d comm=%s", __entry->id, __entry->pid, __entry->comm)
-);
-
-DEFINE_EVENT(seepage_rec, seepage_birth,
-	TP_PROTO(const struct seep_rec *rec),
-	TP_ARGS(rec)
-);
-
-/* table: another process of the same mm became the owner of a record. */
-DEFINE_EVENT(seepage_rec, seepage_owner,
-	TP_PROTO(const struct seep_rec *rec),
-	TP_ARGS(rec)
-);
-
-/* table: a record was buried; its fault counts are complete. */
-TRACE_EVENT(seepage_exit,
 	TP_PROTO(const struct seep_rec *rec),
 	TP_ARGS(rec),
 	TP_STRUCT__entry(
@@ -62,6 +33,24 @@ TRACE_EVENT(seepage_exit,
 	TP_printk("id=%llu pid=%d comm=%s faults_user=%llu faults_kernel=%llu",
 		  __entry->id, __entry->pid, __entry->comm,
 		  __entry->faults_user, __entry->faults_kernel)
+);
+
+/* hook -> table: a record was created for a mm. */
+DEFINE_EVENT(seepage_rec, seepage_birth,
+	TP_PROTO(const struct seep_rec *rec),
+	TP_ARGS(rec)
+);
+
+/* table: another process of the same mm became the owner of a record. */
+DEFINE_EVENT(seepage_rec, seepage_owner,
+	TP_PROTO(const struct seep_rec *rec),
+	TP_ARGS(rec)
+);
+
+/* table: a record was buried; its fault counts are complete. */
+DEFINE_EVENT(seepage_rec, seepage_exit,
+	TP_PROTO(const struct seep_rec *rec),
+	TP_ARGS(rec)
 );
 
 DECLARE_EVENT_CLASS(seepage_change,
@@ -88,13 +77,10 @@ DECLARE_EVENT_CLASS(seepage_change,
 		  __entry->prev, __entry->state)
 );
 
-/* detect -> suspect: a process changed its state. seq is always 0 and is not printed. */
-DEFINE_EVENT_PRINT(seepage_change, seepage_state,
+/* detect -> suspect: a process changed its state. seq is always 0. */
+DEFINE_EVENT(seepage_change, seepage_state,
 	TP_PROTO(const struct seep_rec *rec, u64 seq, u8 prev, u8 state),
-	TP_ARGS(rec, seq, prev, state),
-	TP_printk("id=%llu pid=%d comm=%s prev=%u state=%u",
-		  __entry->id, __entry->pid, __entry->comm,
-		  __entry->prev, __entry->state)
+	TP_ARGS(rec, seq, prev, state)
 );
 
 /* suspect -> alert: an alert was sent, or is held back by a limit (seq 0). */

@@ -15,22 +15,16 @@ static int check_whole(struct nlattr **attrs, struct netlink_ext_ack *extack)
 	const struct nlattr *limit = attrs[SEEPAGE_A_LIMIT_BYTES];
 	const struct nlattr *used = attrs[SEEPAGE_A_CGROUP_USED_BYTES];
 
-	if (!attrs[SEEPAGE_A_PID]) {
-		NL_SET_ERR_MSG(extack, "attribute PID is missing");
-		return -EINVAL;
-	}
-	if (!attrs[SEEPAGE_A_COLD_PERMILLE] && !limit) {
-		NL_SET_ERR_MSG(extack, "attribute COLD_PERMILLE or LIMIT_BYTES is missing");
-		return -EINVAL;
-	}
-	if (used && !limit) {
-		NL_SET_ERR_MSG_ATTR(extack, used, "CGROUP_USED_BYTES goes with LIMIT_BYTES");
-		return -EINVAL;
-	}
-	if (limit && nla_get_u64(limit) && !used) {
-		NL_SET_ERR_MSG(extack, "attribute CGROUP_USED_BYTES is missing");
-		return -EINVAL;
-	}
+	if (!attrs[SEEPAGE_A_PID])
+		return seep_refuse(extack, NULL, -EINVAL, "attribute PID is missing");
+	if (!attrs[SEEPAGE_A_COLD_PERMILLE] && !limit)
+		return seep_refuse(extack, NULL, -EINVAL,
+				   "attribute COLD_PERMILLE or LIMIT_BYTES is missing");
+	if (used && !limit)
+		return seep_refuse(extack, used, -EINVAL,
+				   "CGROUP_USED_BYTES goes with LIMIT_BYTES");
+	if (limit && nla_get_u64(limit) && !used)
+		return seep_refuse(extack, NULL, -EINVAL, "attribute CGROUP_USED_BYTES is missing");
 	return 0;
 }
 

@@ -64,10 +64,8 @@ static int set_config(struct sk_buff *skb, struct genl_info *info)
 
 	if (rc)
 		return rc;
-	if (!info->attrs[SEEPAGE_A_CONFIG] && !info->attrs[SEEPAGE_A_PMC_WANTED]) {
-		NL_SET_ERR_MSG(info->extack, "attribute CONFIG is missing");
-		return -EINVAL;
-	}
+	if (!info->attrs[SEEPAGE_A_CONFIG] && !info->attrs[SEEPAGE_A_PMC_WANTED])
+		return seep_refuse(info->extack, NULL, -EINVAL, "attribute CONFIG is missing");
 	rc = seep_config_set(info->attrs[SEEPAGE_A_CONFIG], info->attrs[SEEPAGE_A_PMC_WANTED],
 			     info->extack);
 	if (rc)
@@ -93,34 +91,30 @@ static int set_config(struct sk_buff *skb, struct genl_info *info)
 struct seep_rec *seep_netlink_rec(const struct nlattr *attr, struct pid_namespace *ns,
 				  struct netlink_ext_ack *extack)
 {
-	struct seep_rec *rec = ERR_PTR(-ESRCH);
+	struct seep_rec *rec = NULL;
 	u32 nr = nla_get_u32(attr);
 	struct task_struct *p;
 	bool exiting;
+	int rc = 0;
 
 	if (!seep_pool_left())	/* the process may be waiting for an empty record */
 		seep_tab_resize(0);
 	rcu_read_lock();
 	p = nr <= INT_MAX ? pid_task(find_pid_ns((int)nr, ns), PIDTYPE_PID) : NULL;
 	if (!p) {
-		NL_SET_ERR_MSG(extack, "no such process");
-		goto unlock;
+		rc = seep_refuse(extack, NULL, -ESRCH, "no such process");
+	} else if (p->flags & PF_KTHREAD) {
+		rc = seep_refuse(extack, NULL, -ESRCH, "a kernel thread has no user memory");
+	} else {
+		rec = seep_owner_rec(p, &exiting);
+		if (exiting)
+			rc = seep_refuse(extack, NULL, -ESRCH, "process is exiting");
+		else if (!rec)
+			rc = seep_refuse(extack, NULL, -ENOENT,
+					 "process is not tracked (see table_full, pool_empty)");
 	}
-	if (p->flags & PF_KTHREAD) {
-		NL_SET_ERR_MSG(extack, "a kernel thread has no user memory");
-		goto unlock;
-	}
-	rec = seep_owner_rec(p, &exiting);
-	if (exiting) {
-		NL_SET_ERR_MSG(extack, "process is exiting");
-		rec = ERR_PTR(-ESRCH);
-	} else if (!rec) {
-		NL_SET_ERR_MSG(extack, "process is not tracked (see table_full, pool_empty)");
-		rec = ERR_PTR(-ENOENT);
-	}
-unlock:
 	rcu_read_unlock();
-	return rec;
+	return rc ? ERR_PTR(rc) : rec;
 }
 
 /* A request for one process. */
@@ -137,8 +131,8 @@ struct proc_request {
 
 static int not_yours(struct netlink_ext_ack *extack)
 {
-	NL_SET_ERR_MSG(extack, "not your process: needs CAP_PERFMON or CAP_SYS_ADMIN");
-	return -EPERM;
+	return seep_refuse(extack, NULL, -EPERM,
+			   "not your process: needs CAP_PERFMON or CAP_SYS_ADMIN");
 }
 
 static int put_proc(const struct proc_request *r, struct seep_rec *rec)
@@ -226,10 +220,8 @@ static int get_proc(struct sk_buff *skb, struct genl_info *info)
 
 	if (rc)
 		return rc;
-	if (!info->attrs[SEEPAGE_A_PID]) {
-		NL_SET_ERR_MSG(info->extack, "attribute PID is missing");
-		return -EINVAL;
-	}
+	if (!info->attrs[SEEPAGE_A_PID])
+		return seep_refuse(info->extack, NULL, -EINVAL, "attribute PID is missing");
 	r.v = kmalloc(sizeof(*r.v), GFP_KERNEL);
 	r.skb = nlmsg_new(NLMSG_GOODSIZE, GFP_KERNEL);
 	rc = r.v && r.skb ? ask_proc(&r) : -ENOMEM;
@@ -277,15 +269,11 @@ static int reset(struct sk_buff *skb, struct genl_info *info)
 
 	if (rc)
 		return rc;
-	if (!info->attrs[SEEPAGE_A_RESET_WHAT]) {
-		NL_SET_ERR_MSG(info->extack, "attribute RESET_WHAT is missing");
-		return -EINVAL;
-	}
+	if (!info->attrs[SEEPAGE_A_RESET_WHAT])
+		return seep_refuse(info->extack, NULL, -EINVAL, "attribute RESET_WHAT is missing");
 	what = nla_get_u32(info->attrs[SEEPAGE_A_RESET_WHAT]);
-	if (info->attrs[SEEPAGE_A_PID] && what != SEEPAGE_RESET_HISTORY) {
-		NL_SET_ERR_MSG(info->extack, "PID goes with history alone");
-		return -EINVAL;
-	}
+	if (info->attrs[SEEPAGE_A_PID] && what != SEEPAGE_RESET_HISTORY)
+		return seep_refuse(info->extack, NULL, -EINVAL, "PID goes with history alone");
 	if (what & SEEPAGE_RESET_CONFIG)	/* first, because it may fail */
 		rc = reset_config();
 	if (!rc && what & SEEPAGE_RESET_HISTORY)

@@ -6,7 +6,7 @@
  * netlink.c	family, requests
  * rights.c	what the sender of a request may see and change
  * multicast.c	multicast groups "alert" and "sample"
- * takes.c	attributes that a request may hold
+ * takes.c	attributes that a request may hold; refusals
  * dump.c	dumps of processes and alerts
  * own.c	the table mutex for users without rights
  * view.c	a process or an alert as attributes
@@ -29,6 +29,8 @@ extern const struct nla_policy seep_dump_proc_takes[SEEPAGE_A_FILTER_AFTER_PID +
 extern const struct nla_policy seep_dump_alerts_takes[SEEPAGE_A_SINCE_SEQ + 1];
 extern const struct nla_policy seep_request_takes[SEEPAGE_A_CGROUP_USED_BYTES + 1];
 int seep_netlink_takes(struct genl_info *info);
+int seep_refuse(struct netlink_ext_ack *extack, const struct nlattr *attr, int rc,
+		const char *text);
 
 /* netlink/multicast.c */
 enum seep_mcgrp { SEEP_GROUP_ALERT, SEEP_GROUP_SAMPLE, SEEP_GROUP_SERIES };
@@ -90,6 +92,8 @@ int seep_put_alert(struct sk_buff *skb, const struct seep_alert *a, pid_t pid,
 		   struct user_namespace *ns);
 
 /* netlink/put.c: 0 or -EMSGSIZE as above. Table mutex, except for status and config */
+int seep_put_u64(struct sk_buff *skb, int attr, u64 v);
+int seep_put_u32(struct sk_buff *skb, int attr, u32 v);
 int seep_put_pmu(struct sk_buff *skb, const struct seep_rec *rec);
 int seep_put_status(struct sk_buff *skb);
 int seep_put_config(struct sk_buff *skb);

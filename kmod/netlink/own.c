@@ -92,9 +92,7 @@ int seep_own_begin(struct seep_own *u, struct netlink_ext_ack *extack)
 	if (!rc)
 		list_add(&u->all, &asking);
 	spin_unlock(&asking_lock);
-	if (rc)
-		NL_SET_ERR_MSG(extack, "another request of this user is under way");
-	return rc;
+	return rc ? seep_refuse(extack, NULL, rc, "another request of this user is under way") : 0;
 }
 
 /**

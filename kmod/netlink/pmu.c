@@ -21,7 +21,7 @@ static int put_event(struct sk_buff *skb, const struct seep_pmu_shown *s)
 
 	if (!nest ||
 	    nla_put_string(skb, SEEPAGE_PMC_A_NAME, s->name) ||
-	    nla_put_u32(skb, SEEPAGE_PMC_A_TYPE, s->type) ||
+	    seep_put_u32(skb, SEEPAGE_PMC_A_TYPE, s->type) ||
 	    nla_put_u64_64bit(skb, SEEPAGE_PMC_A_CONFIG, s->config, SEEPAGE_PMC_A_PAD) ||
 	    nla_put_u8(skb, SEEPAGE_PMC_A_STATE, s->state) ||
 	    (s->reason && nla_put_string(skb, SEEPAGE_PMC_A_REASON, s->reason)) ||
@@ -51,7 +51,7 @@ static int put_events(struct sk_buff *skb)
 		rc = 0;
 		goto free;
 	}
-	if (nla_put_u32(skb, SEEPAGE_A_PMC_SET, set))
+	if (seep_put_u32(skb, SEEPAGE_A_PMC_SET, set))
 		goto free;
 	nest = nla_nest_start(skb, SEEPAGE_A_PMC_EVENTS);
 	if (!nest)

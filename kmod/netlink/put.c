@@ -8,9 +8,34 @@
 #include <linux/mm.h>
 #include "netlink.h"
 
-static int put_u64(struct sk_buff *skb, int attr, u64 v)
+/**
+ * seep_put_u64() - a u64 attribute beside SEEPAGE_A_PAD
+ * @skb: message being built
+ * @attr: its type
+ * @v: its value
+ *
+ * This and seep_put_u32() are nla_put_u64_64bit() and nla_put_u32() out of line.
+ *
+ * Context: any.
+ * Return: 0 or -EMSGSIZE.
+ */
+int seep_put_u64(struct sk_buff *skb, int attr, u64 v)
 {
 	return nla_put_u64_64bit(skb, attr, v, SEEPAGE_A_PAD);
+}
+
+/**
+ * seep_put_u32() - a u32 attribute
+ * @skb: message being built
+ * @attr: its type
+ * @v: its value
+ *
+ * Context: any.
+ * Return: 0 or -EMSGSIZE.
+ */
+int seep_put_u32(struct sk_buff *skb, int attr, u32 v)
+{
+	return nla_put_u32(skb, attr, v);
 }
 
 /* Floors of level @j; @now in ds. */
@@ -76,10 +101,10 @@ static int put_counters(struct sk_buff *skb)
 
 static int put_stats(struct sk_buff *skb, const struct seep_tick_stats *st)
 {
-	if (put_u64(skb, SEEPAGE_A_TICKS, st->ticks) ||
-	    put_u64(skb, SEEPAGE_A_TICK_COST_NS, st->cost_ns) ||
-	    put_u64(skb, SEEPAGE_A_TICK_COST_MAX_NS, st->cost_max_ns) ||
-	    nla_put_u32(skb, SEEPAGE_A_INTERVAL_MS, st->interval_ms) ||
+	if (seep_put_u64(skb, SEEPAGE_A_TICKS, st->ticks) ||
+	    seep_put_u64(skb, SEEPAGE_A_TICK_COST_NS, st->cost_ns) ||
+	    seep_put_u64(skb, SEEPAGE_A_TICK_COST_MAX_NS, st->cost_max_ns) ||
+	    seep_put_u32(skb, SEEPAGE_A_INTERVAL_MS, st->interval_ms) ||
 	    nla_put_u8(skb, SEEPAGE_A_STRETCHED, st->stretched))
 		return -EMSGSIZE;
 	return 0;
@@ -100,7 +125,7 @@ int seep_put_pmu(struct sk_buff *skb, const struct seep_rec *rec)
 
 	if (!n)
 		return 0;
-	if (nla_put_u32(skb, SEEPAGE_A_PMC_SET, set))
+	if (seep_put_u32(skb, SEEPAGE_A_PMC_SET, set))
 		return -EMSGSIZE;
 	values = nla_reserve(skb, SEEPAGE_A_PMC_VALUES, n * sizeof(struct seepage_pmc_value));
 	if (!values)
@@ -131,15 +156,15 @@ int seep_put_status(struct sk_buff *skb)
 	if (rc)
 		return rc;
 	if (nla_put_string(skb, SEEPAGE_A_VERSION, SEEP_VERSION) ||
-	    put_u64(skb, SEEPAGE_A_INSTANCE, seep_instance) ||
+	    seep_put_u64(skb, SEEPAGE_A_INSTANCE, seep_instance) ||
 	    nla_put_string(skb, SEEPAGE_A_HOOK, seep_hook->name) ||
 	    nla_put_u8(skb, SEEPAGE_A_POLICY, seep_config_value(SEEPAGE_CFG_POLICY)) ||
-	    nla_put_u32(skb, SEEPAGE_A_PROCESSES, s.processes) ||
-	    nla_put_u32(skb, SEEPAGE_A_REC_BYTES, sizeof(struct seep_rec)) ||
-	    put_u64(skb, SEEPAGE_A_MEMORY_BYTES, seep_tab_bytes() + seep_group_bytes() +
+	    seep_put_u32(skb, SEEPAGE_A_PROCESSES, s.processes) ||
+	    seep_put_u32(skb, SEEPAGE_A_REC_BYTES, sizeof(struct seep_rec)) ||
+	    seep_put_u64(skb, SEEPAGE_A_MEMORY_BYTES, seep_tab_bytes() + seep_group_bytes() +
 		   seep_alert_bytes() + seep_pmu_bytes()) ||
-	    put_u64(skb, SEEPAGE_A_SEQ_FIRST, s.first) ||
-	    put_u64(skb, SEEPAGE_A_SEQ_LAST, s.last) ||
+	    seep_put_u64(skb, SEEPAGE_A_SEQ_FIRST, s.first) ||
+	    seep_put_u64(skb, SEEPAGE_A_SEQ_LAST, s.last) ||
 	    seep_put_pmu_status(skb) ||
 	    (why && nla_put_string(skb, SEEPAGE_A_DISABLED, why)) ||
 	    put_stats(skb, &s.tick))
@@ -163,7 +188,7 @@ int seep_put_conf(struct sk_buff *skb, const struct seep_conf *c)
 	if (!nest)
 		return -EMSGSIZE;
 	for (key = 1; key < __SEEPAGE_CFG_MAX; key++)
-		if (nla_put_u32(skb, key, c->v[key]))
+		if (seep_put_u32(skb, key, c->v[key]))
 			return -EMSGSIZE;
 	nla_nest_end(skb, nest);
 	return 0;

@@ -32,8 +32,7 @@ int seep_netlink_check_read(struct sk_buff *skb, struct netlink_ext_ack *extack)
 {
 	if (seep_netlink_may_read(skb))
 		return 0;
-	NL_SET_ERR_MSG(extack, "needs CAP_PERFMON or CAP_SYS_ADMIN");
-	return -EPERM;
+	return seep_refuse(extack, NULL, -EPERM, "needs CAP_PERFMON or CAP_SYS_ADMIN");
 }
 
 /**
@@ -47,8 +46,7 @@ int seep_netlink_check_write(struct sk_buff *skb, struct netlink_ext_ack *extack
 {
 	if (netlink_capable(skb, CAP_SYS_ADMIN))
 		return 0;
-	NL_SET_ERR_MSG(extack, "needs CAP_SYS_ADMIN");
-	return -EPERM;
+	return seep_refuse(extack, NULL, -EPERM, "needs CAP_SYS_ADMIN");
 }
 
 /**

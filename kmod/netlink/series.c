@@ -37,11 +37,11 @@ static void give_up(void)
 /* The figures of the pass, at the begin of each message. */
 static int put_pass(struct sk_buff *skb)
 {
-	if (nla_put_u64_64bit(skb, SEEPAGE_A_PASS_NS, msg.now_ns, SEEPAGE_A_PAD) ||
+	if (seep_put_u64(skb, SEEPAGE_A_PASS_NS, msg.now_ns) ||
 	    nla_put_u8(skb, SEEPAGE_A_PASS_FULL, msg.full) ||
-	    nla_put_u64_64bit(skb, SEEPAGE_A_HEADROOM_BYTES, msg.headroom, SEEPAGE_A_PAD) ||
-	    nla_put_u64_64bit(skb, SEEPAGE_A_SHMEM_TOTAL_BYTES, msg.shmem_total, SEEPAGE_A_PAD) ||
-	    nla_put_u32(skb, SEEPAGE_A_SAMPLE_SIZE, sizeof(struct seepage_raw_sample)))
+	    seep_put_u64(skb, SEEPAGE_A_HEADROOM_BYTES, msg.headroom) ||
+	    seep_put_u64(skb, SEEPAGE_A_SHMEM_TOTAL_BYTES, msg.shmem_total) ||
+	    seep_put_u32(skb, SEEPAGE_A_SAMPLE_SIZE, sizeof(struct seepage_raw_sample)))
 		return -EMSGSIZE;
 	return seep_put_conf(skb, msg.conf);
 }
@@ -56,7 +56,7 @@ static bool open_msg(int array)
 	if (!skb)
 		goto failed;
 	head = genlmsg_put(skb, 0, 0, &seep_family, 0, SEEPAGE_CMD_SERIES);
-	if (!head || nla_put_u64_64bit(skb, SEEPAGE_A_PASS_SEQ, msg.seq, SEEPAGE_A_PAD) ||
+	if (!head || seep_put_u64(skb, SEEPAGE_A_PASS_SEQ, msg.seq) ||
 	    (array == SEEPAGE_A_SAMPLES && put_pass(skb)) ||
 	    nla_align_64bit(skb, SEEPAGE_A_PAD))
 		goto failed;

@@ -12,6 +12,27 @@
 
 #define ALL_COLD	1000
 
+/**
+ * seep_refuse() - refuse a request: NL_SET_ERR_MSG_ATTR() as one function
+ * @extack: gets the text; may be NULL
+ * @attr: the attribute that is wrong, or NULL
+ * @rc: a negative error
+ * @text: constant
+ *
+ * Context: process.
+ * Return: @rc.
+ */
+int seep_refuse(struct netlink_ext_ack *extack, const struct nlattr *attr, int rc,
+		const char *text)
+{
+	do_trace_netlink_extack(text);
+	if (extack) {
+		extack->_msg = text;
+		extack->bad_attr = attr;
+	}
+	return rc;
+}
+
 /*
  * Validation functions instead of NLA_POLICY_MIN and MAX: the core would refuse with
  * -ERANGE and without the allowed range. The type is NLA_BINARY because the core warns
@@ -21,8 +42,7 @@ static int check_pid(const struct nlattr *attr, struct netlink_ext_ack *extack)
 {
 	if (nla_len(attr) == sizeof(u32) && nla_get_u32(attr))
 		return 0;
-	NL_SET_ERR_MSG_ATTR(extack, attr, "PID: allowed a u32 above 0");
-	return -EINVAL;
+	return seep_refuse(extack, attr, -EINVAL, "PID: allowed a u32 above 0");
 }
 
 static int check_reset_what(const struct nlattr *attr, struct netlink_ext_ack *extack)
@@ -31,9 +51,8 @@ static int check_reset_what(const struct nlattr *attr, struct netlink_ext_ack *e
 
 	if (what && !(what & ~SEEPAGE_RESET_ALL))
 		return 0;
-	NL_SET_ERR_MSG_ATTR(extack, attr,
-			    "RESET_WHAT: allowed a u32 of history 1, alerts 2, counters 4, config 8");
-	return -EINVAL;
+	return seep_refuse(extack, attr, -EINVAL,
+			   "RESET_WHAT: allowed a u32 of history 1, alerts 2, counters 4, config 8");
 }
 
 static int check_events(const struct nlattr *attr, struct netlink_ext_ack *extack)
@@ -42,32 +61,29 @@ static int check_events(const struct nlattr *attr, struct netlink_ext_ack *extac
 
 	if (len && len <= SEEP_CONFIG_EVENTS_BYTES && strnlen(nla_data(attr), len) == len - 1)
 		return 0;
-	NL_SET_ERR_MSG_ATTR(extack, attr, "pmc_events: allowed up to 255 bytes and a NUL");
-	return -EINVAL;
+	return seep_refuse(extack, attr, -EINVAL, "pmc_events: allowed up to 255 bytes and a NUL");
 }
 
 static int check_cold(const struct nlattr *attr, struct netlink_ext_ack *extack)
 {
 	if (nla_len(attr) == sizeof(u32) && nla_get_u32(attr) <= ALL_COLD)
 		return 0;
-	NL_SET_ERR_MSG_ATTR(extack, attr, "COLD_PERMILLE: allowed a u32, 0..1000");
-	return -EINVAL;
+	return seep_refuse(extack, attr, -EINVAL, "COLD_PERMILLE: allowed a u32, 0..1000");
 }
 
 static int check_states(const struct nlattr *attr, struct netlink_ext_ack *extack)
 {
 	if (nla_len(attr) == sizeof(u32) && nla_get_u32(attr) < BIT(__SEEPAGE_STATE_MAX))
 		return 0;
-	NL_SET_ERR_MSG_ATTR(extack, attr, "FILTER_STATES: allowed a u32 with a bit for each state");
-	return -EINVAL;
+	return seep_refuse(extack, attr, -EINVAL,
+			   "FILTER_STATES: allowed a u32 with a bit for each state");
 }
 
 static int check_confidence(const struct nlattr *attr, struct netlink_ext_ack *extack)
 {
 	if (nla_len(attr) == sizeof(u8) && nla_get_u8(attr) <= 100)
 		return 0;
-	NL_SET_ERR_MSG_ATTR(extack, attr, "FILTER_MIN_CONFIDENCE: allowed a u8, 0..100");
-	return -EINVAL;
+	return seep_refuse(extack, attr, -EINVAL, "FILTER_MIN_CONFIDENCE: allowed a u8, 0..100");
 }
 
 static int check_comm(const struct nlattr *attr, struct netlink_ext_ack *extack)
@@ -76,8 +92,7 @@ static int check_comm(const struct nlattr *attr, struct netlink_ext_ack *extack)
 
 	if (len <= SEEPAGE_COMM_LEN && strnlen(nla_data(attr), len) < len)
 		return 0;
-	NL_SET_ERR_MSG_ATTR(extack, attr, "FILTER_COMM: allowed up to 15 bytes and a NUL");
-	return -EINVAL;
+	return seep_refuse(extack, attr, -EINVAL, "FILTER_COMM: allowed up to 15 bytes and a NUL");
 }
 
 const struct nla_policy seep_dump_proc_takes[] = {
@@ -128,9 +143,8 @@ int seep_netlink_takes(struct genl_info *info)
 	for (i = 1; i < n; i++) {
 		if (!info->attrs[i] || memchr(ids, i, sizeof(takes[0])))
 			continue;
-		NL_SET_ERR_MSG_ATTR(info->extack, info->attrs[i],
-				    "attribute does not go with this request");
-		return -EINVAL;
+		return seep_refuse(info->extack, info->attrs[i], -EINVAL,
+				   "attribute does not go with this request");
 	}
 	return 0;
 }

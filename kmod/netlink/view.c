@@ -241,9 +241,9 @@ int seep_put_view(struct sk_buff *skb, const struct seep_view *v, pid_t pid,
 int seep_put_alert(struct sk_buff *skb, const struct seep_alert *a, pid_t pid,
 		   struct user_namespace *ns)
 {
-	if (nla_put_u64_64bit(skb, SEEPAGE_A_SEQ, a->seq, SEEPAGE_A_PAD) ||
-	    nla_put_u64_64bit(skb, SEEPAGE_A_TIME_NS, a->time_ns, SEEPAGE_A_PAD) ||
-	    nla_put_u64_64bit(skb, SEEPAGE_A_INSTANCE, seep_instance, SEEPAGE_A_PAD) ||
+	if (seep_put_u64(skb, SEEPAGE_A_SEQ, a->seq) ||
+	    seep_put_u64(skb, SEEPAGE_A_TIME_NS, a->time_ns) ||
+	    seep_put_u64(skb, SEEPAGE_A_INSTANCE, seep_instance) ||
 	    nla_put_u8(skb, SEEPAGE_A_PREV_STATE, a->prev_state))
 		return -EMSGSIZE;
 	return seep_put_view(skb, &a->view, pid, ns, true);

@@ -4,6 +4,11 @@
 
 #include_next <net/genetlink.h>
 
+/* The trace event of extack texts, since v5.13; Kbuild looks for it. */
+#ifndef SEEP_HAVE_TRACE_EXTACK
+static inline void do_trace_netlink_extack(const char *msg) {}
+#endif
+
 /*
  * Operations with a policy each, since 48526a0f4ca2 (v5.10); Kbuild looks for it. Up to
  * v5.9 the core knows one policy for the whole family. There the family has none, and the
