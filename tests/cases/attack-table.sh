@@ -4,7 +4,7 @@
 # does so again from a user namespace with a uid for each. He gets half of the table. A
 # service of another user that is started later is tracked, and its leak is told; a leak of
 # his own is too. Then the exchanges come to an end.
-# vm: --smp 2 --mem 1024
+# vm: --smp 2 --mem 2048
 # takes: 60
 # timeout: 240
 . "$(dirname "$0")/lib.sh"
