@@ -38,9 +38,11 @@ static void fold_slot(struct seep_slot *slot, unsigned long *n)
 	if (!rec)
 		return;
 	slot->mm = SEEP_NO_MM;
-	/* It is back in the pool, a bug: pairs with memset() in seep_pool_give(). */
+	/*
+	 * It is back in the pool, a bug: pairs with memset() in seep_pool_give(). The counts
+	 * stay where they are, because nothing is counted any more.
+	 */
 	if (seep_broken(!READ_ONCE(rec->mm))) {
-		memset(n, 0, SEEP_F_NR * sizeof(*n));
 		WRITE_ONCE(slot->rec, NULL);
 		return;
 	}

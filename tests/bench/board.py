@@ -19,7 +19,7 @@ SECTIONS = [
     ("fault_added_instructions", "added per user page fault", [
         ("nothing", "nothing (the baseline, once more)", None),
         ("empty_probe", "empty tracepoint handler", None),
-        ("seepage_tracepoint", "seepage, hook=tracepoint", 45),
+        ("seepage_tracepoint", "seepage, hook=tracepoint", 30),
         ("seepage_software", "seepage, hook=software", None),
         ("bpf_hash", "eBPF raw tracepoint, count in a hash", None),
         ("bpf_percpu", "eBPF raw tracepoint, count in a per-CPU hash", None),
@@ -30,7 +30,7 @@ SECTIONS = [
         ("bpftrace_count", "bpftrace, count by pid", None),
         ("bpftrace_script", "bpftrace, monitoring script", None),
         ("systemtap", "SystemTap, count by pid", None),
-        ("seepage_in_turn", "seepage, two faulting in turn (106-241)", None),
+        ("seepage_in_turn", "seepage, two faulting in turn", 90),
     ]),
     ("switch_added_instructions", "added per context switch", [
         ("nothing", "nothing (the baseline, once more)", None),

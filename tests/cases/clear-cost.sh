@@ -4,8 +4,8 @@
 # max_cpu_permille, as passes do, and all the same it goes on. The figure is the CPU time of
 # all kworkers of unbound queues, with the module less without it.
 # vm: --count --mem 1024
-# takes: 30
-# timeout: 600
+# takes: 60
+# timeout: 1200
 # no-debug: the checkers cost more instructions than what is measured
 . "$(dirname "$0")/lib.sh"
 seconds=10 permille=4
