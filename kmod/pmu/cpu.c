@@ -63,6 +63,7 @@ static void create(int cpu, const struct seep_pmu_listed *ev, u8 n, int *rc)
 			pc->counter[i].event = e;
 			pc->counter[i].read = e->pmu->read;
 			pc->counter[i].since = ~0ULL;
+			pc->counter[i].at = offsetof(struct seep_pmu_area, of[i]);
 			pc->counter[i].id = i;
 			pc->have[pc->have_n++] = i;
 		}

@@ -84,16 +84,18 @@ static __always_inline void read_event(struct seep_pmu_counter *c, u64 clock, u6
 	c->got.count = now;
 }
 
-static __always_inline void add_to_area(struct seep_pmu_area *area, unsigned long id,
+static __always_inline void add_to_area(struct seep_pmu_area *area,
+					const struct seep_pmu_counter *c,
 					const struct seep_pmu_got *d)
 {
-	struct seep_pmu_total *to = &area->of[id];
+	struct seep_pmu_total *to = (void *)area + c->at;
 
-	OPTIMIZER_HIDE_VAR(to);		/* or the address is computed twice */
-	if (d->count)
+	if (likely(d->count)) {		/* what counted was running */
 		atomic64_add(d->count, &to->count);
-	if (d->running)
 		atomic64_add(d->running, &to->running);
+	} else if (d->running) {
+		atomic64_add(d->running, &to->running);
+	}
 }
 
 /* Fold what is kept of the held process into its area. */
@@ -107,7 +109,7 @@ static noinline void fold_kept(struct seep_pmu_cpu *pc)
 	atomic64_add(pc->kept, &pc->area->enabled);
 	pc->kept = 0;
 	for (c = pc->open; c; c = c->next) {
-		add_to_area(pc->area, c->id, &c->kept);
+		add_to_area(pc->area, c, &c->kept);
 		c->kept = (struct seep_pmu_got){ };
 	}
 }
@@ -136,7 +138,7 @@ static __always_inline void charge(struct seep_pmu_cpu *pc, bool keep)
 		atomic64_add(enabled, &pc->area->enabled);
 		for (c = pc->open; c; c = c->next) {
 			read_event(c, clock, enabled, &d);
-			add_to_area(pc->area, c->id, &d);
+			add_to_area(pc->area, c, &d);
 		}
 		return;
 	}

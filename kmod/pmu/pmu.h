@@ -64,7 +64,8 @@ struct seep_pmu_counter {
 	u64 since;			/* event->tstamp when it was last found active */
 	struct seep_pmu_got got;	/* charged so far */
 	struct seep_pmu_got kept;	/* the part of it that is not in the area of held yet */
-	unsigned long id;		/* its number in the list */
+	unsigned long at;		/* of its counts in an area, bytes; set like id */
+	u8 id;				/* its number in the list */
 };
 
 /*
