@@ -43,6 +43,7 @@ attack() {
 	echo >$tracing/trace
 	echo 1 >$tracing/events/seepage/seepage_state/enable
 	echo 1 >$tracing/events/seepage/seepage_alert/enable
+	rm -f flood.out leak.out
 	"${mallory[@]}" python3 "$bin/limits.py" $children "${@:2}" >flood.out &
 	flood=$!
 	wait_for 60 grep -qx ready flood.out
