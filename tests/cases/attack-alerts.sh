@@ -13,11 +13,12 @@ tracing=/sys/kernel/tracing
 [[ -e $tracing/trace ]] || mount -t tracefs none $tracing
 bin=$(mktemp -d /tmp/attack.XXXXXX)
 chmod 755 "$bin"
+mallory=(setpriv --reuid 2000 --regid 2000 --clear-groups)
+victim=(setpriv --reuid 1000 --regid 1000 --clear-groups)
 install -m 755 "$top/build/tests/idle" "$top/tests/attack/limits.py" "$bin"
 # newuidmap looks its caller up.
 grep -q '^mallory:' /etc/passwd || echo 'mallory:x:2000:2000::/tmp:/bin/sh' >>/etc/passwd
 grep -qs '^mallory:' /etc/subuid || echo 'mallory:200000:20' >>/etc/subuid
-as() { setpriv --reuid "$1" --regid "$1" --clear-groups "${@:2}"; }
 
 status() { seepage -j status | field "$1"; }
 reached() { (($(status "$1") >= $2)); }
@@ -42,12 +43,13 @@ attack() {
 	echo >$tracing/trace
 	echo 1 >$tracing/events/seepage/seepage_state/enable
 	echo 1 >$tracing/events/seepage/seepage_alert/enable
-	as 2000 python3 "$bin/limits.py" $children "${@:2}" >flood.out &
+	rm -f flood.out leak.out
+	"${mallory[@]}" python3 "$bin/limits.py" $children "${@:2}" >flood.out &
 	flood=$!
 	wait_for 60 grep -qx ready flood.out
 	wait_long 600 reached .counters.alerts_suppressed 40
 
-	as 1000 "$bin/idle" 1 512 >leak.out &
+	"${victim[@]}" "$bin/idle" 1 512 >leak.out &
 	leaking=$!
 	wait_for 20 test -s leak.out
 	read -r leak <leak.out

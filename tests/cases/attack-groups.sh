@@ -10,44 +10,44 @@
 . "$(dirname "$0")/replay-lib.sh"
 bin=$(mktemp -d /tmp/attack.XXXXXX)
 chmod 755 "$bin"
+mallory=(setpriv --reuid 2000 --regid 2000 --clear-groups)
+victim=(setpriv --reuid 1000 --regid 1000 --clear-groups)
 install -m 755 "$top/build/tests/throng" "$bin"
 install -m 755 "$top/build/tests/idle" "$bin/victims"
 cp "$(command -v perl)" "$bin/climb"
-mallory=2000 victim=1000
-as() { setpriv --reuid "$1" --regid "$1" --clear-groups "${@:2}"; }
 
 # climb UID MB: in 15 s, less than any patience, and exits at the top
 # shellcheck disable=SC2016 # perl's
 climb() {
-	as "$1" "$bin/climb" -e '$n = shift; for (1 .. $n) { push @a, "x" x 1048576; select undef, undef, undef, 15 / $n }' "$2"
+	setpriv --reuid "$1" --regid "$1" --clear-groups "$bin/climb" -e '$n = shift; for (1 .. $n) { push @a, "x" x 1048576; select undef, undef, undef, 15 / $n }' "$2"
 	sleep 3		# its record is buried
 }
 
 load sample_interval_ms=1000 suspect_interval_ms=1000 pmc=off min_process_size_mb=1 max_cpu_permille=1000
 seepage record -o all.series &
 recorder=$!
-climb $mallory 40
-climb $victim 12
-climb $mallory 40
-climb $victim 12
+climb 2000 40
+climb 1000 12
+climb 2000 40
+climb 1000 12
 
 # More programs than are remembered, each with a climb of its own.
 for ((i = 0; i < 7; i++)); do
-	as $mallory "$bin/throng" 20 20 "many$i-" own 2048 >ready &
+	"${mallory[@]}" "$bin/throng" 20 20 "many$i-" own 2048 >ready &
 	throng=$!
 	wait_for 30 grep -qx ready ready
 	sleep 4
 	disperse $throng
 	sleep 2
 done
-climb $victim 12
+climb 1000 12
 
 # Two processes of each of 260 names: more groups than there are histories.
-as $mallory "$bin/throng" 520 260 full >ready &
+"${mallory[@]}" "$bin/throng" 520 260 full >ready &
 throng=$!
 wait_for 60 grep -qx ready ready
 sleep 5
-as $victim "$bin/victims" 2 >victims.out &
+"${victim[@]}" "$bin/victims" 2 >victims.out &
 victims=$!
 sleep 5
 full=$(seepage -j status | field .counters.groups_full)

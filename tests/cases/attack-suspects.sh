@@ -9,17 +9,18 @@
 n=300 share=64 interval_ms=5000 short_ms=1000
 bin=$(mktemp -d /tmp/attack.XXXXXX)
 chmod 755 "$bin"
+mallory=(setpriv --reuid 2000 --regid 2000 --clear-groups)
+victim=(setpriv --reuid 1000 --regid 1000 --clear-groups)
 install -m 755 "$top/build/tests/throng" "$top/build/tests/idle" "$bin"
-as() { setpriv --reuid "$1" --regid "$1" --clear-groups "${@:2}"; }
 watched() { (($(seepage -j ps --state watch | jq 'map(select(.comm | startswith("grows"))) | length') >= n)); }
 suspect() { [[ $(seepage -j show "$1" | field .state) != ok ]]; }
 
 load sample_interval_ms=$interval_ms suspect_interval_ms=$short_ms pmc=off min_process_size_mb=1
-as 2000 "$bin/throng" $n 1 grows shared 640 >ready &
+"${mallory[@]}" "$bin/throng" $n 1 grows shared 640 >ready &
 throng=$!
 wait_for 60 grep -qx ready ready
 wait_long 150 watched
-as 1000 "$bin/idle" 1 512 >leak.out &
+"${victim[@]}" "$bin/idle" 1 512 >leak.out &
 leaking=$!
 wait_for 20 test -s leak.out
 read -r leak <leak.out
