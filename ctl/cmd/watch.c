@@ -237,8 +237,9 @@ static int connect_module(struct watch *w)
 	}
 	free(nlh);
 	err = read_ring(w);
+	/* the module was unloaded, or the ring changed meanwhile: try again */
 	if (err == -ENOENT || err == 1)
-		w->stale = true;	/* the module was unloaded, or the ring changed meanwhile: retry */
+		w->stale = true;
 	return err == -ENOENT || err >= 0 ? 0 : err;
 }
 
