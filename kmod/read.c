@@ -123,7 +123,7 @@ u32 seep_read_cpu(const struct seep_rec *rec)
 
 /**
  * seep_sample_clear_watched() - clear the figures that are read under watch only
- * @s: sample of a process that is ok, or starts anew
+ * @s: sample of a process that is ok, or that begins a new history
  *
  * Context: any.
  */

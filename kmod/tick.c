@@ -175,7 +175,7 @@ static void tick_work(struct work_struct *w)
 		return;
 	seep_config_get(&c);
 	mutex_lock(&seep_table_mutex);
-	/* one jiffy early is in time: the timer is no finer */
+	/* due within one jiffy counts as due: the timer has no finer resolution */
 	pass(ktime_get_ns() + TICK_NSEC >= tick.next_full_ns, &c, &graves);
 	delay = until_next(&c);
 	suspects = tick.suspects;

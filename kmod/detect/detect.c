@@ -278,7 +278,7 @@ static seep_noinline void note_change(struct seep_det *d, const struct seep_samp
  * seep_det_unheld() - address space that never held memory
  * @d: history, not changed
  *
- * The series of the vsz ladder: address space that is reserved and not touched, or maps
+ * The figure of the vsz ladder: address space that is reserved and not touched, or maps
  * files. A heap that gave memory back and kept the address space is not part of it.
  *
  * Context: any.

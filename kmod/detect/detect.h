@@ -23,7 +23,7 @@
  * floor	the least that was held in an epoch: what garbage collection, batches and
  *		requests do not give back
  * level	the last eight floors of one epoch length
- * ladder	all levels of one series. Epochs double from level to level:
+ * ladder	all levels of one figure. Epochs double from level to level:
  *
  *	|.......|.......|.......|.......|.......|.......|.......|.......|  level 2, 40 s
  *	                                |...|...|...|...|...|...|...|...|  level 1, 20 s
@@ -160,7 +160,7 @@ struct seep_det {
 	u32 origin_v0;		/* granules before the growth that origin is about */
 	u32 shmem_mapped, shmem_total;	/* granules, at the last sample */
 	u32 shmem_preexisting;		/* granules of existing shmem that it mapped */
-	u16 shmem_unclaimed;		/* granules gained system-wide, unclaimed */
+	u16 shmem_unclaimed;		/* granules that the system gained and no process has mapped */
 	u16 shmem_preexisting_new;	/* of shmem_preexisting: added by the last sample */
 	u32 faultless;		/* granules gained without faults in old mappings */
 	u32 unpopulated;		/* granules of new mappings that hold no memory yet */

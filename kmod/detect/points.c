@@ -14,7 +14,7 @@
  * and POP inform the reader and have no points.
  */
 #define FLOOR_POINTS		30	/* all seven steps of a level rise */
-#define FLOOR_POINTS_EQUAL	24	/* some step is equal */
+#define FLOOR_POINTS_EQUAL	24	/* none of the seven falls, and one or more are equal */
 #define PERSIST_POINTS_DUE	38	/* the growth has lasted for its patience */
 #define PERSIST_POINTS_MORE	10	/* and for PERSIST_FULL of it */
 #define PERSIST_POINTS		(PERSIST_POINTS_DUE + PERSIST_POINTS_MORE)

@@ -108,8 +108,10 @@ static u32 recent_vsz(const struct seep_det *d)
 }
 
 /*
- * Epoch, ds, of the level that shows the accused growth: at the interval now in force it
- * is at least as long as the one that showed it first.
+ * Epoch length, ds, of the level on which the accused growth has to end. The level that
+ * showed it had epochs of accused_epoch. After a change of the interval no level may have
+ * these; then the next longer one counts. For example accused_epoch is 400 (40 s) and
+ * samples now come every 15 s: epochs are 15, 30, 60 s, and 600 is returned.
  */
 static u32 epoch_needed(const struct seep_det *d)
 {
