@@ -1,0 +1,206 @@
+# SPDX-License-Identifier: GPL-2.0
+# `make help` lists the targets. What builds installs no packages, it names those that
+# are missing; the targets that test install what they need.
+
+VERSION := $(shell cat VERSION)
+PREFIX ?= /usr/local
+KDIR ?= /lib/modules/$(shell uname -r)/build
+build := $(CURDIR)/build
+# The kernel that demo and test run in; a name of scripts/kernels.list.
+LAB_KERNEL := 6.1
+
+all: kmod ctl
+# One message for both.
+all: needs := kmod ctl
+
+## all: the module for the running kernel, and the controller
+## kmod: the module for the running kernel, or KDIR=; build/kmod/host/seepage.ko
+kmod:
+	@scripts/setup --check $(or $(needs),kmod)
+	+@scripts/build-module host "$(KDIR)"
+
+## kmod-NAME: the module for a kernel of scripts/kernels.list
+kmod-%:
+	@scripts/setup --check kmod
+	+@kdir=$$(scripts/kernel $*) && scripts/build-module $* "$$kdir/headers"
+
+## ctl: the controller, build/ctl/seepage, and its tools, build/ctl/tools/
+ctl:
+	@scripts/setup --check $(or $(needs),ctl)
+	+@$(MAKE) --no-print-directory -C ctl O=$(build)/ctl PREFIX=$(PREFIX)
+
+## deps: installs the Debian packages that a build needs, with sudo when not root
+deps:
+	@scripts/setup kmod ctl
+
+## progs: what the VM cases run; build/tests/
+progs: $(patsubst tests/prog/%.c,$(build)/tests/%,$(wildcard tests/prog/*.c))
+	+@[ ! -e tests/netlink/Makefile ] || \
+		$(MAKE) --no-print-directory -C tests/netlink O=$(build)/tests
+	+@$(MAKE) --no-print-directory -C tests/nlfuzz O=$(build)/tests
+
+$(build)/tests/%: tests/prog/%.c
+	@scripts/setup build
+	@mkdir -p $(@D)
+	$(CC) -O2 -g -Wall -Wextra -pthread $(progflags) -o $@ $<
+
+# No run-time linking in each of a million lives.
+$(build)/tests/churn $(build)/tests/relay: progflags := -static
+# It speaks to the module.
+$(build)/tests/dumpers: progflags := -Iinclude/uapi
+
+## test-kmod-NAME: modules that only tests load; build/test-kmod/NAME/
+test-kmod-%:
+	@scripts/setup build
+	+@kdir=$$(scripts/kernel $*) && scripts/build-module --test $* "$$kdir/headers"
+
+## arm64-ctl, arm64-progs: the same for the arm64 VM, the controller static; build/arm64/
+## armhf-ctl, armhf-progs: for the armhf VM; build/armhf/
+## riscv64-ctl, riscv64-progs: for the riscv64 VM; build/riscv64/
+define foreign
+$(1)-%:
+	+@scripts/cross $(1) $$(MAKE) --no-print-directory $$* build=$$(build)/$(1) STATIC=1
+endef
+$(foreach arch,arm64 armhf riscv64,$(eval $(call foreign,$(arch))))
+
+## demo: finds a real leak in a VM, and leaves a harmless program alone
+demo:
+	@scripts/setup build vm
+	+@$(MAKE) --no-print-directory kmod-$(LAB_KERNEL) ctl
+	@tests/demo/run
+
+## test: everything a contributor must pass
+test:
+	+@tests/run
+
+## quick: what finds most in three minutes, for the inner loop
+quick:
+	+@tests/run --quick
+
+## matrix: the module for, and all VM cases on, every kernel; or KERNELS="A B"; RESUME=1
+matrix:
+	+@tests/matrix $(if $(RESUME),--resume) $(KERNELS)
+
+## debug-kernels: VM cases and stress suite under KASAN, lockdep, kmemleak, KCSAN
+debug-kernels:
+	+@tests/matrix --debug $(if $(RESUME),--resume) $(KERNELS)
+
+## stress: the stress suite; SEED=, ROUNDS= (1), LAB_KERNEL=
+stress:
+	+@tests/stress/run --kernel $(LAB_KERNEL) $(if $(SEED),--seed $(SEED)) $(if $(ROUNDS),--rounds $(ROUNDS))
+
+## fuzz: parsers, detector and netlink; SECONDS= (600, for all), SEED=, LAB_KERNEL=
+SECONDS ?= 600
+fuzz:
+	+@tests/fuzz/run --seconds $(SECONDS) $(if $(SEED),--seed $(SEED)) --kernel $(LAB_KERNEL)
+
+## bench: what seepage costs beside its peers, and the budgets (about 15 min)
+bench:
+	+@tests/bench/run
+
+## accuracy: what the detector finds and misses, beside its peers; CASES="A B", HALF=
+accuracy:
+	@scripts/setup build
+	+@CASES="$(CASES)" HALF="$(HALF)" tests/accuracy/run
+
+## pmu-events: the codes of hardware events against the lists that perf is built from
+pmu-events:
+	@tests/pmu-events/run
+
+## corpus: the recorded series of tests/corpus, taken apart; build/corpus/
+corpus:
+	@scripts/setup build
+	@tests/corpus/unpack
+
+## corpus-seeds: seeds 2 and 3 of the recordings, from the history; build/recorded/
+corpus-seeds:
+	@tests/corpus/seeds
+
+## check: style and static checks
+check:
+	@scripts/setup build check
+	+@tests/check
+
+## ynl: docs/netlink/seepage.yaml from the uapi header
+ynl:
+	@tests/netlink/ynl_spec.py --write
+
+## house: long functions and files, call circles, and prose, of this checkout or DIR=
+house:
+	@scripts/house $(DIR)
+
+## circle: the files of kmod/ and of ctl/ that call each other in a circle; fails if too many do
+circle:
+	@scripts/house --circle $(DIR)
+
+## storm: 1000 loads and unloads under forks, execs and faults (about 20 min)
+STORM ?= 1000
+storm:
+	@scripts/setup build vm
+	+@$(MAKE) --no-print-directory kmod-$(LAB_KERNEL) ctl progs
+	tests/lab/vm --smp 2 --timeout 5400 --silence 5400 -- \
+		env SEEPAGE_STORM=$(STORM) bash tests/cases/storm.sh
+
+## results: all that docs/results keeps, at a release (a day); NAMES="A B", RESUME=1
+results:
+	+@tests/results $(if $(RESUME),--resume) $(NAMES)
+
+## fresh-test: demo and test on a new Debian, in a chroot (as root)
+fresh-test:
+	@scripts/setup fresh
+	@tests/lab/fresh
+
+## install: the controller, its tools and manual, below PREFIX
+tools = $(addprefix seepage-,$(shell sed -n 's/^tools := //p' ctl/Makefile))
+libexec = $(DESTDIR)$(PREFIX)/libexec/seepage
+completion = $(DESTDIR)$(PREFIX)/share/bash-completion/completions/seepage
+install: ctl
+	install -D -m 755 $(build)/ctl/seepage $(DESTDIR)$(PREFIX)/bin/seepage
+	install -d $(libexec)
+	install -m 755 $(addprefix $(build)/ctl/tools/,$(tools)) $(libexec)
+	install -D -m 644 completion/seepage.bash $(completion)
+	for page in $(wildcard docs/man/*.[78]); do \
+		install -D -m 644 $$page $(DESTDIR)$(PREFIX)/share/man/man$${page##*.}/$${page##*/} || exit; \
+	done
+
+## dkms-install: the module through DKMS; with DESTDIR only its source
+dkms_source = $(DESTDIR)/usr/src/seepage-$(VERSION)
+dkms-install:
+	@[ -n "$(DESTDIR)" ] || scripts/setup dkms
+	[ -n "$(DESTDIR)" ] || ! [ -d $(dkms_source) ] || dkms remove seepage/$(VERSION) --all || true
+	rm -rf $(dkms_source)
+	mkdir -p $(dkms_source)
+	cp -r kmod include VERSION $(dkms_source)
+	sed 's/@VERSION@/$(VERSION)/' dkms/dkms.conf >$(dkms_source)/dkms.conf
+	[ -n "$(DESTDIR)" ] || dkms install seepage/$(VERSION)
+
+## appliance: measures the smallest builds, writes docs/appliance.md; KERNELS="6.1 6.12"
+appliance:
+	@scripts/setup build
+	+@scripts/appliance $(KERNELS)
+
+## deb: Debian packages of controller, tools and module source; build/deb/
+deb:
+	@scripts/setup deb
+	@debian/make-deb $(build)/deb
+
+## uninstall: what install and dkms-install did
+uninstall:
+	rm -f $(DESTDIR)$(PREFIX)/bin/seepage
+	for page in $(notdir $(wildcard docs/man/*.[78])); do \
+		rm -f $(DESTDIR)$(PREFIX)/share/man/man$${page##*.}/$$page; \
+	done
+	rm -f $(addprefix $(libexec)/,$(tools)) $(completion)
+	rmdir $(libexec) 2>/dev/null || true
+	[ -n "$(DESTDIR)" ] || ! [ -d $(dkms_source) ] || dkms remove seepage/$(VERSION) --all
+	rm -rf $(dkms_source)
+
+## clean: removes build/
+clean:
+	rm -rf build
+
+help:
+	@sed -n 's/^## /  /p' $(MAKEFILE_LIST)
+
+.PHONY: appliance ynl house circle pmu-events corpus corpus-seeds fuzz bench accuracy storm matrix debug-kernels stress all kmod ctl progs demo test check fresh-test install dkms-install deb uninstall clean help
+.PHONY: deps quick results

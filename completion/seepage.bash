@@ -1,0 +1,72 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: GPL-2.0
+# Completion of seepage(8) for bash. tests/ctl/test_completion.py compares the words with
+# those that the program lists itself.
+
+_seepage_commands='status ps show explain watch alerts get set apply reset version help'
+_seepage_tools='stat record replay export'
+_seepage_keys='sample_interval_ms suspect_interval_ms max_processes min_process_size_mb policy
+	alert_confidence alert_interval_s alerts_per_minute fault_rate_warning fault_rate_critical
+	rss_growth_percent monitoring_window_s warmup_s max_cpu_permille pmc pmc_max_counters pmc_events'
+_seepage_states='ok watch suspected confirmed runaway recovered exited'
+_seepage_policies='ladder classic'
+_seepage_reset='history alerts counters config all'
+
+# What each takes besides -j -p -h
+declare -A _seepage_options=(
+	[ps]='--state --states --min-confidence --uid --comm --limit'
+	[explain]='--cold --window'
+	[watch]='--since --states --state --min-confidence --count --timeout --wait --no-cold'
+	[alerts]='--since'
+	[apply]='--check'
+	[reset]='--pid'
+	[stat]='--interval --count --all --csv --record --compare --max-ipc-drop --max-llc-increase
+		--max-tlb-increase --max-walk-increase --max-remote-increase --max-time-increase'
+	[record]='--output --reset --duration --count-passes --comm'
+	[replay]='--policy --set --limit --no-cold --id --all'
+	[export]='--output --interval --listen --top --all'
+)
+
+_seepage_pids() {
+	local dir
+	for dir in /proc/[0-9]*; do
+		echo "${dir#/proc/}"
+	done
+}
+
+# _seepage_words COMMAND WORD-BEFORE: what may stand here; status 1: a file
+_seepage_words() {
+	case $1:$2 in
+	*:--state | *:--states) echo "$_seepage_states" ;;
+	replay:--policy | set:policy) echo "$_seepage_policies" ;;
+	replay:--set) compgen -W "$_seepage_keys" -S = ;;
+	stat:--record | record:-o | record:--output | export:-o | export:--output) return 1 ;;
+	replay:* | apply:*) return 1 ;;
+	show:* | explain:* | stat:* | record:* | reset:history | reset:--pid) _seepage_pids ;;
+	get:* | set:*) echo "$_seepage_keys" ;;
+	reset:*) echo "$_seepage_reset" ;;
+	help:*) echo "$_seepage_commands $_seepage_tools" ;;
+	esac
+}
+
+_seepage() {
+	local word=${COMP_WORDS[COMP_CWORD]} command='' i words
+	COMPREPLY=()
+	for ((i = 1; i < COMP_CWORD; i++)); do
+		[[ ${COMP_WORDS[i]} == -* ]] && continue
+		command=${COMP_WORDS[i]}
+		break
+	done
+	if [[ ! $command ]]; then
+		words="$_seepage_commands $_seepage_tools"
+		[[ $word != -* ]] || words='-j --json -p --pretty -h --help -V --version'
+	elif [[ $word == -* ]]; then
+		words="${_seepage_options[$command]-} -j --json -p --pretty -h --help"
+	else
+		words=$(_seepage_words "$command" "${COMP_WORDS[COMP_CWORD - 1]}") || return
+	fi
+	mapfile -t COMPREPLY < <(compgen -W "$words" -- "$word")
+	[[ ${#COMPREPLY[@]} != 1 || ${COMPREPLY[0]} != *= ]] || compopt -o nospace
+}
+# Where no word fits, a file may.
+complete -o default -F _seepage seepage

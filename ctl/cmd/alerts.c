@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <stdlib.h>
+#include "ctl.h"
+
+static u64 since;
+
+static const struct opt opts[] = {
+	{ .name = "since", .kind = OPT_NUMBER, .dest = &since, .arg = "SEQ", .max = UINT64_MAX,
+	  .help = "only alerts from this sequence number on" },
+	{ .name = NULL }
+};
+
+static const u8 columns[] = {
+	SEEPAGE_A_SEQ, SEEPAGE_A_TIME_NS, SEEPAGE_A_STATE, SEEPAGE_A_PID, SEEPAGE_A_COMM,
+	SEEPAGE_A_RSS_BYTES, SEEPAGE_A_GROWTH_BYTES_PER_HOUR, SEEPAGE_A_TTE_SECONDS,
+	SEEPAGE_A_CONFIDENCE,
+};
+
+static void print(const struct ctx *ctx, const struct msgs *m)
+{
+	struct place place;
+	size_t i, n;
+	struct message *msg = list_messages(m, &n);
+
+	if (!ctx->json)
+		list_print(columns, ARRAY_SIZE(columns), msg, n);
+	for (i = 0; ctx->json && i < n; i++) {
+		place_find(&msg[i], false, &place);
+		out_json(ctx, json_alert(&msg[i], &place));
+		place_free(&place);
+	}
+	free(msg);
+}
+
+static int run(struct ctx *ctx, int argc, char **argv)
+{
+	struct msgs m = { 0 };
+	struct knl k;
+	int err;
+
+	if (query_open(ctx, &k))
+		return 1;
+	err = query_alerts(&k, since, &m);
+	if (err < 0) {
+		err = knl_fail(ctx, &k, NEEDS_READ);
+	} else {
+		if (err)
+			note(ctx, "the ring kept changing: the list may not be consistent");
+		print(ctx, &m);
+		err = 0;
+	}
+	msgs_free(&m);
+	knl_close(&k);
+	return err;
+}
+
+const struct command cmd_alerts = {
+	.name = "alerts", .args = "", .help = "list the alerts that the module still holds",
+	.opts = opts, .run = run,
+};

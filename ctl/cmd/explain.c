@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <errno.h>
+#include <stdlib.h>
+#include "cold/cold.h"
+
+static bool cold;
+static u64 window_s;
+
+static const struct opt opts[] = {
+	{ .name = "cold", .kind = OPT_FLAG, .dest = &cold,
+	  .help = "first measure which memory it uses, and tell the module" },
+	{ .name = "window", .kind = OPT_NUMBER, .dest = &window_s, .arg = "SECONDS", .min = 1,
+	  .max = 86400, .help = "with --cold: measure for this long (default: 10)" },
+	{ .name = NULL }
+};
+
+struct answer {
+	struct nlmsghdr *now, *last;	/* the process and its last alert; may be NULL */
+	struct nlmsghdr *before;	/* last alert with factors, if @last has none */
+	u64 interval_ms;
+	struct cold_report *cold;	/* NULL without --cold */
+};
+
+static struct nlmsghdr *steal(struct msgs *m, size_t i)
+{
+	struct nlmsghdr *nlh = m->v[i];
+
+	m->v[i] = NULL;
+	return nlh;
+}
+
+/*
+ * Returns the index of the alert that has the factors if @last, recovered or exited,
+ * has none; -1: not needed or not found.
+ */
+static int accusation(const struct msgs *m, const struct message *last)
+{
+	struct message *all;
+	size_t n;
+	int found;
+
+	if (!last->past || msg_has_factors(last))
+		return -1;
+	all = list_messages(m, &n);
+	found = n == m->n ? msg_accusation(last, all, n) : -1;
+	free(all);
+	return found;
+}
+
+/* Reads the newest alert of @pid from the ring. Without the right to read it: none. */
+static void last_alert(struct knl *k, u32 pid, struct answer *a)
+{
+	struct msgs m = { 0 };
+	struct message msg;
+	int before;
+	size_t i;
+
+	if (query_alerts(k, 0, &m) < 0)
+		return;
+	for (i = m.n; i-- && !a->last;) {
+		if (msg_parse(&msg, m.v[i]) || msg_get(&msg, SEEPAGE_A_PID, 0) != pid)
+			continue;
+		before = accusation(&m, &msg);
+		if (before >= 0)
+			a->before = steal(&m, (size_t)before);
+		a->last = steal(&m, i);
+	}
+	msgs_free(&m);
+}
+
+/*
+ * Is the alert about the process that has the pid now? A process that is younger
+ * than the alert says has reused the pid.
+ */
+static bool same_process(const struct message *now, const struct message *alert)
+{
+	u64 age_s = msg_get(alert, SEEPAGE_A_AGE_SECONDS, 0);
+
+	return msg_get(alert, SEEPAGE_A_STATE, 0) != SEEPAGE_STATE_EXITED &&
+	       msg_get(now, SEEPAGE_A_AGE_SECONDS, 0) >= age_s;
+}
+
+static void print_alert(const struct message *alert)
+{
+	u64 severity = msg_get(alert, SEEPAGE_A_SEVERITY, 0);
+	const char *name = severity_name((unsigned int)severity);
+	char when[TEXT_MAX], state[TEXT_MAX], group[TEXT_MAX] = "";
+
+	attr_text(SEEPAGE_A_TIME_NS, alert->a[SEEPAGE_A_TIME_NS], false, when, sizeof(when));
+	attr_text(SEEPAGE_A_STATE, alert->a[SEEPAGE_A_STATE], false, state, sizeof(state));
+	sentence_group(alert, group, sizeof(group));
+	out_printf("last alert: #%llu at %s: %s, severity %llu%s%s%s%s\n",
+		   msg_get(alert, SEEPAGE_A_SEQ, 0), when, state, severity, name ? " (" : "",
+		   name ? name : "", name ? ")" : "", group);
+}
+
+static void print_factor(const struct factor *f)
+{
+	const char *name = factor_name(f->id);
+	char text[SENTENCE_MAX], points[FIGURE_MAX];
+
+	sentence_factor(f, text, sizeof(text));
+	out_printf("  %-12s%-12s%s\n", sentence_points(f, points), name ? name : "?", text);
+}
+
+static void print_before(const struct message *before)
+{
+	struct factor f[MSG_LIST_MAX];
+	unsigned int n = msg_factors(before, f), i;
+	char when[TEXT_MAX], text[TEXT_MAX];
+
+	attr_text(SEEPAGE_A_TIME_NS, before->a[SEEPAGE_A_TIME_NS], false, when, sizeof(when));
+	attr_text(SEEPAGE_A_STATE, before->a[SEEPAGE_A_STATE], false, text, sizeof(text));
+	out_printf("\nbefore: #%llu %s at %s\n", msg_get(before, SEEPAGE_A_SEQ, 0), text, when);
+	for (i = 0; i < n; i++)
+		print_factor(&f[i]);
+}
+
+static void print_gates(const struct message *msg)
+{
+	struct gate g[MSG_LIST_MAX];
+	unsigned int n = msg_gates(msg, g), i;
+	char text[SENTENCE_MAX];
+
+	if (!n)
+		return;
+	out_line("\nGates:");
+	for (i = 0; i < n; i++) {
+		sentence_gate(&g[i], text, sizeof(text));
+		out_printf("  %-12s%-12s%s\n", g[i].passed ? "passed" : "held back",
+			   gate_name(g[i].id) ? gate_name(g[i].id) : "?", text);
+	}
+}
+
+static void print_factors(const struct message *msg)
+{
+	struct factor f[MSG_LIST_MAX];
+	s64 confidence = (s64)msg_get(msg, SEEPAGE_A_CONFIDENCE, 0), sum = 0;
+	unsigned int n = msg_factors(msg, f), i;
+
+	if (!n)
+		return;
+	out_line("\nFactors, points of at most:");
+	for (i = 0; i < n; i++) {
+		sum += f[i].points;
+		print_factor(&f[i]);
+	}
+	if (sum > 100 && confidence == 100)
+		out_printf("  %lld points, of which 100 count: the highest confidence\n", sum);
+	else if (sum > confidence)
+		out_printf("  %lld points, of which %lld %s back\n", sum, confidence,
+			   msg->past ? "counted while a gate held" : "count while a gate holds");
+	else if (sum < confidence)
+		out_printf("  %lld points %s; the confidence of an alert %s at its highest, %lld\n",
+			   sum, msg->gone ? "at the end" : "now", msg->past ? "stayed" : "stays",
+			   confidence);
+}
+
+static void print_text(const struct message *msg, const struct message *alert,
+		       const struct message *before)
+{
+	char text[SENTENCE_MAX];
+
+	sentence_headline(msg, text, sizeof(text));
+	out_line(text);
+	sentence_verdict(msg, text, sizeof(text));
+	out_line(text);
+	if (alert)
+		print_alert(alert);
+	print_gates(msg);
+	print_factors(msg);
+	if (before)
+		print_before(before);
+	if (msg->gone)
+		return;
+	sentence_change(msg, text, sizeof(text));
+	out_printf("\nWhat would change the verdict: %s\n", text);
+}
+
+static int print_json(const struct ctx *ctx, const struct message *msg, const struct message *alert,
+		      const struct message *before, const struct cold_report *look)
+{
+	static const struct place nowhere;
+	static const u8 ids[] = { SEEPAGE_A_SEQ, SEEPAGE_A_TIME_NS, SEEPAGE_A_STATE,
+				       SEEPAGE_A_PREV_STATE, SEEPAGE_A_SEVERITY };
+	struct json_object *o, *last = alert ? json_object_new_object() : NULL;
+	char text[SENTENCE_MAX];
+	struct place place;
+	size_t i;
+
+	place_find(msg, false, &place);
+	o = json_process(msg, &place);
+	place_free(&place);
+	sentence_headline(msg, text, sizeof(text));
+	json_object_object_add(o, "headline", json_object_new_string(text));
+	sentence_verdict(msg, text, sizeof(text));
+	json_object_object_add(o, "verdict", json_object_new_string(text));
+	sentence_change(msg, text, sizeof(text));
+	json_object_object_add(o, "would_change", json_object_new_string(text));
+	for (i = 0; last && i < ARRAY_SIZE(ids); i++)
+		json_object_object_add(last, attr_table[ids[i]].key,
+				       attr_json(ids[i], alert->a[ids[i]]));
+	json_object_object_add(o, "last_alert", last);
+	json_object_object_add(o, "before", before ? json_alert(before, &nowhere) : NULL);
+	json_object_object_add(o, "cold_look", cold_report_json(look));
+	return out_json(ctx, o);
+}
+
+/* A process that has exited is explained by its last alert. */
+static int print(const struct ctx *ctx, const struct answer *a)
+{
+	struct message now, alert, before;
+	bool has_alert = a->last && !msg_parse(&alert, a->last), has_before;
+
+	if (!a->now && has_alert)
+		msg_is_gone(&alert);
+	if (a->now && msg_parse(&now, a->now))
+		return fail(ctx, "the module sent an invalid message");
+	if (a->now)
+		now.interval_ms = a->interval_ms;
+	if (a->now && has_alert && !same_process(&now, &alert))
+		has_alert = false;
+	/* a running process with factors of its own does not need those of @before */
+	has_before = has_alert && a->before && !msg_parse(&before, a->before) &&
+		     (!a->now || !msg_has_factors(&now));
+	if (has_before) {
+		before.past = true;
+		before.gone = !a->now;
+	}
+	if (!a->now && !ctx->json)
+		out_line("No process with this pid is tracked now. Its last alert said:");
+	if (ctx->json)
+		return print_json(ctx, a->now ? &now : &alert, has_alert ? &alert : NULL,
+				  has_before ? &before : NULL, a->cold);
+	if (a->cold)
+		cold_report_print(a->cold);
+	print_text(a->now ? &now : &alert, has_alert ? &alert : NULL,
+		   has_before ? &before : NULL);
+	return 0;
+}
+
+static int run(struct ctx *ctx, int argc, char **argv)
+{
+	struct answer a = { 0 };
+	struct knl k, second;
+	u32 pid;
+	int err;
+
+	if (window_s && !cold)
+		return usage(ctx, "--window: allowed with --cold only");
+	err = query_open_pid(ctx, argv[0], &k, &pid);
+	if (err)
+		return err;
+	if (cold)
+		err = cold_report_make(ctx, &k, pid, window_s ? window_s : 10, &a.cold);
+	if (err) {
+		knl_close(&k);
+		return err;
+	}
+	err = query_process(&k, pid, &a.now);
+	second = k;	/* keeps the error in k for the message below */
+	if (err >= 0 || k.err == ESRCH || (k.err == ENOENT && *k.text))
+		last_alert(&second, pid, &a);
+	if (a.now)
+		a.interval_ms = query_interval(&second);
+	err = a.now || a.last ? print(ctx, &a) : knl_fail_pid(ctx, &k, pid, NEEDS_READ);
+	free(a.now);
+	free(a.last);
+	free(a.before);
+	cold_report_free(a.cold);
+	knl_close(&k);
+	return err;
+}
+
+const struct command cmd_explain = {
+	.name = "explain", .args = "PID",
+	.help = "explain why a process is under alert, or why it is not",
+	.more = "Without capabilities: only your own processes, and not --cold.",
+	.opts = opts, .min = 1, .max = 1, .run = run,
+};

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <errno.h>
+#include <pwd.h>
+#include <stdlib.h>
+#include <string.h>
+#include "ctl.h"
+
+static const char *states, *user, *comm;
+static u64 min_confidence, limit;
+
+static const struct opt opts[] = {
+	{ .name = "state", .kind = OPT_STRING, .dest = &states, .arg = "S[,S...]",
+	  .help = "only processes in one of these states" },
+	{ .name = "states", .kind = OPT_STRING, .dest = &states, .arg = "S[,S...]",
+	  .help = "the same" },
+	{ .name = "min-confidence", .kind = OPT_NUMBER, .dest = &min_confidence, .arg = "N",
+	  .max = 100, .help = "only processes with at least this confidence" },
+	{ .name = "uid", .kind = OPT_STRING, .dest = &user, .arg = "UID|NAME",
+	  .help = "only processes of this user" },
+	{ .name = "comm", .kind = OPT_STRING, .dest = &comm, .arg = "NAME",
+	  .help = "only processes of exactly this name" },
+	{ .name = "limit", .kind = OPT_NUMBER, .dest = &limit, .arg = "N", .min = 1,
+	  .max = UINT32_MAX, .help = "only the first N (default: all)" },
+	{ .name = NULL }
+};
+
+static const u8 columns[] = {
+	SEEPAGE_A_PID, SEEPAGE_A_COMM, SEEPAGE_A_STATE, SEEPAGE_A_CONFIDENCE,
+	SEEPAGE_A_RSS_BYTES, SEEPAGE_A_ANON_BYTES, SEEPAGE_A_SWAP_BYTES,
+	SEEPAGE_A_GROWTH_BYTES_PER_HOUR, SEEPAGE_A_TTE_SECONDS, SEEPAGE_A_FAULT_RATE,
+	SEEPAGE_A_AGE_SECONDS,
+};
+
+struct filter {
+	u32 states;
+	u64 uid;
+	bool has_uid;
+};
+
+static int read_filter(struct ctx *ctx, struct filter *f)
+{
+	memset(f, 0, sizeof(*f));
+	if (comm && (!*comm || strlen(comm) >= SEEPAGE_COMM_LEN))
+		return usage(ctx, "--comm: '%s': allowed 1..%d bytes", comm,
+			     SEEPAGE_COMM_LEN - 1);
+	if (user && (!parse_u64(user, &f->uid) || f->uid >= UINT32_MAX)) {
+		const struct passwd *pw = getpwnam(user);
+
+		if (!pw)
+			return usage(ctx, "--uid: '%s': allowed a user id or the name of a user",
+				     user);
+		f->uid = pw->pw_uid;
+	}
+	f->has_uid = user;
+	return states ? parse_states(ctx, states, &f->states) : 0;
+}
+
+static struct nl_msg *build(struct knl *k, void *arg)
+{
+	struct nl_msg *msg = knl_msg(k, SEEPAGE_CMD_GET_PROC, NLM_F_DUMP);
+	const struct filter *f = arg;
+
+	if (f->states)
+		nla_put_u32(msg, SEEPAGE_A_FILTER_STATES, f->states);
+	if (min_confidence)
+		nla_put_u8(msg, SEEPAGE_A_FILTER_MIN_CONFIDENCE, (u8)min_confidence);
+	if (f->has_uid)
+		nla_put_u32(msg, SEEPAGE_A_FILTER_UID, (u32)f->uid);
+	if (comm)
+		nla_put_string(msg, SEEPAGE_A_FILTER_COMM, comm);
+	return msg;
+}
+
+/* Prints one object at a time; all at once would take too much memory. */
+static void print_json(const struct ctx *ctx, struct message *msg, size_t n,
+		       const struct pmc_list *list)
+{
+	struct place place;
+	size_t i;
+
+	out_printf("[");
+	for (i = 0; i < n; i++) {
+		out_printf(i ? ",\n" : "\n");
+		msg[i].pmc = list;
+		place_find(&msg[i], false, &place);
+		out_json(ctx, json_process(&msg[i], &place));
+		place_free(&place);
+	}
+	out_line("]");
+}
+
+static void print(const struct ctx *ctx, const struct msgs *m, const struct pmc_list *list)
+{
+	size_t n, shown;
+	struct message *msg = list_messages(m, &n);
+
+	list_sort(msg, n);
+	shown = limit && limit < n ? (size_t)limit : n;
+	if (ctx->json)
+		print_json(ctx, msg, shown, list);
+	else
+		list_print(columns, ARRAY_SIZE(columns), msg, shown);
+	if (shown < n)
+		note(ctx, "%zu more not shown (--limit)", n - shown);
+	free(msg);
+}
+
+/*
+ * Notes that the list has only the user's own processes; otherwise it could be taken
+ * for that of an idle machine. The module decides: it refuses GET_STATUS in that case.
+ */
+static void note_own_only(const struct ctx *ctx, struct knl *k)
+{
+	struct nlmsghdr *nlh;
+
+	if (query_one(k, knl_msg(k, SEEPAGE_CMD_GET_STATUS, 0), &nlh) == -EPERM)
+		note(ctx, "only your own processes (others need " NEEDS_READ ")");
+	free(nlh);
+}
+
+static int run(struct ctx *ctx, int argc, char **argv)
+{
+	struct pmc_list list = { 0 };
+	struct msgs m = { 0 };
+	struct filter f;
+	struct knl k;
+	int err = read_filter(ctx, &f);
+
+	if (err)
+		return err;
+	if (query_open(ctx, &k))
+		return 1;
+	err = query_dump(&k, build, &f, &m);
+	if (err < 0) {
+		err = knl_fail(ctx, &k, NEEDS_READ);
+	} else {
+		if (err)
+			note(ctx, "the table kept changing: the list may not be consistent");
+		if (ctx->json)
+			query_pmc(&k, &list);
+		print(ctx, &m, &list);
+		note_own_only(ctx, &k);
+		err = 0;
+	}
+	msgs_free(&m);
+	knl_close(&k);
+	return err;
+}
+
+const struct command cmd_ps = {
+	.name = "ps", .args = "", .help = "list processes, the most suspicious first",
+	.more = "States: ok watch suspected confirmed runaway recovered exited.\n"
+		"Without capabilities: only your own processes.",
+	.opts = opts, .run = run,
+};

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Measures whether a process uses the memory it gained. cold/cold.c: arithmetic.
+ * cold/look.c: one look at one process. cold/watch.c: looks at all suspects while
+ * `watch` runs. cold/explain.c: two looks for `explain --cold`. cold/cgroup.c: memory
+ * limit of the cgroup.
+ *
+ * A look reads /proc/PID/smaps and then writes 1 to /proc/PID/clear_refs, which
+ * clears the referenced bits. Memory that is not Referenced in the next look was not
+ * used in between. The result can be wrong in both directions.
+ *
+ * Used memory that counts as unused. The detector then lacks a veto and may give up
+ * to 12 points too many, about as without any look:
+ * - Memory that is used less often than looks are made, such as a cache. The time
+ *   between looks grows with the time of growth, which corrects this. A shrinking
+ *   share is expected to go on shrinking (cold_foresee()).
+ * - Kernel reclaim clears referenced bits, and so do other writers to clear_refs.
+ * - Clearing does not flush the TLB. Memory used so often that its entry stays in the
+ *   TLB (a few MB, more with huge pages) does not set the bit again until the CPU
+ *   switches address spaces.
+ * - A mapping that had much unused memory before it grew, such as a start-up table in
+ *   the heap. Its new pages cannot be told from old ones, and unused pages are taken
+ *   for new.
+ *
+ * Leaked memory that counts as used. From half of the growth on this is a false veto,
+ * which hides the leak as long as it lasts:
+ * - A huge page is referenced as a whole, even if one live byte in it is used.
+ * - Live and leaked objects share pages.
+ * - Leaked objects are reachable and visited: by a garbage collector that marks or
+ *   moves them, by a list search, by fork and exit handlers.
+ * - Other processes map the same shared memory or, after a fork, the same pages.
+ */
+#ifndef SEEPAGE_COLD_H
+#define SEEPAGE_COLD_H
+
+#include "ctl.h"
+
+#define COLD_NAME	28
+#define COLD_MAPS_MAX	20000		/* a process with more mappings is not looked at */
+#define COLD_LEAST	(4ULL << 20)	/* bytes; the use of less growth is not judged */
+#define COLD_FIRST_MS	5000		/* from the first look to the second */
+#define COLD_FAR_MS	(2 * 60 * 60 * 1000)	/* most between two looks */
+#define COLD_COST	100		/* looks take at most 1 / COLD_COST of the time */
+#define COLD_STALL_MS	500		/* no more looks if clear_refs blocks for longer */
+
+struct cold_map {		/* bytes */
+	u64 start, end;
+	u64 size;		/* resident or swapped out */
+	u64 used;		/* referenced */
+	char name[COLD_NAME];
+};
+
+struct cold_look {		/* mappings with memory of the process, by address */
+	struct cold_map *v;
+	size_t n, room;
+	unsigned int seen;	/* number of all mappings in smaps */
+};
+
+struct cold_reader {		/* state of parsing smaps line by line */
+	struct cold_look *look;
+	struct cold_map at;
+	u64 rss, swap, anonymous;
+	enum { COLD_SKIP, COLD_OWN, COLD_FILE } kind;
+	bool begun;
+};
+
+struct cold_sum {
+	u64 grown;		/* bytes gained from the first look to the previous one */
+	u64 unused;		/* part of grown that was not used since the previous look */
+};
+
+/* cold.c */
+void cold_begin(struct cold_reader *r, struct cold_look *look);
+bool cold_line(struct cold_reader *r, const char *line);
+void cold_end(struct cold_reader *r);
+void cold_free(struct cold_look *look);
+u64 cold_unused(const struct cold_map *m);
+u64 cold_overlap(const struct cold_look *look, const struct cold_map *m, size_t *from);
+void cold_weigh(const struct cold_look *first, const struct cold_look *before,
+		const struct cold_look *now, struct cold_sum *sum);
+int cold_permille(const struct cold_sum *sum);
+int cold_foresee(int permille, int before);
+u64 cold_next(u64 first_ms, u64 now_ms, u64 cost_ms);
+
+/* cold/look.c */
+int cold_look(int dir, struct cold_look *look, u64 *clear_ms);
+int cold_lock(void);
+
+/*
+ * cold/cgroup.c: limit and usage in bytes of the cgroup of @dir, /proc/PID. Returns
+ * false, and @limit 0, if no limit applies.
+ */
+bool cgroup_limit(int dir, u64 *limit, u64 *used);
+
+/* cold/watch.c */
+struct prober;
+struct prober *prober_new(struct knl *k);
+int prober_wait(const struct prober *p);
+void prober_step(struct prober *p);
+void prober_forget(struct prober *p);
+void prober_free(struct prober *p);
+
+/* cold/explain.c */
+struct cold_report;
+int cold_report_make(struct ctx *ctx, struct knl *k, u32 pid, u64 window_s,
+		     struct cold_report **report);
+void cold_report_print(const struct cold_report *r);
+struct json_object *cold_report_json(const struct cold_report *r);
+void cold_report_free(struct cold_report *r);
+
+#endif /* SEEPAGE_COLD_H */

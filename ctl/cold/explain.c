@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * explain --cold: two looks at one process, and the unused memory of each mapping.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "cold/cold.h"
+
+#define SHOWN		12	/* mappings in the table */
+#define WAIT_MS		3000	/* most to wait for a sample that uses the result */
+#define FRESH_S		3600	/* a result of watch younger than this is not replaced */
+
+struct cold_report {
+	u64 window_ms;
+	struct cold_look look;		/* sorted by unused memory, most first */
+	u64 size, unused;
+	s64 grown;			/* growth seen by the kernel in bytes; 0: unknown */
+	int permille;			/* unused share of the growth; -1: unknown */
+	u64 known_age_s;		/* age of the result that the kernel has */
+	bool known;			/* the kernel has a result for this growth */
+	bool handed;			/* the result was sent to the kernel */
+	int refused;			/* errno of sending it; 0: not refused */
+	bool alone;			/* no watch looked at the process at the same time */
+};
+
+static int by_unused(const void *a, const void *b)
+{
+	const struct cold_map *x = a, *y = b;
+	u64 u = cold_unused(x), v = cold_unused(y);
+
+	if (u == v) {
+		u = x->size;
+		v = y->size;
+	}
+	return u > v ? -1 : u < v;
+}
+
+/* Reads from the verdict how much the process gained since its growth began. */
+static void growth_of(struct cold_report *r, const struct message *msg)
+{
+	struct factor f[MSG_LIST_MAX];
+	unsigned int n = msg_factors(msg, f), i;
+
+	for (i = 0; i < n; i++)
+		if (f[i].id == SEEPAGE_FACTOR_FLOOR && f[i].has_value)
+			r->grown = f[i].value;
+	if (msg_get(msg, SEEPAGE_A_SUBJECT, SEEPAGE_SUBJECT_MAX) != SEEPAGE_SUBJECT_MEMORY)
+		r->grown = 0;
+	/* the kernel ignores a result that is older than the growth */
+	r->known = msg_cold_known(msg) &&
+		   msg_u64(msg, SEEPAGE_A_COLD_AGE_SECONDS, &r->known_age_s);
+}
+
+/*
+ * Sends the result to the kernel and waits for the next sample to use it. A recent
+ * result of watch is kept instead: it covers a longer time and compares the growth of
+ * each mapping.
+ */
+static void hand_on(struct cold_report *r, struct knl *k, u32 pid)
+{
+	struct cold_sum sum = { .grown = (u64)r->grown, .unused = r->unused };
+	struct nlmsghdr *nlh;
+	struct message msg;
+	u64 begin = clock_ms();
+	bool taken;
+
+	if (sum.unused > sum.grown)
+		sum.unused = sum.grown;
+	r->permille = r->grown > 0 ? cold_permille(&sum) : -1;
+	if (r->permille < 0 || (r->known && r->known_age_s < FRESH_S))
+		return;
+	if (query_facts(k, pid, r->permille, NULL, 0) < 0) {
+		r->refused = k->err;
+		return;
+	}
+	r->handed = true;
+	while (clock_ms() - begin < WAIT_MS) {
+		if (query_process(k, pid, &nlh) < 0)
+			return;
+		taken = !msg_parse(&msg, nlh) && msg_cold_known(&msg);
+		free(nlh);
+		if (taken)
+			return;
+		usleep(200000);
+	}
+}
+
+static int two_looks(struct cold_report *r, int dir, u64 window_s)
+{
+	struct cold_look first;
+	u64 begin, clear_ms;
+	int err = cold_look(dir, &first, &clear_ms);
+
+	if (err)
+		return err;
+	cold_free(&first);
+	begin = clock_ms();
+	sleep((unsigned int)window_s);
+	r->window_ms = clock_ms() - begin;
+	return cold_look(dir, &r->look, NULL);
+}
+
+/*
+ * Looks twice at process @pid, @window_s apart. Returns 0 and sets *@report, which
+ * cold_report_free() frees, or returns an exit status after printing an error.
+ */
+int cold_report_make(struct ctx *ctx, struct knl *k, u32 pid, u64 window_s,
+		     struct cold_report **report)
+{
+	struct cold_report *r;
+	struct nlmsghdr *nlh;
+	struct message msg;
+	int dir = procfs_open(pid, 0), lock, err;
+	size_t i;
+
+	*report = NULL;
+	if (dir < 0)
+		return fail(ctx, "pid %u: %s", pid, strerror(errno == ENOENT ? ESRCH : errno));
+	r = must(calloc(1, sizeof(*r)));
+	r->permille = -1;
+	lock = cold_lock();
+	r->alone = lock != -EWOULDBLOCK;
+	err = two_looks(r, dir, window_s);
+	if (lock >= 0)
+		close(lock);
+	close(dir);
+	if (err) {
+		cold_report_free(r);
+		if (err == -E2BIG)
+			return fail(ctx, "pid %u: more than %d mappings", pid, COLD_MAPS_MAX);
+		return fail(ctx, "pid %u: cannot measure which memory it uses: %s", pid,
+			    strerror(-err));
+	}
+	for (i = 0; i < r->look.n; i++) {
+		r->size += r->look.v[i].size;
+		r->unused += cold_unused(&r->look.v[i]);
+	}
+	if (r->look.n)
+		qsort(r->look.v, r->look.n, sizeof(*r->look.v), by_unused);
+	if (query_process(k, pid, &nlh) >= 0) {
+		if (!msg_parse(&msg, nlh))
+			growth_of(r, &msg);
+		free(nlh);
+		hand_on(r, k, pid);
+	}
+	*report = r;
+	return 0;
+}
+
+void cold_report_free(struct cold_report *r)
+{
+	if (r)
+		cold_free(&r->look);
+	free(r);
+}
+
+static void print_table(const struct cold_report *r)
+{
+	static const char *const heads[] = { "ADDRESSES", "NAME", "SIZE", "USED", "UNUSED" };
+	static const bool right[] = { false, false, true, true, true };
+	struct table *t = table_new(heads, right, ARRAY_SIZE(heads));
+	char text[64];
+	size_t i;
+
+	for (i = 0; i < r->look.n && i < SHOWN; i++) {
+		const struct cold_map *m = &r->look.v[i];
+
+		snprintf(text, sizeof(text), "%llx-%llx", m->start, m->end);
+		table_cell(t, text);
+		fmt_safe(text, sizeof(text), m->name, strlen(m->name));
+		table_cell(t, *text ? text : "-");
+		table_cell(t, fmt_bytes_short(text, sizeof(text), m->size));
+		table_cell(t, fmt_bytes_short(text, sizeof(text), m->used));
+		table_cell(t, fmt_bytes_short(text, sizeof(text), cold_unused(m)));
+	}
+	table_print(t, "  ");
+	table_free(t);
+	if (r->look.n > SHOWN)
+		out_printf("  and %zu smaller ones\n", r->look.n - SHOWN);
+}
+
+void cold_report_print(const struct cold_report *r)
+{
+	bool barred = r->refused == EPERM || r->refused == EACCES;
+	char window[32], size[32], unused[32], grown[32];
+
+	fmt_ms(window, sizeof(window), r->window_ms);
+	out_printf("In %s it used %s of %s of its own memory and did not use %s:\n", window,
+		   fmt_bytes(grown, sizeof(grown), r->size - r->unused),
+		   fmt_bytes(size, sizeof(size), r->size),
+		   fmt_bytes(unused, sizeof(unused), r->unused));
+	print_table(r);
+	if (!r->alone)
+		out_line("A running watch measures the same memory: both results may be wrong.");
+	if (r->permille < 0)
+		out_line("The module has not seen it grow by 4 MB, too little to judge whether "
+			 "the growth is used.");
+	else
+		out_printf("Of the %s it grew by, %d.%d %% may be unused; the module %s%s.\n",
+			   fmt_bytes(grown, sizeof(grown), (u64)r->grown), r->permille / 10,
+			   r->permille % 10, r->handed ? "was told" :
+			   !r->refused ? "knows it from a watch, which looked longer" :
+			   "was not told: ", r->handed || !r->refused ? "" :
+			   barred ? "that needs " NEEDS_ADMIN : strerror(r->refused));
+	out_line("");
+}
+
+struct json_object *cold_report_json(const struct cold_report *r)
+{
+	struct json_object *o, *list;
+	size_t i;
+
+	if (!r)
+		return NULL;
+	o = json_object_new_object();
+	list = json_object_new_array();
+	json_object_object_add(o, "window_ms", json_object_new_uint64(r->window_ms));
+	json_object_object_add(o, "size_bytes", json_object_new_uint64(r->size));
+	json_object_object_add(o, "unused_bytes", json_object_new_uint64(r->unused));
+	json_object_object_add(o, "grown_bytes", r->grown > 0 ? json_object_new_int64(r->grown) :
+								NULL);
+	json_object_object_add(o, "cold_permille", r->permille < 0 ? NULL :
+			       json_object_new_int(r->permille));
+	json_object_object_add(o, "told", json_object_new_boolean(r->handed));
+	for (i = 0; i < r->look.n; i++) {
+		const struct cold_map *m = &r->look.v[i];
+		struct json_object *e = json_object_new_object();
+		char text[64];
+
+		snprintf(text, sizeof(text), "%llx-%llx", m->start, m->end);
+		json_object_object_add(e, "addresses", json_object_new_string(text));
+		json_object_object_add(e, "name", json_text(m->name, strlen(m->name)));
+		json_object_object_add(e, "size_bytes", json_object_new_uint64(m->size));
+		json_object_object_add(e, "unused_bytes", json_object_new_uint64(cold_unused(m)));
+		json_object_array_add(list, e);
+	}
+	json_object_object_add(o, "mappings", list);
+	return o;
+}

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * One look at one process: reads smaps, then writes clear_refs.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+#include "cold/cold.h"
+
+#define LOCK_FILE	"/run/seepage-cold.lock"
+
+static int read_smaps(int dir, struct cold_look *look)
+{
+	int fd = openat(dir, "smaps", O_RDONLY | O_CLOEXEC), err = 0;
+	struct cold_reader r;
+	char *line = NULL;
+	size_t room = 0;
+	FILE *f;
+
+	cold_begin(&r, look);		/* on failure, too: the caller frees @look */
+	if (fd < 0)
+		return -errno;
+	f = must(fdopen(fd, "r"));
+	errno = 0;
+	while (!err && getline(&line, &room, f) > 0)
+		if (!cold_line(&r, line))
+			err = -E2BIG;
+	if (!err && ferror(f))
+		err = errno ? -errno : -EIO;
+	if (!err)
+		cold_end(&r);
+	if (!err && !look->seen)	/* the process has given up its mm */
+		err = -ESRCH;
+	free(line);
+	fclose(f);
+	return err;
+}
+
+/*
+ * Writes 1, which only clears the referenced bits of all pages. 4 would write-protect
+ * every page, 5 would reset the peak RSS that others read. The kernel holds the mmap
+ * lock of the process meanwhile.
+ */
+static int clear(int dir)
+{
+	int fd = openat(dir, "clear_refs", O_WRONLY | O_CLOEXEC), err = 0;
+
+	if (fd < 0)
+		return -errno;
+	if (write(fd, "1", 1) < 0)
+		err = -errno;
+	close(fd);
+	return err;
+}
+
+/**
+ * cold_look() - read which memory a process has used since the last look
+ * @dir: descriptor of /proc/PID
+ * @look: out, cold_free() frees it
+ * @clear_ms: out, time that clearing the referenced bits took; NULL: do not clear them
+ *
+ * Return: 0, -ESRCH if the process has exited, -E2BIG if it has more than
+ * COLD_MAPS_MAX mappings, or another -errno. @look is empty on failure.
+ */
+int cold_look(int dir, struct cold_look *look, u64 *clear_ms)
+{
+	int err = read_smaps(dir, look);
+	u64 begin;
+
+	if (!err && clear_ms) {
+		begin = clock_ms();
+		err = clear(dir);
+		*clear_ms = clock_ms() - begin;
+	}
+	if (err)
+		cold_free(look);
+	return err;
+}
+
+/*
+ * Takes the system-wide lock for clearing referenced bits: two programs that clear
+ * the same bits would both get wrong results. Returns a descriptor that the caller
+ * closes to unlock, -EWOULDBLOCK if another program has the lock, or another -errno.
+ */
+int cold_lock(void)
+{
+	int fd = open(LOCK_FILE, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600), err;
+
+	if (fd < 0)
+		return -errno;
+	if (!flock(fd, LOCK_EX | LOCK_NB))
+		return fd;
+	err = -errno;
+	close(fd);
+	return err;
+}

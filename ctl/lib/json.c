@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * JSON objects for a process and an alert. Every key is always present; an unknown
+ * value is null.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include "ctl.h"
+
+static struct json_object *text_or_null(const char *s)
+{
+	return s ? json_text(s, strlen(s)) : NULL;
+}
+
+static void add(struct json_object *o, const struct message *msg, unsigned int id)
+{
+	json_object_object_add(o, attr_table[id].key, attr_json(id, msg->a[id]));
+}
+
+static void add_int(struct json_object *o, const char *key, bool known, s64 v)
+{
+	json_object_object_add(o, key, known ? json_object_new_int64(v) : NULL);
+}
+
+/* Begins a factor or a gate. An id of a newer module has no name: its number is used. */
+static struct json_object *begin_reason(const char *kind, const char *name, unsigned int id)
+{
+	struct json_object *o = json_object_new_object();
+	char number[16];
+
+	snprintf(number, sizeof(number), "%u", id);
+	json_object_object_add(o, kind, json_object_new_string(name ? name : number));
+	return o;
+}
+
+static void end_reason(struct json_object *list, struct json_object *o, const char *unit,
+		       const char *text)
+{
+	json_object_object_add(o, "unit", text_or_null(unit));
+	json_object_object_add(o, "text", json_object_new_string(text));
+	json_object_array_add(list, o);
+}
+
+static void add_factors(struct json_object *o, const struct message *msg)
+{
+	struct json_object *score = json_object_new_object();
+	struct json_object *list = json_object_new_array();
+	struct factor f[MSG_LIST_MAX];
+	unsigned int n = msg_factors(msg, f), i;
+	char text[SENTENCE_MAX];
+
+	for (i = 0; i < n; i++) {
+		struct json_object *e = begin_reason("factor", factor_name(f[i].id), f[i].id);
+
+		json_object_object_add(score,
+				       json_object_get_string(json_object_object_get(e, "factor")),
+				       json_object_new_int(f[i].points));
+		add_int(e, "points", true, f[i].points);
+		add_int(e, "max_points", true, f[i].max);
+		add_int(e, "value", f[i].has_value, f[i].value);
+		add_int(e, "baseline", f[i].has_baseline, f[i].baseline);
+		sentence_factor(&f[i], text, sizeof(text));
+		end_reason(list, e, factor_unit(f[i].id), text);
+	}
+	json_object_object_add(o, "score", score);
+	json_object_object_add(o, "factors", list);
+}
+
+/* "gates" is null if the kernel did not send them, as in the dump that ps reads. */
+static void add_gates(struct json_object *o, const struct message *msg)
+{
+	struct json_object *list = msg->a[SEEPAGE_A_GATES] ? json_object_new_array() : NULL;
+	struct gate g[MSG_LIST_MAX];
+	unsigned int n = msg_gates(msg, g), i;
+	char text[SENTENCE_MAX];
+
+	for (i = 0; i < n; i++) {
+		struct json_object *e = begin_reason("gate", gate_name(g[i].id), g[i].id);
+
+		json_object_object_add(e, "passed", json_object_new_boolean(g[i].passed));
+		add_int(e, "value", g[i].reached, g[i].value);
+		add_int(e, "limit", g[i].reached, g[i].limit);
+		sentence_gate(&g[i], text, sizeof(text));
+		end_reason(list, e, gate_unit(g[i].id), text);
+	}
+	json_object_object_add(o, "gates", list);
+}
+
+/* Adds the keys score, factors and gates. */
+void json_reasons(struct json_object *o, const struct message *msg)
+{
+	add_factors(o, msg);
+	add_gates(o, msg);
+}
+
+static void add_history(struct json_object *o, const struct message *msg)
+{
+	struct json_object *list = msg->a[SEEPAGE_A_HISTORY] ? json_object_new_array() : NULL;
+	struct level l[MSG_LIST_MAX];
+	unsigned int n = msg_levels(msg, l), i, j;
+
+	for (i = 0; i < n; i++) {
+		struct json_object *e = json_object_new_object();
+		struct json_object *minima = json_object_new_array();
+
+		for (j = 0; j < l[i].n; j++)
+			json_object_array_add(minima, json_object_new_uint64(l[i].minima[j]));
+		json_object_object_add(e, "epoch_ms", json_object_new_uint64(l[i].epoch_ms));
+		add_int(e, "age_ms", l[i].has_age, (s64)l[i].age_ms);
+		json_object_object_add(e, "minima_bytes", minima);
+		json_object_array_add(list, e);
+	}
+	json_object_object_add(o, "history", list);
+}
+
+static void add_process(struct json_object *o, const struct message *msg, const struct place *p)
+{
+	static const u8 figures[] = {
+		SEEPAGE_A_RSS_BYTES, SEEPAGE_A_ANON_BYTES, SEEPAGE_A_FILE_BYTES,
+		SEEPAGE_A_SHMEM_BYTES, SEEPAGE_A_SWAP_BYTES, SEEPAGE_A_VSZ_BYTES,
+		SEEPAGE_A_BRK_BYTES, SEEPAGE_A_GROWTH_BYTES_PER_HOUR, SEEPAGE_A_TTE_SECONDS,
+		SEEPAGE_A_LIMIT, SEEPAGE_A_SUBJECT, SEEPAGE_A_MEMBERS, SEEPAGE_A_COLD_PERMILLE,
+		SEEPAGE_A_COLD_AGE_SECONDS,
+		SEEPAGE_A_FAULTS_USER, SEEPAGE_A_FAULTS_KERNEL, SEEPAGE_A_FAULTS_ANON,
+		SEEPAGE_A_FAULTS_FILE, SEEPAGE_A_FAULT_RATE, SEEPAGE_A_AGE_SECONDS,
+	};
+	struct seepage_pmc_baseline usual;
+	bool known;
+	size_t i;
+
+	add(o, msg, SEEPAGE_A_PID);
+	add(o, msg, SEEPAGE_A_COMM);
+	add(o, msg, SEEPAGE_A_UID);
+	json_object_object_add(o, "cgroup", text_or_null(p->cgroup));
+	add(o, msg, SEEPAGE_A_CGROUP_ID);
+	json_object_object_add(o, "exe", text_or_null(p->exe));
+	add(o, msg, SEEPAGE_A_STATE);
+	add(o, msg, SEEPAGE_A_CONFIDENCE);
+	add(o, msg, SEEPAGE_A_POLICY);
+	json_reasons(o, msg);
+	for (i = 0; i < ARRAY_SIZE(figures); i++)
+		add(o, msg, figures[i]);
+	json_object_object_add(o, attr_table[SEEPAGE_A_PMC_VALUES].key, pmc_json(msg));
+	known = pmc_baseline(msg, &usual);
+	json_object_object_add(o, "pmc_signals", known ? pmc_signals_json(&usual) : NULL);
+	json_object_object_add(o, attr_table[SEEPAGE_A_PMC_BASELINE].key,
+			       known ? pmc_baseline_json(&usual) : NULL);
+}
+
+struct json_object *json_process(const struct message *msg, const struct place *p)
+{
+	struct json_object *o = json_object_new_object();
+
+	add_process(o, msg, p);
+	add_history(o, msg);
+	return o;
+}
+
+struct json_object *json_alert(const struct message *msg, const struct place *p)
+{
+	struct json_object *o = json_object_new_object();
+
+	add(o, msg, SEEPAGE_A_SEQ);
+	add(o, msg, SEEPAGE_A_TIME_NS);
+	add(o, msg, SEEPAGE_A_INSTANCE);
+	add(o, msg, SEEPAGE_A_PREV_STATE);
+	add(o, msg, SEEPAGE_A_SEVERITY);
+	add_process(o, msg, p);
+	return o;
+}

@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Requests that several commands send. Unless noted, they return 0 or -errno with
+ * the error in struct knl.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <netlink/genl/genl.h>
+#include "ctl.h"
+
+#define DUMP_TRIES	5
+
+/* Opens the socket and resolves the family. Returns 0, or 1 after printing an error. */
+int query_open(const struct ctx *ctx, struct knl *k)
+{
+	if (knl_open(k) >= 0 && knl_resolve(k) >= 0)
+		return 0;
+	knl_fail(ctx, k, NEEDS_READ);
+	knl_close(k);
+	return 1;
+}
+
+/*
+ * The same for a request about one process; parses @word into @pid. Returns 0, or an
+ * exit status after printing an error.
+ */
+int query_open_pid(struct ctx *ctx, const char *word, struct knl *k, u32 *pid)
+{
+	int err = parse_pid(ctx, word, pid);
+
+	return err ? err : query_open(ctx, k);
+}
+
+static int keep(struct nlmsghdr *nlh, void *arg)
+{
+	struct msgs *m = arg;
+
+	if (m->n == m->room) {
+		m->room = m->room ? 2 * m->room : 16;
+		m->v = must(realloc(m->v, m->room * sizeof(*m->v)));
+	}
+	m->v[m->n] = must(malloc(nlh->nlmsg_len));
+	memcpy(m->v[m->n++], nlh, nlh->nlmsg_len);
+	return 0;
+}
+
+void msgs_free(struct msgs *m)
+{
+	size_t i;
+
+	for (i = 0; i < m->n; i++)
+		free(m->v[i]);
+	free(m->v);
+	memset(m, 0, sizeof(*m));
+}
+
+/* Sends @msg. The caller frees @reply, which is NULL on failure. */
+int query_one(struct knl *k, struct nl_msg *msg, struct nlmsghdr **reply)
+{
+	struct msgs m = { 0 };
+	int err = knl_call(k, msg, keep, &m);
+
+	*reply = NULL;
+	if (err >= 0 && !m.n) {
+		k->err = EPROTO;
+		snprintf(k->text, sizeof(k->text), "the module did not answer");
+		err = -EPROTO;
+	}
+	if (err >= 0) {
+		*reply = m.v[0];
+		m.v[0] = NULL;
+	}
+	msgs_free(&m);
+	return err < 0 ? err : 0;
+}
+
+/* Asks for one process, with gates and history. The caller frees @reply. */
+int query_process(struct knl *k, u32 pid, struct nlmsghdr **reply)
+{
+	struct nl_msg *msg = knl_msg(k, SEEPAGE_CMD_GET_PROC, 0);
+
+	nla_put_u32(msg, SEEPAGE_A_PID, pid);
+	return query_one(k, msg, reply);
+}
+
+/*
+ * Sends facts about a process to the module.
+ * @cold: share of the gained memory that is not used, in permille; negative: not sent
+ * @limit, @used: memory limit and usage of its cgroup in bytes; @limit NULL: not sent
+ */
+int query_facts(struct knl *k, u32 pid, int cold, const u64 *limit, u64 used)
+{
+	struct nl_msg *msg = knl_msg(k, SEEPAGE_CMD_SET_FACTS, 0);
+
+	nla_put_u32(msg, SEEPAGE_A_PID, pid);
+	if (cold >= 0)
+		nla_put_u32(msg, SEEPAGE_A_COLD_PERMILLE, (u32)cold);
+	if (limit) {
+		nla_put_u64(msg, SEEPAGE_A_LIMIT_BYTES, *limit);
+		nla_put_u64(msg, SEEPAGE_A_CGROUP_USED_BYTES, used);
+	}
+	return knl_call(k, msg, NULL, NULL);
+}
+
+/* The pid of the last process in @m, 0: none. */
+static u32 last_pid(const struct msgs *m)
+{
+	struct message msg;
+
+	if (!m->n || msg_parse(&msg, m->v[m->n - 1]))
+		return 0;
+	return (u32)msg_get(&msg, SEEPAGE_A_PID, 0);
+}
+
+/*
+ * Reads a dump once. Without rights, an answer that does not fit the receive buffer comes
+ * in pieces: the module then says -ENOBUFS.
+ */
+static int dump_once(struct knl *k, struct nl_msg *(*build)(struct knl *k, void *arg), void *arg,
+		     struct msgs *m)
+{
+	int err, interrupted = 0;
+	u32 after = 0, last = 0;
+	struct nl_msg *msg;
+
+	do {
+		after = last;
+		msg = build(k, arg);
+		if (after)
+			nla_put_u32(msg, SEEPAGE_A_FILTER_AFTER_PID, after);
+		err = knl_call(k, msg, keep, m);
+		interrupted |= err == 1;
+		last = last_pid(m);
+	} while (err == -ENOBUFS && last > after);
+	return err < 0 ? err : interrupted;
+}
+
+/*
+ * Reads a whole dump into @m and repeats it up to DUMP_TRIES times if changes
+ * interrupted it. @build makes the request. msgs_free() frees @m.
+ *
+ * Returns 0, or 1 if it was interrupted every time and may not be consistent, or
+ * -errno with @m empty.
+ */
+int query_dump(struct knl *k, struct nl_msg *(*build)(struct knl *k, void *arg), void *arg,
+	       struct msgs *m)
+{
+	int tries, err = 0;
+
+	for (tries = 0; tries < DUMP_TRIES; tries++) {
+		msgs_free(m);
+		err = dump_once(k, build, arg, m);
+		if (err != 1)
+			break;
+	}
+	if (err < 0)
+		msgs_free(m);
+	return err;
+}
+
+static struct nl_msg *alerts_msg(struct knl *k, void *arg)
+{
+	struct nl_msg *msg = knl_msg(k, SEEPAGE_CMD_GET_ALERTS, NLM_F_DUMP);
+	u64 since = *(u64 *)arg;
+
+	if (since)
+		nla_put_u64(msg, SEEPAGE_A_SINCE_SEQ, since);
+	return msg;
+}
+
+/* Dumps the ring of alerts from @since on, 0: all. Returns the same as query_dump(). */
+int query_alerts(struct knl *k, u64 since, struct msgs *m)
+{
+	return query_dump(k, alerts_msg, &since, m);
+}
+
+/* Returns the sampling interval in force in ms, 0 if it is unknown or not permitted. */
+u64 query_interval(struct knl *k)
+{
+	struct nlmsghdr *nlh;
+	struct message msg;
+	u64 ms = 0;
+
+	if (query_one(k, knl_msg(k, SEEPAGE_CMD_GET_STATUS, 0), &nlh) >= 0 &&
+	    !msg_parse(&msg, nlh))
+		ms = msg_get(&msg, SEEPAGE_A_INTERVAL_MS, 0);
+	free(nlh);
+	return ms;
+}
+
+/* Reads the event list that PMC_VALUES belongs to; empty without the right to read it. */
+void query_pmc(struct knl *k, struct pmc_list *l)
+{
+	struct nlmsghdr *nlh;
+	struct message msg;
+
+	l->n = 0;
+	l->set = 0;
+	if (query_one(k, knl_msg(k, SEEPAGE_CMD_GET_STATUS, 0), &nlh) >= 0 &&
+	    !msg_parse(&msg, nlh))
+		pmc_list(l, &msg);
+	free(nlh);
+}
+
+int query_config(struct knl *k, struct conf *c)
+{
+	struct nlattr *pos;
+	struct nlmsghdr *nlh;
+	struct message msg;
+	int rem, err = query_one(k, knl_msg(k, SEEPAGE_CMD_GET_CONFIG, 0), &nlh);
+
+	memset(c, 0, sizeof(*c));
+	if (err < 0)
+		return err;
+	if (!msg_parse(&msg, nlh) && msg.a[SEEPAGE_A_CONFIG]) {
+		nla_for_each_nested(pos, msg.a[SEEPAGE_A_CONFIG], rem) {
+			u64 v;
+
+			if (nla_type(pos) > SEEPAGE_CFG_MAX || !attr_u64(pos, &v))
+				continue;
+			c->set[nla_type(pos)] = true;
+			c->v[nla_type(pos)] = (u32)v;
+		}
+	}
+	c->has_events = msg.a[SEEPAGE_A_PMC_WANTED];
+	if (c->has_events)
+		attr_text(SEEPAGE_A_PMC_WANTED, msg.a[SEEPAGE_A_PMC_WANTED], false, c->events,
+			  sizeof(c->events));
+	free(nlh);
+	return 0;
+}
+
+static int send_config(struct knl *k, const struct conf *c)
+{
+	struct nl_msg *msg = knl_msg(k, SEEPAGE_CMD_SET_CONFIG, 0);
+	struct nlattr *nest = must(nla_nest_start(msg, NLA_F_NESTED | SEEPAGE_A_CONFIG));
+	int key;
+
+	for (key = 1; key <= SEEPAGE_CFG_MAX; key++)
+		if (c->set[key])
+			nla_put_u32(msg, key, c->v[key]);
+	nla_nest_end(msg, nest);
+	if (c->has_events)
+		nla_put_string(msg, SEEPAGE_A_PMC_WANTED, c->events);
+	return knl_call(k, msg, NULL, NULL);
+}
+
+static bool asks_for_counters(const struct conf *c)
+{
+	return c->has_events || c->set[SEEPAGE_CFG_PMC_MAX_COUNTERS] ||
+	       (c->set[SEEPAGE_CFG_PMC] && c->v[SEEPAGE_CFG_PMC] != SEEPAGE_PMC_OFF &&
+		c->v[SEEPAGE_CFG_PMC] != SEEPAGE_PMC_HOLD);
+}
+
+/* Prints a note if the new configuration asks for counters but they are not on. */
+static void tell_counters(const struct ctx *ctx, struct knl *k)
+{
+	struct nlmsghdr *nlh;
+	char state[TEXT_MAX];
+	struct message msg;
+
+	if (query_one(k, knl_msg(k, SEEPAGE_CMD_GET_STATUS, 0), &nlh) >= 0 &&
+	    !msg_parse(&msg, nlh)) {
+		attr_text(SEEPAGE_A_PMC, msg.a[SEEPAGE_A_PMC], false, state, sizeof(state));
+		if (strcmp(state, "on") && !strstr(state, "held") &&
+		    !strstr(state, "under watch") && strcmp(state, "off: by configuration"))
+			note(ctx, "changed, but counters are %s", state);
+	}
+	free(nlh);
+}
+
+/*
+ * Applies all keys of @c, or none if one is refused. Returns 0, or 1 after printing
+ * an error.
+ */
+int query_configure(const struct ctx *ctx, const struct conf *c)
+{
+	int status = 0;
+	struct knl k;
+
+	if (query_open(ctx, &k))
+		return 1;
+	if (send_config(&k, c) < 0)
+		status = knl_fail(ctx, &k, NEEDS_ADMIN);
+	else if (asks_for_counters(c))
+		tell_counters(ctx, &k);
+	knl_close(&k);
+	return status;
+}

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Series of samples as text (docs/recording.md). record writes them; replay reads them
+ * and feeds them to the detector of the module.
+ */
+#ifndef SEEPAGE_CTL_SERIES_H
+#define SEEPAGE_CTL_SERIES_H
+
+#include "ctl.h"
+#include "detect/detect.h"
+
+#define SERIES_KIND	"seepage-series "
+#define SERIES_MAGIC	SERIES_KIND "1"
+
+/* series/map.c: a hash table from a number to a pointer */
+struct series_map {
+	struct series_slot {
+		u64 id;
+		void *p;		/* NULL: the slot is free */
+	} *slot;
+	size_t n, room;			/* a power of two, or 0 */
+};
+
+void *series_map_get(const struct series_map *m, u64 id);
+void series_map_put(struct series_map *m, u64 id, void *p);
+void series_map_del(struct series_map *m, u64 id);
+
+/*
+ * series/fields.c: the letters of a sample line that stand for a value or for its
+ * difference to the last one. The other letters (t b h S C T) have their own code.
+ */
+enum {
+	FIELD_ANON, FIELD_FILE, FIELD_SHMEM, FIELD_SWAP, FIELD_VSZ, FIELD_PGTABLES,
+	FIELD_FAULTS, FIELD_FAULTS_ANON, FIELD_MAPS, FIELD_CPU, FIELD_ERROR,
+	FIELD_LIMIT, FIELD_COLD, FIELD_COLD_NS, FIELD_PEERS, FIELD_PEERS_GROWING, FIELD_PMC,
+	FIELD_HEAP,
+	FIELDS
+};
+
+struct series_field {
+	char letter;
+	bool pages, difference;		/* in pages; written as a difference */
+	u64 max;			/* largest value, in its unit */
+};
+
+extern const struct series_field series_fields[FIELDS];
+
+/* series/write.c */
+struct series_writer {
+	/* returns whether to write the process; called once for each; may be NULL */
+	bool (*wanted)(void *arg, const struct seepage_raw_sample *s);
+	/* fills @p, returns false if nothing is known; the writer frees @p; may be NULL */
+	bool (*place)(void *arg, const struct seepage_raw_sample *s, struct place *p);
+	void *arg;
+	bool whole;			/* write only histories that begin in the file */
+
+	u64 passes, samples, series, lost;	/* totals; passes: full ones without loss */
+
+	/* private */
+	FILE *out;
+	int err;			/* errno of the first write that failed */
+	struct conf conf;
+	u64 pass_ns, headroom_bytes;	/* time and headroom of the last pass */
+	u64 pass;			/* number of passes begun */
+	bool in_pass, full, missed;	/* the pass being written; missed: incomplete */
+	u64 pass_samples;
+	char *text;			/* lines not yet written to the file */
+	size_t n, text_room;
+	struct series_map map;
+	struct written **live;
+	size_t live_n, live_room;
+};
+
+void series_write_begin(struct series_writer *w, FILE *out);
+void series_write_pass(struct series_writer *w, u64 ns, bool full, u64 headroom_bytes,
+		       u64 shmem_total_bytes, const struct conf *c, bool gap);
+void series_write_sample(struct series_writer *w, const struct seepage_raw_sample *s);
+int series_write_pass_end(struct series_writer *w);
+void series_write_gone(struct series_writer *w, u64 id);
+void series_write_lost(struct series_writer *w, u64 messages);
+int series_write_close(struct series_writer *w);
+
+/* series/read.c */
+#define SERIES_NAME_MAX	64
+
+struct series {
+	u64 id;				/* number of the series in lines of the file */
+	u32 pid;
+	char comm[SERIES_NAME_MAX];
+	struct place place;		/* cgroup, exe and uid as far as recorded */
+	bool group;			/* sum over an executable in a cgroup, not a process */
+	bool before;			/* the detector's history began before the file */
+	bool lost;			/* messages were lost: samples may be missing */
+	u64 born_ns, begun_ns;
+	u32 begun_faults;
+	u64 known_rise, known_span_ns;	/* inherited from exited processes of the name */
+	u8 page_shift;
+
+	u64 v[FIELDS];
+	struct seep_sample sample;	/* the sample being fed */
+	bool judged;			/* the kernel's verdict follows: */
+	u8 state, confidence;
+	u64 tte_s;
+
+	u64 fed_pass;			/* number of the pass it was last fed in */
+	u64 fed_ns;
+	size_t at;			/* index in the reader's list */
+	void *of;			/* private data of the caller */
+};
+
+struct series_reader {
+	/* a negative return ends the reading; series_bad() may set the reason */
+	int (*begin)(struct series_reader *r, struct series *s);
+	int (*fed)(struct series_reader *r, struct series *s);
+	/* @ended: the process exited; false: the file ended or the history was reset */
+	void (*gone)(struct series_reader *r, struct series *s, bool ended);
+	void *arg;
+
+	struct seep_conf conf;		/* configuration in force */
+	u64 pass_ns, room, shmem_total;
+	u64 pass;			/* number of the pass, 0: none yet */
+	u64 conf_changes;
+	unsigned long line;
+	char err[CONF_ERR_MAX + 64];
+
+	/* private */
+	bool in_pass, full;
+	unsigned long pass_line;
+	struct series_map map;
+	struct series **live;
+	size_t live_n, live_room;
+};
+
+int series_read(struct series_reader *r, FILE *f);
+
+/* series/word.c */
+#define SERIES_TIME_MAX	(1ULL << 62)	/* ns of CLOCK_MONOTONIC */
+int series_bad(struct series_reader *r, const char *fmt, ...) __printf(2, 3);
+char *series_word(char **p);
+bool series_number(const char *word, u64 max, u64 *v);
+char *series_value(struct series_reader *r, char *word);
+
+/* series/proc.c */
+int series_proc(struct series_reader *r, struct series *s, char *rest);
+
+/* series/verdict.c: a verdict as the message that the kernel would send */
+struct series_verdict {
+	struct message msg;		/* points into nlmsg */
+	struct nl_msg *nlmsg;
+};
+
+void series_verdict_message(struct series_verdict *t, const struct series *s,
+			    const struct seep_det *d, const struct seep_verdict *v,
+			    const struct seep_conf *c, u8 prev_state);
+void series_verdict_free(struct series_verdict *t);
+int series_verdict_check(struct series_reader *r, const struct series *s,
+			 const struct seep_verdict *v);
+
+#endif /* SEEPAGE_CTL_SERIES_H */

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Finds and executes tools. The build directory comes before the installed one, so that
+ * a program that is not installed does not execute an older tool that is.
+ */
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "tools.h"
+
+#ifndef SEEPAGE_LIBEXECDIR
+#define SEEPAGE_LIBEXECDIR	"/usr/local/libexec/seepage"
+#endif
+
+const struct tool tools[] = {
+	{ TOOL_STAT },
+	{ TOOL_RECORD },
+	{ TOOL_REPLAY },
+	{ TOOL_EXPORT },
+};
+
+const size_t tools_n = ARRAY_SIZE(tools);
+
+/* Ignored where the program has more rights than its user (capabilities of the file) */
+static const char *given_dir(void)
+{
+	const char *dir = secure_getenv("SEEPAGE_LIBEXEC");
+
+	return dir && *dir ? dir : NULL;
+}
+
+/*
+ * May only root and the user of this process change the directory? Another user could
+ * put a program there, which this process would execute with its rights. @dir: a path
+ */
+static bool is_safe(const char *dir)
+{
+	struct stat st;
+
+	return !stat(dir, &st) && (!st.st_uid || st.st_uid == geteuid()) &&
+	       !(st.st_mode & 0022);
+}
+
+/*
+ * The directory of this program, without a '/' at the end. Returns false if /proc is
+ * missing, if others may change the directory, or if the program has more rights than
+ * its user: a hard link would choose the directory.
+ */
+static bool own_dir(char *dir, size_t size)
+{
+	ssize_t n = getauxval(AT_SECURE) ? -1 : readlink("/proc/self/exe", dir, size - 1);
+	char *end;
+
+	if (n <= 0 || (size_t)n == size - 1)
+		return false;
+	dir[n] = '\0';
+	end = strrchr(dir, '/');
+	if (!end)
+		return false;
+	*end = '\0';
+	return is_safe(*dir ? dir : "/");
+}
+
+/* Finds an executable file; a directory of that name is none. */
+static bool is_in(const char *dir, const char *below, const char *name, char *path, size_t size)
+{
+	int n = snprintf(path, size, "%s%s/seepage-%s", dir, below, name);
+	struct stat st;
+
+	return n > 0 && (size_t)n < size && !stat(path, &st) && S_ISREG(st.st_mode) &&
+	       !access(path, X_OK);
+}
+
+/* The same below the directory of this program, if only root or the user may change it. */
+static bool is_in_safe(const char *own, const char *below, const char *name, char *path,
+		       size_t size)
+{
+	char dir[PATH_MAX];
+	int n = snprintf(dir, sizeof(dir), "%s%s", own, below);
+
+	return n > 0 && (size_t)n < sizeof(dir) && is_safe(dir) &&
+	       is_in(dir, "", name, path, size);
+}
+
+/**
+ * tools_find() - find the program of a tool
+ * @name: the word on the command line; a name has small letters, digits and '-' only
+ * @path: the path of the program, if it exists
+ * @size: of @path
+ *
+ * Looks in $SEEPAGE_LIBEXEC, in tools/ beside this program (in a build directory), in
+ * PREFIX/libexec/seepage, and in ../libexec/seepage from this program, for an
+ * installation that was moved. The directories beside this program count only if nobody
+ * but root and the user may change them. Return: false if no directory has it.
+ */
+bool tools_find(const char *name, char *path, size_t size)
+{
+	const char *given = given_dir();
+	char own[PATH_MAX];
+	bool known;
+
+	if (!*name || name[strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-")])
+		return false;
+	if (given && is_in(given, "", name, path, size))
+		return true;
+	known = own_dir(own, sizeof(own));
+	return (known && is_in_safe(own, "/tools", name, path, size)) ||
+	       is_in(SEEPAGE_LIBEXECDIR, "", name, path, size) ||
+	       (known && is_in_safe(own, "/../libexec/seepage", name, path, size));
+}
+
+/* Reports a tool of tools[] that tools_find() did not find. Returns 0 if @name is none. */
+int tools_missing(struct ctx *ctx, const char *name)
+{
+	const char *given = given_dir();
+	size_t i;
+
+	for (i = 0; i < tools_n; i++) {
+		if (strcmp(tools[i].name, name))
+			continue;
+		ctx->cmd = name;
+		return fail(ctx, "not installed: no %s/seepage-%s, which is in the package %s",
+			    given ? given : SEEPAGE_LIBEXECDIR, name, TOOLS_PACKAGE);
+	}
+	return 0;
+}
+
+/*
+ * Executes the tool in place of this program. @words: the words after its name, ended
+ * by NULL. The options before the name are in @ctx and passed on.
+ */
+int tools_exec(struct ctx *ctx, const char *name, const char *path, char **words)
+{
+	char **argv, **to;
+	size_t n = 0;
+
+	while (words[n])
+		n++;
+	argv = must(calloc(n + 4, sizeof(*argv)));
+	to = argv;
+	*to++ = (char *)path;
+	if (ctx->json)
+		*to++ = (char *)(ctx->pretty ? "-p" : "-j");
+	if (ctx->help)
+		*to++ = (char *)"-h";
+	memcpy(to, words, n * sizeof(*words));
+	out_undo();
+	execv(path, argv);
+	free(argv);
+	ctx->cmd = name;
+	return fail(ctx, "%s: %s", path, strerror(errno));
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Tools are separate programs, seepage-NAME, which `seepage NAME` executes. Name,
+ * arguments and help of each are defined here, because the help of seepage lists all
+ * tools, also those that are not installed.
+ */
+#ifndef SEEPAGE_CTL_TOOLS_H
+#define SEEPAGE_CTL_TOOLS_H
+
+#include "ctl.h"
+
+/* The first three members of struct command, and all of struct tool */
+#define TOOL_STAT	"stat", "[PID... | -- COMMAND [WORD...]]",	\
+			"count hardware events, as perf stat does"
+#define TOOL_RECORD	"record", "[PID... | -- COMMAND [WORD...]]",	\
+			"record the samples that the detector gets, for replay"
+#define TOOL_REPLAY	"replay", "FILE",				\
+			"run the detector on a recording and compare its verdicts"
+#define TOOL_EXPORT	"export", "",					\
+			"print all figures in the text format of Prometheus"
+
+/* The files of tools/ */
+extern const struct command cmd_stat, cmd_record, cmd_replay, cmd_export;
+
+/* tools.c: finds tools and executes them */
+struct tool {
+	const char *name, *args, *help;
+};
+
+#define TOOLS_PACKAGE	"seepage-tools"
+
+extern const struct tool tools[];
+extern const size_t tools_n;
+bool tools_find(const char *name, char *path, size_t size);
+int tools_missing(struct ctx *ctx, const char *name);
+int tools_exec(struct ctx *ctx, const char *name, const char *path, char **words);
+
+#endif /* SEEPAGE_CTL_TOOLS_H */

@@ -1,0 +1,410 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Writes the samples that the detector in the kernel gets to a file, for replay. The
+ * module sends them by multicast, pass by pass. Messages that the socket dropped leave
+ * a gap in the message numbers, for which a line "lost" is written.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <linux/genetlink.h>
+#include <netlink/genl/genl.h>
+#include "series/series.h"
+#include "tools.h"
+
+#define BUFFER_BYTES	(32 << 20)	/* several passes over a full table */
+
+static const char *file, *comm;
+static u64 duration_s, count_passes;
+static bool reset;
+
+static const struct opt opts[] = {
+	{ .name = "output", .letter = 'o', .kind = OPT_STRING, .dest = &file, .arg = "FILE",
+	  .help = "write to FILE; -: standard output (default: seepage.series)" },
+	{ .name = "reset", .kind = OPT_FLAG, .dest = &reset,
+	  .help = "clear all histories first, so that every series begins in FILE" },
+	{ .name = "duration", .kind = OPT_NUMBER, .dest = &duration_s, .arg = "SECONDS",
+	  .min = 1, .max = INT32_MAX, .help = "end after this time" },
+	{ .name = "count-passes", .kind = OPT_NUMBER, .dest = &count_passes, .arg = "N",
+	  .min = 1, .max = UINT64_MAX, .help = "end after N full passes" },
+	{ .name = "comm", .kind = OPT_STRING, .dest = &comm, .arg = "NAME",
+	  .help = "only processes of this name" },
+	{ .name = NULL }
+};
+
+struct recorder {
+	struct ctx *ctx;
+	struct knl ask, events;
+	struct series_writer w;
+	FILE *out;
+	int signals;
+	u32 *pids;			/* record only these; n 0: all */
+	size_t n;
+	pid_t child;			/* the command, 0: none */
+	u64 seq;			/* number of the last message, 0: none yet */
+	u64 pass_ns;			/* time of the pass being received */
+	u64 deadline_ms;		/* monotonic; 0: none */
+	bool done;
+};
+
+/* ---- the processes to record ---- */
+
+static bool wanted(void *arg, const struct seepage_raw_sample *s)
+{
+	const struct recorder *r = arg;
+	size_t i;
+
+	if (comm && strncmp(comm, s->comm, sizeof(s->comm)))
+		return false;
+	if (r->child)
+		return child_has((pid_t)s->pid);
+	for (i = 0; i < r->n; i++)
+		if (r->pids[i] == s->pid)
+			return true;
+	return !r->n;
+}
+
+static bool place(void *arg, const struct seepage_raw_sample *s, struct place *p)
+{
+	return place_of(s->pid, (s64)(s->age_ns / 1000000), p);
+}
+
+/* ---- messages from the kernel ---- */
+
+static void read_conf(const struct nlattr *nest, struct conf *c)
+{
+	struct nlattr *pos;
+	int rem;
+	u64 v;
+
+	memset(c, 0, sizeof(*c));
+	nla_for_each_nested(pos, nest, rem) {
+		if (nla_type(pos) < 1 || nla_type(pos) > SEEPAGE_CFG_MAX || !attr_u64(pos, &v))
+			continue;
+		c->set[nla_type(pos)] = true;
+		c->v[nla_type(pos)] = (u32)v;
+	}
+}
+
+static void read_gone(struct recorder *r, const struct nlattr *a)
+{
+	size_t n = (size_t)nla_len(a) / sizeof(u64), i;
+	u64 id;
+
+	for (i = 0; i < n; i++) {
+		memcpy(&id, (char *)nla_data(a) + i * sizeof(id), sizeof(id));
+		series_write_gone(&r->w, id);
+	}
+}
+
+/*
+ * Reads samples of @size bytes each. A newer module may add members at the end. The
+ * samples of the first module version end before known_rise; what is missing stays 0.
+ */
+static void read_samples(struct recorder *r, const struct nlattr *a, u64 size)
+{
+	struct seepage_raw_sample s = { 0 };
+	const char *p = nla_data(a);
+	size_t left = (size_t)nla_len(a);
+
+	if (size < offsetof(struct seepage_raw_sample, known_rise))
+		return;
+	for (; left >= size; left -= size, p += size) {
+		memcpy(&s, p, size < sizeof(s) ? size : sizeof(s));
+		series_write_sample(&r->w, &s);
+	}
+}
+
+static int read_pass(struct recorder *r, const struct message *msg, bool gap)
+{
+	u64 ns, room = msg_get(msg, SEEPAGE_A_HEADROOM_BYTES, 0);
+	u64 shmem_total = msg_get(msg, SEEPAGE_A_SHMEM_TOTAL_BYTES, 0);
+	bool full = msg_get(msg, SEEPAGE_A_PASS_FULL, 0);
+	struct conf c;
+
+	if (!msg_u64(msg, SEEPAGE_A_PASS_NS, &ns) || !msg->a[SEEPAGE_A_CONFIG] ||
+	    !msg->a[SEEPAGE_A_SAMPLES])
+		return 0;
+	if (ns != r->pass_ns) {
+		read_conf(msg->a[SEEPAGE_A_CONFIG], &c);
+		series_write_pass(&r->w, ns, full, room, shmem_total, &c, gap);
+		r->pass_ns = ns;
+	}
+	read_samples(r, msg->a[SEEPAGE_A_SAMPLES], msg_get(msg, SEEPAGE_A_SAMPLE_SIZE, 0));
+	if (!msg_get(msg, SEEPAGE_A_PASS_END, 0))
+		return 0;
+	if (series_write_pass_end(&r->w) < 0 || (count_passes && r->w.passes >= count_passes))
+		r->done = true;
+	return r->done ? -ECANCELED : 0;
+}
+
+static int on_series(struct recorder *r, struct nlmsghdr *nlh)
+{
+	struct message msg;
+	bool gap;
+	u64 seq;
+
+	if (msg_parse(&msg, nlh) || !msg_u64(&msg, SEEPAGE_A_PASS_SEQ, &seq))
+		return 0;
+	gap = r->seq && seq != r->seq + 1;
+	if (gap)
+		series_write_lost(&r->w, seq - r->seq - 1);
+	r->seq = seq;
+	if (msg.a[SEEPAGE_A_GONE])
+		read_gone(r, msg.a[SEEPAGE_A_GONE]);
+	return read_pass(r, &msg, gap);
+}
+
+/* Was the family of the module removed? */
+static bool is_unload(struct nlmsghdr *nlh)
+{
+	struct nlattr *a[CTRL_ATTR_MAX + 1];
+
+	return genlmsg_valid_hdr(nlh, 0) && genlmsg_hdr(nlh)->cmd == CTRL_CMD_DELFAMILY &&
+	       genlmsg_parse(nlh, 0, a, CTRL_ATTR_MAX, NULL) >= 0 && a[CTRL_ATTR_FAMILY_NAME] &&
+	       !nla_strcmp(a[CTRL_ATTR_FAMILY_NAME], SEEPAGE_GENL_NAME);
+}
+
+static int on_event(struct nlmsghdr *nlh, void *arg)
+{
+	struct recorder *r = arg;
+
+	if (nlh->nlmsg_type == GENL_ID_CTRL && is_unload(nlh)) {
+		note(NULL, "record: module unloaded: the recording ends");
+		r->done = true;
+		return -ECANCELED;
+	}
+	if (nlh->nlmsg_type == r->ask.family && genlmsg_valid_hdr(nlh, 0) &&
+	    genlmsg_hdr(nlh)->cmd == SEEPAGE_CMD_SERIES)
+		return on_series(r, nlh);
+	return 0;
+}
+
+static void on_signal(struct recorder *r)
+{
+	struct signalfd_siginfo s;
+
+	if (read(r->signals, &s, sizeof(s)) != sizeof(s))
+		return;
+	if (s.ssi_signo != SIGCHLD || child_ended(r->child))
+		r->done = true;
+}
+
+/* ---- recording ---- */
+
+static int patience(const struct recorder *r)
+{
+	u64 now = clock_ms();
+
+	if (!r->deadline_ms)
+		return -1;
+	return now >= r->deadline_ms ? 0 : (int)(r->deadline_ms - now);
+}
+
+static int record(struct recorder *r)
+{
+	struct pollfd p[] = {
+		{ .fd = knl_fd(&r->events), .events = POLLIN },
+		{ .fd = r->signals, .events = POLLIN },
+		{ .fd = r->out == stdout ? STDOUT_FILENO : -1 },	/* its reader may leave */
+	};
+	int err = 0, n;
+
+	while (!r->done) {
+		n = poll(p, ARRAY_SIZE(p), patience(r));
+		if (n < 0 && errno != EINTR)
+			return -errno;
+		if (n > 0 && p[1].revents)
+			on_signal(r);
+		if ((n > 0 && p[2].revents && out_gone()) ||
+		    (r->deadline_ms && clock_ms() >= r->deadline_ms))
+			r->done = true;
+		err = knl_events(&r->events, on_event, r);	/* even if done: reads the rest */
+		/* -ENOBUFS: on_series() sees the gap in the message numbers */
+		if (err < 0 && err != -ENOBUFS && err != -ECANCELED)
+			return err;
+	}
+	return 0;
+}
+
+/* Joins the multicast group. Returns 0, or a negative value with r->ask.err set. */
+static int listen_series(struct recorder *r)
+{
+	int err = knl_open(&r->events);
+
+	if (err >= 0)
+		err = knl_listen(&r->events);
+	if (err >= 0) {
+		knl_buffer(&r->events, BUFFER_BYTES);
+		err = knl_join(&r->events, r->ask.group_series);
+	}
+	r->ask.err = r->events.err;
+	return err;
+}
+
+static int reset_history(struct recorder *r)
+{
+	struct nl_msg *msg = knl_msg(&r->ask, SEEPAGE_CMD_RESET, 0);
+
+	nla_put_u32(msg, SEEPAGE_A_RESET_WHAT, SEEPAGE_RESET_HISTORY);
+	return knl_call(&r->ask, msg, NULL, NULL);
+}
+
+static int finish(struct recorder *r, int status)
+{
+	const struct series_writer *w = &r->w;
+	int err = series_write_close(&r->w);
+	struct json_object *o;
+
+	if (r->out != stdout && fclose(r->out) && !err)
+		err = -errno;
+	if (err < 0 && err != -EPIPE)
+		return fail(r->ctx, "%s: %s", file, strerror(-err));
+	if (status)
+		return status;
+	if (!r->ctx->json || r->out == stdout) {
+		note(NULL, "record: %llu full passes, %llu series, %llu samples, "
+		     "%llu messages lost, in %s", w->passes, w->series, w->samples, w->lost,
+		     file);
+		if (!w->series)
+			note(NULL, "record: no series: no process lived at a full pass, which "
+			     "comes every sample_interval_ms");
+		return 0;
+	}
+	o = json_object_new_object();
+	json_object_object_add(o, "file", json_text(file, strlen(file)));
+	json_object_object_add(o, "passes", json_object_new_uint64(w->passes));
+	json_object_object_add(o, "series", json_object_new_uint64(w->series));
+	json_object_object_add(o, "samples", json_object_new_uint64(w->samples));
+	json_object_object_add(o, "lost", json_object_new_uint64(w->lost));
+	return out_json(r->ctx, o);
+}
+
+/* Refuses a pid that the module does not track: it would never have samples. */
+static int check_pid(struct recorder *r, u32 pid)
+{
+	struct nlmsghdr *nlh = NULL;
+	int err = query_process(&r->ask, pid, &nlh);
+
+	free(nlh);
+	return err < 0 ? knl_fail_pid(r->ctx, &r->ask, pid, NEEDS_ADMIN) : 0;
+}
+
+/* Opens the file without truncating it: an older recording stays until record starts. */
+static FILE *open_file(bool *is_new)
+{
+	int fd = open(file, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+
+	*is_new = fd >= 0;
+	if (fd < 0 && errno == EEXIST)
+		fd = open(file, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+	return fd < 0 ? NULL : must(fdopen(fd, "w"));
+}
+
+static int empty_file(struct recorder *r)
+{
+	struct stat st;
+
+	if (r->out == stdout || (!fstat(fileno(r->out), &st) && !S_ISREG(st.st_mode)) ||
+	    !ftruncate(fileno(r->out), 0))
+		return 0;
+	return fail(r->ctx, "%s: %s", file, strerror(errno));
+}
+
+/*
+ * Records to the file. The module answers and listening is permitted, so the file may
+ * be created. Returns an exit status.
+ */
+static int record_to_file(struct recorder *r, char **command)
+{
+	bool is_new = false;
+	int status = 0, err;
+
+	r->out = strcmp(file, "-") ? open_file(&is_new) : stdout;
+	if (!r->out)
+		return fail(r->ctx, "%s: %s", file, strerror(errno));
+	if (*command) {
+		prctl(PR_SET_CHILD_SUBREAPER, 1);
+		status = child_start(r->ctx, command, NULL, &r->child) ? 1 : 0;
+	}
+	if (status || empty_file(r)) {
+		if (is_new)
+			unlink(file);
+		if (r->out != stdout)
+			fclose(r->out);
+		if (r->child)
+			kill(r->child, SIGTERM);
+		return 1;
+	}
+	r->w.wanted = wanted;
+	r->w.place = place;
+	r->w.arg = r;
+	r->w.whole = reset;
+	series_write_begin(&r->w, r->out);
+	if (duration_s)
+		r->deadline_ms = clock_ms() + duration_s * 1000;
+	err = record(r);
+	if (err < 0) {
+		r->ask.err = -err;
+		status = knl_fail(r->ctx, &r->ask, NEEDS_ADMIN);
+	}
+	if (r->child && waitpid(r->child, NULL, WNOHANG) == 0)
+		kill(r->child, SIGTERM);
+	return finish(r, status);
+}
+
+static int run(struct ctx *ctx, int argc, char **argv)
+{
+	struct recorder r = { .ctx = ctx };
+	int pids = ctx->rest >= 0 ? argc - ctx->rest : argc, i, status = 0;
+
+	argv[argc] = NULL;
+	if (ctx->rest == 0)
+		return usage(ctx, "COMMAND is missing after --");
+	if (ctx->rest > 0 && pids)
+		return usage(ctx, "'%s': allowed PIDs or a COMMAND, not both", argv[0]);
+	if (!file)
+		file = "seepage.series";
+	r.pids = must(calloc((size_t)argc + 1, sizeof(*r.pids)));
+	for (i = 0; i < pids && !status; i++)
+		status = parse_pid(ctx, argv[i], &r.pids[r.n++]);
+	if (status || query_open(ctx, &r.ask)) {
+		free(r.pids);
+		return status ? status : 1;
+	}
+	for (i = 0; i < pids && !status; i++)
+		status = check_pid(&r, r.pids[i]);
+	r.signals = child_signals();
+	if (status)
+		;			/* an error was printed */
+	else if (!r.ask.group_series)
+		status = fail(ctx, "the loaded module sends no samples (it has no group '"
+			      SEEPAGE_MCGRP_SERIES "')");
+	else if (listen_series(&r) < 0 || (reset && reset_history(&r) < 0))
+		status = knl_fail(ctx, &r.ask, NEEDS_ADMIN);
+	else
+		status = record_to_file(&r, argv + pids);
+	knl_close(&r.events);
+	knl_close(&r.ask);
+	if (r.signals >= 0)
+		close(r.signals);
+	free(r.pids);
+	return status;
+}
+
+const struct command cmd_record = {
+	TOOL_RECORD,
+	.more = "Records all processes, the PIDs, or a COMMAND that it executes, with its\n"
+		"descendants, for as long as the COMMAND runs. On SIGINT and SIGTERM it\n"
+		"completes the file and ends the COMMAND. replay does not compare series that\n"
+		"began before the recording.",
+	.opts = opts, .max = -1, .run = run,
+};

@@ -1,0 +1,380 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Feeds recorded series to the detector of the module, which is compiled into this
+ * program, and prints its verdicts. Under the recorded configuration the verdict of
+ * every sample must equal that of the kernel.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "series/series.h"
+#include "tools.h"
+
+static u64 limit, only_id;
+static const char *policy;
+static struct words settings;
+static bool all, no_cold;
+
+static const struct opt opts[] = {
+	{ .name = "policy", .kind = OPT_STRING, .dest = &policy, .arg = "POLICY",
+	  .help = "judge by this policy: ladder or classic" },
+	{ .name = "set", .kind = OPT_WORDS, .dest = &settings, .arg = "KEY=VALUE",
+	  .help = "judge with this value in place of the recorded one" },
+	{ .name = "limit", .kind = OPT_SIZE, .dest = &limit, .arg = "BYTES", .min = 1,
+	  .max = 1ULL << 62, .help = "judge as if each had a cgroup with this memory limit" },
+	{ .name = "no-cold", .kind = OPT_FLAG, .dest = &no_cold,
+	  .help = "judge as if nothing was known about the use of gained memory" },
+	{ .name = "id", .kind = OPT_NUMBER, .dest = &only_id, .arg = "N", .max = UINT64_MAX,
+	  .help = "only the series with this number" },
+	{ .name = "all", .kind = OPT_FLAG, .dest = &all,
+	  .help = "print the verdict of every sample" },
+	{ .name = NULL }
+};
+
+struct totals {
+	u64 samples, compared, differing;
+};
+
+struct replay {
+	const struct ctx *ctx;
+	struct conf given;		/* configuration of --policy and --set */
+	bool changed;			/* options change the verdicts: compare nothing */
+	struct seep_conf conf;		/* recorded configuration, changed by @given */
+	u64 conf_changes;
+	u64 series;
+	struct totals totals;
+	struct json_object *list;	/* summaries of the series */
+};
+
+struct fed {				/* series->of */
+	struct seep_det det;
+	struct seep_verdict verdict;
+	u8 accused;			/* the alert state it is in or left last, or 0 */
+	struct totals totals;
+};
+
+/* ---- output ---- */
+
+static struct json_object *text_or_null(const char *s)
+{
+	return s ? json_text(s, strlen(s)) : NULL;
+}
+
+static struct json_object *identity(const struct series *s)
+{
+	struct json_object *o = json_object_new_object();
+
+	json_object_object_add(o, "id", json_object_new_uint64(s->id));
+	json_object_object_add(o, "pid", json_object_new_uint64(s->pid));
+	json_object_object_add(o, "comm", json_text(s->comm, strlen(s->comm)));
+	return o;
+}
+
+static void print_json(const struct ctx *ctx, const struct series *s, const struct message *msg)
+{
+	static const u8 before[] = {
+		SEEPAGE_A_TIME_NS, SEEPAGE_A_AGE_SECONDS, SEEPAGE_A_PREV_STATE, SEEPAGE_A_STATE,
+		SEEPAGE_A_CONFIDENCE, SEEPAGE_A_SEVERITY, SEEPAGE_A_POLICY, SEEPAGE_A_TTE_SECONDS,
+		SEEPAGE_A_GROWTH_BYTES_PER_HOUR, SEEPAGE_A_RSS_BYTES, SEEPAGE_A_ANON_BYTES,
+		SEEPAGE_A_FILE_BYTES, SEEPAGE_A_SHMEM_BYTES, SEEPAGE_A_SWAP_BYTES,
+		SEEPAGE_A_VSZ_BYTES, SEEPAGE_A_FAULTS_ANON, SEEPAGE_A_FAULTS_FILE,
+		SEEPAGE_A_FAULT_RATE, SEEPAGE_A_UID, SEEPAGE_A_SUBJECT, SEEPAGE_A_MEMBERS,
+	};
+	struct json_object *o = identity(s);
+	size_t i;
+
+	json_object_object_add(o, "kind", json_object_new_string(s->group ? "group" : "process"));
+	for (i = 0; i < ARRAY_SIZE(before); i++)
+		json_object_object_add(o, attr_table[before[i]].key,
+				       attr_json(before[i], msg->a[before[i]]));
+	json_object_object_add(o, "headroom_bytes", json_object_new_uint64(s->sample.headroom));
+	json_object_object_add(o, "limit", text_or_null(limit_name(s->sample.limit)));
+	json_object_object_add(o, "exe", text_or_null(s->place.exe));
+	json_object_object_add(o, "cgroup", text_or_null(s->place.cgroup));
+	json_reasons(o, msg);
+	out_json(ctx, o);
+}
+
+/* "2h05m pid 4711 (redis-server): watch -> suspected, ..., factors" */
+static void print_text(const struct series *s, const struct message *msg, u8 prev)
+{
+	char since[TEXT_MAX], line[SENTENCE_MAX], factors[SENTENCE_MAX];
+
+	fmt_seconds(since, sizeof(since), (s->sample.time_ns - s->begun_ns) / 1000000000);
+	sentence_alert(msg, line, sizeof(line));
+	sentence_factors(msg, factors, sizeof(factors));
+	out_printf("%s %s -> %s: %s\n", since, state_name(prev), line, factors);
+}
+
+static void print(const struct replay *p, const struct series *s, const struct fed *f, u8 prev)
+{
+	struct series_verdict t;
+
+	series_verdict_message(&t, s, &f->det, &f->verdict, &p->conf, prev);
+	if (p->ctx->json)
+		print_json(p->ctx, s, &t.msg);
+	else
+		print_text(s, &t.msg, prev);
+	series_verdict_free(&t);
+}
+
+static void verdict_text(char *buf, size_t size, unsigned int state, unsigned int confidence,
+			 u64 tte_s)
+{
+	snprintf(buf, size, "%s, confidence %u, ", state_name(state), confidence);
+	if (tte_s == SEEP_UNKNOWN)
+		sentence_append(buf, size, "no time to exhaustion");
+	else
+		sentence_append(buf, size, "exhausted in %llu s", tte_s);
+}
+
+static struct json_object *verdict_json(unsigned int state, unsigned int confidence, u64 tte_s)
+{
+	struct json_object *o = json_object_new_object();
+
+	json_object_object_add(o, "state", json_object_new_string(state_name(state)));
+	json_object_object_add(o, "confidence", json_object_new_uint64(confidence));
+	json_object_object_add(o, "tte_seconds", tte_s == SEEP_UNKNOWN ? NULL :
+			       json_object_new_uint64(tte_s));
+	return o;
+}
+
+static void print_difference(const struct series_reader *r, const struct series *s,
+			     const struct seep_verdict *v)
+{
+	const struct replay *p = r->arg;
+	char here[TEXT_MAX], there[TEXT_MAX];
+	struct json_object *o, *outer;
+
+	if (!p->ctx->json) {
+		verdict_text(here, sizeof(here), v->state, v->confidence, v->tte_s);
+		verdict_text(there, sizeof(there), s->state, s->confidence, s->tte_s);
+		out_printf("line %lu: series %llu differs: %s; recorded %s\n", r->line, s->id,
+			   here, there);
+		return;
+	}
+	outer = json_object_new_object();
+	o = identity(s);
+	json_object_object_add(o, "line", json_object_new_uint64(r->line));
+	json_object_object_add(o, "time_ns", json_object_new_uint64(s->sample.time_ns));
+	json_object_object_add(o, "replayed", verdict_json(v->state, v->confidence, v->tte_s));
+	json_object_object_add(o, "recorded", verdict_json(s->state, s->confidence, s->tte_s));
+	json_object_object_add(outer, "difference", o);
+	out_json(p->ctx, outer);
+}
+
+/* ---- feeding ---- */
+
+static bool skipped(const struct series *s)
+{
+	return only_id && s->id != only_id;
+}
+
+static int begin(struct series_reader *r, struct series *s)
+{
+	struct replay *p = r->arg;
+	struct fed *f;
+
+	if (skipped(s))
+		return 0;
+	f = must(calloc(1, sizeof(*f)));
+	seep_det_init(&f->det, s->begun_ns);
+	f->det.window[0].faults = s->begun_faults;
+	seep_det_inherit(&f->det, seep_granules(s->known_rise),
+			 seep_ds(s->known_span_ns));
+	s->of = f;
+	p->series++;
+	return 0;
+}
+
+static void take_conf(struct replay *p, const struct series_reader *r)
+{
+	unsigned int key;
+
+	if (p->conf_changes == r->conf_changes)
+		return;
+	p->conf_changes = r->conf_changes;
+	p->conf = r->conf;
+	for (key = 1; key <= SEEPAGE_CFG_MAX; key++)
+		if (p->given.set[key])
+			p->conf.v[key] = p->given.v[key];
+}
+
+static void compare(const struct series_reader *r, const struct series *s, struct fed *f)
+{
+	const struct seep_verdict *v = &f->verdict;
+	const struct replay *p = r->arg;
+
+	if (!s->judged || s->before || s->lost || p->changed)
+		return;
+	f->totals.compared++;
+	if (v->state == s->state && v->confidence == s->confidence && v->tte_s == s->tte_s)
+		return;
+	f->totals.differing++;
+	print_difference(r, s, v);
+}
+
+static int fed(struct series_reader *r, struct series *s)
+{
+	struct replay *p = r->arg;
+	struct fed *f = s->of;
+	struct seep_sample *now = &s->sample;
+	u64 used = now->anon + now->swap + now->shmem;
+	u8 prev;
+
+	if (!f)
+		return 0;
+	take_conf(p, r);
+	if (limit) {
+		now->headroom = limit - (used < limit ? used : limit);
+		now->limit = SEEPAGE_LIMIT_CGROUP;
+	}
+	if (no_cold) {
+		now->cold_ns = 0;
+		now->cold = 0;
+	}
+	prev = f->det.state;
+	seep_det_feed(&f->det, now, &p->conf, &f->verdict);
+	if (series_verdict_check(r, s, &f->verdict) < 0)
+		return -1;
+	f->totals.samples++;
+	if (state_is_alert(f->verdict.state))
+		f->accused = f->verdict.state;
+	else if (f->verdict.state == SEEPAGE_STATE_RECOVERED)
+		f->accused = SEEPAGE_STATE_OK;
+	if (all || f->verdict.state != prev)
+		print(p, s, f, prev);
+	compare(r, s, f);
+	/* stop if the reader of stdout went away */
+	return all && !(f->totals.samples % 256) && out_broken() ? -1 : 0;
+}
+
+/* ---- the end of a series ---- */
+
+static void add_totals(struct json_object *o, const struct totals *t)
+{
+	json_object_object_add(o, "samples", json_object_new_uint64(t->samples));
+	json_object_object_add(o, "compared", json_object_new_uint64(t->compared));
+	json_object_object_add(o, "differing", json_object_new_uint64(t->differing));
+}
+
+static void summarize(struct replay *p, const struct series *s, const struct fed *f)
+{
+	const char *why = s->before ? " (it began before the file)" :
+			  s->lost ? " (samples were lost)" : "";
+	struct json_object *o;
+
+	if (!p->ctx->json) {
+		note(NULL, "replay: series %llu, pid %u (%s): %llu samples, %llu compared, "
+		     "%llu differing%s, %s", s->id, s->pid, s->comm, f->totals.samples,
+		     f->totals.compared, f->totals.differing, why, state_name(f->det.state));
+		return;
+	}
+	o = identity(s);
+	add_totals(o, &f->totals);
+	json_object_object_add(o, "state", json_object_new_string(state_name(f->det.state)));
+	json_object_object_add(o, "history_before", json_object_new_boolean(s->before));
+	json_object_object_add(o, "lost", json_object_new_boolean(s->lost));
+	json_object_array_add(p->list, o);
+}
+
+static void gone(struct series_reader *r, struct series *s, bool ended)
+{
+	struct replay *p = r->arg;
+	struct fed *f = s->of;
+
+	if (!f)
+		return;
+	if (ended && f->accused) {	/* the kernel alerts only about accused processes */
+		u8 prev = f->det.state;
+
+		take_conf(p, r);
+		seep_det_explain(&f->det, &s->sample, &p->conf, &f->verdict);
+		series_verdict_check(r, s, &f->verdict);	/* run() looks at r->err */
+		f->verdict.state = SEEPAGE_STATE_EXITED;
+		print(p, s, f, prev);
+	}
+	p->totals.samples += f->totals.samples;
+	p->totals.compared += f->totals.compared;
+	p->totals.differing += f->totals.differing;
+	summarize(p, s, f);
+	free(f);
+}
+
+static void finish(struct replay *p)
+{
+	struct json_object *o, *outer;
+
+	if (!p->ctx->json) {
+		note(NULL, "replay: %llu series, %llu samples, %llu compared, %llu differing",
+		     p->series, p->totals.samples, p->totals.compared, p->totals.differing);
+		return;
+	}
+	outer = json_object_new_object();
+	o = json_object_new_object();
+	add_totals(o, &p->totals);
+	json_object_object_add(o, "series", p->list);
+	json_object_object_add(outer, "summary", o);
+	p->list = NULL;
+	out_json(p->ctx, outer);
+}
+
+/* Reads --policy and --set. Returns 0, or EXIT_USAGE after printing an error. */
+static int take_options(struct replay *p)
+{
+	char err[CONF_ERR_MAX], *key, *eq;
+	size_t i;
+	bool ok;
+
+	if (policy && !conf_add(&p->given, "policy", policy, err, sizeof(err)))
+		return usage(p->ctx, "%s", err);
+	for (i = 0; i < settings.n; i++) {
+		eq = strchr(settings.v[i], '=');
+		if (!eq)
+			return usage(p->ctx, "--set: '%s': allowed KEY=VALUE", settings.v[i]);
+		key = must(strndup(settings.v[i], (size_t)(eq - settings.v[i])));
+		ok = conf_add(&p->given, key, eq + 1, err, sizeof(err));
+		free(key);
+		if (!ok)
+			return usage(p->ctx, "%s", err);
+	}
+	p->changed = policy || settings.n || limit || no_cold;
+	return 0;
+}
+
+static int run(struct ctx *ctx, int argc, char **argv)
+{
+	struct replay p = { .ctx = ctx };
+	struct series_reader r = { .begin = begin, .fed = fed, .gone = gone, .arg = &p };
+	bool from_stdin = !strcmp(argv[0], "-");
+	int err = take_options(&p);
+	FILE *f;
+
+	if (err)
+		return err;
+	f = from_stdin ? stdin : fopen(argv[0], "re");
+	if (!f)
+		return fail(ctx, "%s: %s", argv[0], strerror(errno));
+	if (ctx->json)
+		p.list = json_object_new_array();
+	err = series_read(&r, f);
+	if (!from_stdin)
+		fclose(f);
+	if (*r.err)		/* also from gone(), which cannot end the reading */
+		err = fail(ctx, "%s: %s", argv[0], r.err);
+	else if (!err && only_id && !p.series)
+		err = fail(ctx, "%s: no series with number %llu", argv[0], only_id);
+	else if (!err)
+		finish(&p);
+	json_object_put(p.list);
+	return err || p.totals.differing ? 1 : 0;
+}
+
+const struct command cmd_replay = {
+	TOOL_REPLAY,
+	.more = "FILE is a file of record, -: standard input. The module is not needed. replay\n"
+		"prints each change of state, with -j one object a line. It compares every\n"
+		"verdict with the recorded one, unless --policy, --set, --limit or --no-cold is\n"
+		"given, and exits with status 1 if one differs.",
+	.opts = opts, .min = 1, .max = 1, .run = run,
+};

@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Alerts: which changes of state are sent, how often, and the ring that keeps them for a
+ * controller that was away.
+ *
+ * An alert is sent when a process enters a state above the one last sent, when it
+ * recovers and when it exits. Two limits apply: one alert per process in
+ * alert_interval_s, unless it gets worse, and alerts_per_minute for all. An alert that a
+ * limit holds back is counted, and sent when the limit allows, if it is still true then.
+ *
+ * Context: process, may sleep. Lock: seep_table_mutex for everything here.
+ */
+#include <linux/ktime.h>
+#include <linux/mm.h>
+#include <linux/timekeeping.h>
+#include "publish.h"
+#include "seep.h"
+#include "trace.h"
+
+#define RING_SIZE	256
+
+/* All of this: seep_table_mutex. */
+static struct seep_alert *ring;		/* seq is at seq % RING_SIZE */
+static u64 first_seq = 1, next_seq = 1;	/* oldest in the ring, next to be given */
+static u64 minute_ns;			/* CLOCK_MONOTONIC, begin of the current minute */
+static u32 in_minute;			/* alerts sent in it */
+
+/* Subject of an alert: a process, or a group with one of its processes. */
+struct subject {
+	struct seep_rec *rec;
+	struct seep_group *group;	/* NULL: a process */
+	struct seep_notified *notified;	/* of the group or the process */
+};
+
+static bool within_minute_limit(u64 now)
+{
+	if (now - minute_ns >= 60ULL * NSEC_PER_SEC) {
+		minute_ns = now;
+		in_minute = 0;
+	}
+	return in_minute < seep_config_value(SEEPAGE_CFG_ALERTS_PER_MINUTE);
+}
+
+/* alert_interval_s has passed, or the state is worse. */
+static bool within_own_limit(const struct seep_notified *notified, u8 state, u64 now)
+{
+	u64 interval = (u64)seep_config_value(SEEPAGE_CFG_ALERT_INTERVAL_S) * NSEC_PER_SEC;
+
+	if (!notified->alerted_ns || now - notified->alerted_ns >= interval)
+		return true;
+	/* RECOVERED and EXITED are above all alerts: never too early */
+	return state > notified->worst;
+}
+
+static struct seep_alert *ring_slot(u64 seq)
+{
+	return &ring[seq % RING_SIZE];
+}
+
+/* Put an alert into the ring and publish it. @verdict NULL: that of the last sample. */
+static void push(const struct subject *subj, u8 prev, u8 state,
+		 const struct seep_verdict *verdict)
+{
+	struct seep_alert *a = ring_slot(next_seq);
+
+	if (next_seq - first_seq == RING_SIZE) {
+		first_seq++;
+		seep_count(ALERTS_OVERWRITTEN);
+	}
+	if (subj->group)
+		seep_view_fill_group(&a->view, subj->group, subj->rec);
+	else
+		seep_view_fill(&a->view, subj->rec);
+	if (verdict)
+		a->view.verdict = *verdict;
+	/* severity of an exit: that of the alert which ended */
+	a->view.verdict.state = state == SEEPAGE_STATE_EXITED ? subj->notified->alerted : state;
+	seep_view_weigh(&a->view);
+	a->view.verdict.state = state;
+	a->seq = next_seq++;
+	a->time_ns = ktime_get_real_ns();
+	a->prev_state = prev;
+	in_minute++;
+	seep_count(ALERTS);
+	trace_seepage_alert(subj->rec, a->seq, prev, state);
+	seep_publish_alert(a);
+}
+
+/* Send an alert, or keep it pending while a limit holds it back. */
+static void notify(const struct subject *subj, u8 prev, u8 state,
+		   const struct seep_verdict *verdict)
+{
+	struct seep_notified *notified = subj->notified;
+	u64 now = ktime_get_ns();
+
+	if (!within_own_limit(notified, state, now) || !within_minute_limit(now)) {
+		if (!notified->pending) {
+			seep_count(ALERTS_SUPPRESSED);
+			trace_seepage_alert(subj->rec, 0, prev, state);
+		}
+		notified->pending = state;
+		return;
+	}
+	notified->pending = SEEPAGE_STATE_OK;
+	push(subj, prev, state, verdict);
+	if (state == SEEPAGE_STATE_RECOVERED) {
+		notified->alerted = SEEPAGE_STATE_OK;
+		return;
+	}
+	notified->alerted = state;
+	notified->worst = state;
+	notified->alerted_ns = now;
+}
+
+/* Decide whether a change of state is an alert. */
+static void state_changed(const struct subject *subj, u8 prev, const struct seep_verdict *verdict)
+{
+	struct seep_notified *notified = subj->notified;
+	u8 state = verdict->state;
+
+	if (seep_alert_is(state)) {
+		if (state > notified->alerted || !seep_alert_is(prev))
+			notify(subj, prev, state, verdict);
+		return;
+	}
+	if (state != SEEPAGE_STATE_RECOVERED)
+		return;		/* a pending RECOVERED remains */
+	notified->pending = SEEPAGE_STATE_OK;	/* the alert that was held back is out of date */
+	if (seep_alert_is(notified->alerted))
+		notify(subj, prev, state, verdict);
+}
+
+/* A pending RECOVERED is still true for a process that is ok, not under the next alert. */
+static void retry(const struct subject *subj, u8 state, const struct seep_verdict *verdict)
+{
+	u8 pending = subj->notified->pending;
+
+	if (state == pending || (pending == SEEPAGE_STATE_RECOVERED && !seep_alert_is(state)))
+		notify(subj, subj->notified->alerted, pending, verdict);
+	else
+		subj->notified->pending = SEEPAGE_STATE_OK;
+}
+
+/* The subject of an alert on a process. */
+static struct subject process(struct seep_rec *rec)
+{
+	return (struct subject) { .rec = rec, .notified = &rec->notified };
+}
+
+/* The subject of an alert on a group, shown with the pid of its oldest process. */
+static struct subject group(struct seep_group *g)
+{
+	return (struct subject) {
+		.rec = list_first_entry_or_null(&g->members, struct seep_rec, kin),
+		.group = g, .notified = &g->notified
+	};
+}
+
+/**
+ * seep_alert_state() - a process changed its state
+ * @rec: its record
+ * @prev: state before
+ * @verdict: verdict with the new state
+ *
+ * Context: process, may sleep, seep_table_mutex.
+ */
+void seep_alert_state(struct seep_rec *rec, u8 prev, const struct seep_verdict *verdict)
+{
+	struct subject subj = process(rec);
+
+	state_changed(&subj, prev, verdict);
+}
+
+/**
+ * seep_alert_retry() - send a pending alert if a limit now allows it
+ * @rec: a record with notified.pending
+ *
+ * Context: process, may sleep, seep_table_mutex.
+ */
+void seep_alert_retry(struct seep_rec *rec)
+{
+	struct subject subj = process(rec);
+
+	retry(&subj, rec->det.state, NULL);
+}
+
+/**
+ * seep_alert_exited() - a process has ended: end its alert, whatever the limits
+ * @rec: its record, buried
+ *
+ * Context: process, may sleep, seep_table_mutex.
+ */
+void seep_alert_exited(struct seep_rec *rec)
+{
+	struct subject subj = process(rec);
+
+	if (seep_alert_is(rec->notified.alerted))
+		push(&subj, rec->det.state, SEEPAGE_STATE_EXITED, NULL);
+}
+
+/**
+ * seep_alert_group_state() - a group changed its state
+ * @g: the group
+ * @prev: state before
+ * @verdict: verdict with the new state
+ *
+ * Context: process, may sleep, seep_table_mutex.
+ */
+void seep_alert_group_state(struct seep_group *g, u8 prev, const struct seep_verdict *verdict)
+{
+	struct subject subj = group(g);
+
+	state_changed(&subj, prev, verdict);
+}
+
+/**
+ * seep_alert_group_retry() - send a pending alert of a group if a limit now allows it
+ * @g: the group
+ * @verdict: the present verdict
+ *
+ * Context: process, may sleep, seep_table_mutex.
+ */
+void seep_alert_group_retry(struct seep_group *g, const struct seep_verdict *verdict)
+{
+	struct subject subj = group(g);
+
+	retry(&subj, verdict->state, verdict);
+}
+
+/**
+ * seep_alert_group_exited() - the last process of a group has ended: end its alert
+ * @g: the group
+ * @last: record of that process, buried
+ *
+ * Context: process, may sleep, seep_table_mutex.
+ */
+void seep_alert_group_exited(struct seep_group *g, struct seep_rec *last)
+{
+	struct subject subj = { .rec = last, .group = g, .notified = &g->notified };
+
+	if (g->history && seep_alert_is(g->notified.alerted))
+		push(&subj, g->history->det.state, SEEPAGE_STATE_EXITED, NULL);
+}
+
+/**
+ * seep_alert_next() - the oldest alert in the ring, from a sequence number on
+ * @seq: that number
+ *
+ * Context: seep_table_mutex.
+ * Return: NULL when there is none; valid until the mutex is released.
+ */
+const struct seep_alert *seep_alert_next(u64 seq)
+{
+	if (seq < first_seq)
+		seq = first_seq;
+	return seq < next_seq ? ring_slot(seq) : NULL;
+}
+
+/**
+ * seep_alert_range() - sequence numbers of alerts
+ * @first: out: oldest in the ring; 0: the ring is empty
+ * @last: out: the last one given since load
+ *
+ * Context: seep_table_mutex.
+ */
+void seep_alert_range(u64 *first, u64 *last)
+{
+	*first = first_seq < next_seq ? first_seq : 0;
+	*last = next_seq - 1;
+}
+
+/**
+ * seep_alert_reset() - empty the ring; sequence numbers continue, so none is used twice
+ *
+ * Context: process, may sleep; takes seep_table_mutex.
+ */
+void seep_alert_reset(void)
+{
+	mutex_lock(&seep_table_mutex);
+	first_seq = next_seq;
+	mutex_unlock(&seep_table_mutex);
+}
+
+/**
+ * seep_alert_bytes() - memory of the ring
+ *
+ * Context: any.
+ */
+u64 seep_alert_bytes(void)
+{
+	return RING_SIZE * sizeof(*ring);
+}
+
+/**
+ * seep_alert_init() - allocate the ring
+ *
+ * Context: module init.
+ * Return: 0 or -ENOMEM.
+ */
+int __init seep_alert_init(void)
+{
+	ring = kvcalloc(RING_SIZE, sizeof(*ring), GFP_KERNEL);
+	return ring ? 0 : -ENOMEM;
+}
+
+/**
+ * seep_alert_exit() - free the ring
+ *
+ * Context: module exit, when no reader and no worker is left.
+ */
+void seep_alert_exit(void)
+{
+	kvfree(ring);
+}

@@ -1,0 +1,395 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Configuration: one struct that is replaced as a whole under RCU, so that readers see
+ * values that were checked together. Module parameters and SET_CONFIG go through the same
+ * checks.
+ *
+ * This is a store: it calls no other file but the check of pmc_events that it is given at
+ * load. The request handler that changed a value informs those that must act on it.
+ *
+ * Context: readers anywhere; writers in process context. Locks: RCU for readers,
+ * config_mutex for writers.
+ */
+#include <linux/module.h>
+#include <linux/moduleparam.h>
+#include <linux/slab.h>
+#include <linux/stringify.h>
+#include <net/netlink.h>
+#include "seep.h"
+
+struct seep_conf __rcu *seep_config;	/* never NULL after seep_config_init() */
+
+static DEFINE_MUTEX(config_mutex);	/* writers of seep_config */
+static char pmc_events[SEEP_CONFIG_EVENTS_BYTES];	/* config_mutex */
+/* the check of pmc_events; set at load */
+static int (*check_events)(const char *events, char *why, size_t size) __ro_after_init;
+
+/* Name, range and default of one key. */
+struct setting {
+	const char *name;
+	u32 min, max, init;
+	const char *allowed;		/* extack text of a refusal */
+};
+
+/* The words of SEEPAGE_CONFIG_WORD_VALUES: an extack text must be one literal. */
+#define ALLOWED_POLICY	"ladder, classic"
+#define ALLOWED_PMC	"auto, off, hold, on, watched"
+
+#define NUMBER(ID, word, def, lo, hi, text)				\
+	[SEEPAGE_CFG_##ID] = { #word, lo, hi, def,			\
+			       #word ": allowed " #lo ".." #hi },
+#define WORD(ID, word, def, text)					\
+	[SEEPAGE_CFG_##ID] = { #word, 0, SEEPAGE_##ID##_MAX,		\
+			       SEEPAGE_##ID##_##def,			\
+			       #word ": allowed " ALLOWED_##ID },
+static const struct setting keys[] = {
+	SEEPAGE_CONFIG_NUMBERS(NUMBER)
+	SEEPAGE_CONFIG_WORDS(WORD)
+};
+
+static_assert(ARRAY_SIZE(keys) == __SEEPAGE_CFG_MAX);
+
+#undef NUMBER
+#undef WORD
+
+#define NUMBER(ID, word, def, lo, hi, text)	[SEEPAGE_CFG_##ID] = #word,
+#define WORD(ID, word, def, text)		[SEEPAGE_CFG_##ID] = #word,
+const char * const seep_config_names[] = {
+	SEEPAGE_CONFIG_NUMBERS(NUMBER)
+	SEEPAGE_CONFIG_WORDS(WORD)
+};
+
+#undef NUMBER
+#undef WORD
+
+/* One allowed word of a key. */
+struct word {
+	u8 key;
+	u8 value;
+	const char *text;
+};
+
+#define VALUE(KEY, WORD, word)	{ SEEPAGE_CFG_##KEY, SEEPAGE_##KEY##_##WORD, #word },
+static const struct word words[] = { SEEPAGE_CONFIG_WORD_VALUES(VALUE) };
+#undef VALUE
+
+/* The configuration by module parameters; not changed after load. */
+#define NUMBER(ID, word, def, lo, hi, text)	[SEEPAGE_CFG_##ID] = def,
+static struct seep_conf at_load = { .v = { SEEPAGE_CONFIG_NUMBERS(NUMBER) } };
+#undef NUMBER
+
+/* Numbers are stored in place; words are kept as text. */
+#define NUMBER(ID, word, def, lo, hi, text)				\
+	module_param_named(word, at_load.v[SEEPAGE_CFG_##ID], uint, 0444); \
+	MODULE_PARM_DESC(word, text " (" #lo ".." #hi ", default " #def ")");
+#define WORD(ID, word, def, text)					\
+	static char *param_##word;					\
+	module_param_named(word, param_##word, charp, 0444);		\
+	MODULE_PARM_DESC(word, text);
+SEEPAGE_CONFIG_NUMBERS(NUMBER)
+SEEPAGE_CONFIG_WORDS(WORD)
+#undef NUMBER
+#undef WORD
+static char *param_pmc_events = "";
+module_param_named(pmc_events, param_pmc_events, charp, 0444);
+MODULE_PARM_DESC(pmc_events, "hardware events: NAME[=CODE],... (default those of the processor)");
+
+/**
+ * seep_config_word() - the word of a value
+ * @key: the key
+ * @value: its value
+ *
+ * Context: any.
+ * Return: NULL for a key that has plain numbers.
+ */
+const char *seep_config_word(enum seepage_cfg key, u32 value)
+{
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(words); i++)
+		if (words[i].key == key && words[i].value == value)
+			return words[i].text;
+	return NULL;
+}
+
+/* Range of one value. Return: NULL, or the text of a refusal. */
+static const char *check_value(int key, u32 value)
+{
+	if (value < keys[key].min || value > keys[key].max)
+		return keys[key].allowed;
+	return NULL;
+}
+
+/* Relations between values. Return: NULL, or the text of a refusal. */
+static const char *check_whole(const struct seep_conf *c)
+{
+	if (c->v[SEEPAGE_CFG_SUSPECT_INTERVAL_MS] > c->v[SEEPAGE_CFG_SAMPLE_INTERVAL_MS])
+		return "suspect_interval_ms must not exceed sample_interval_ms";
+	if (c->v[SEEPAGE_CFG_FAULT_RATE_WARNING] > c->v[SEEPAGE_CFG_FAULT_RATE_CRITICAL])
+		return "fault_rate_warning must not exceed fault_rate_critical";
+	return NULL;
+}
+
+/* Set a key from the word @text; NULL: its default. */
+static int set_word(struct seep_conf *c, int key, const char *text)
+{
+	int i;
+
+	if (!text) {
+		c->v[key] = keys[key].init;
+		return 0;
+	}
+	for (i = 0; i < ARRAY_SIZE(words); i++) {
+		if (words[i].key == key && sysfs_streq(text, words[i].text)) {
+			c->v[key] = words[i].value;
+			return 0;
+		}
+	}
+	pr_err("parameter %s, '%s' given\n", keys[key].allowed, text);
+	return -EINVAL;
+}
+
+/* Check the module parameters. Return: 0 or -EINVAL, with a line in the log. */
+static int from_parameters(struct seep_conf *c)
+{
+	const char *wrong;
+	int key;
+
+#define WORD(ID, word, def, text)					\
+	if (set_word(c, SEEPAGE_CFG_##ID, param_##word))		\
+		return -EINVAL;						\
+	if (!param_##word)	/* displayed in sysfs */			\
+		param_##word = (char *)seep_config_word(SEEPAGE_CFG_##ID, c->v[SEEPAGE_CFG_##ID]);
+	SEEPAGE_CONFIG_WORDS(WORD)
+#undef WORD
+	for (key = 1; key < __SEEPAGE_CFG_MAX; key++) {
+		wrong = check_value(key, c->v[key]);
+		if (wrong) {
+			pr_err("parameter %s, %u given\n", wrong, c->v[key]);
+			return -EINVAL;
+		}
+	}
+	wrong = check_whole(c);
+	if (wrong)
+		pr_err("parameters: %s\n", wrong);
+	return wrong ? -EINVAL : 0;
+}
+
+static int events_from_parameter(void)
+{
+	char why[160];
+	int rc = check_events(param_pmc_events, why, sizeof(why));
+
+	if (rc)
+		pr_err("parameter %s\n", why);
+	else
+		strscpy(pmc_events, param_pmc_events, sizeof(pmc_events));
+	return rc;
+}
+
+/* Replace the configuration. Context: config_mutex. */
+static int publish(const struct seep_conf *c)
+{
+	struct seep_conf *new = kmemdup(c, sizeof(*c), GFP_KERNEL), *old;
+
+	if (!new)
+		return -ENOMEM;
+	old = rcu_replace_pointer(seep_config, new, lockdep_is_held(&config_mutex));
+	synchronize_rcu();	/* readers copy it under rcu_read_lock() */
+	kfree(old);
+	return 0;
+}
+
+/**
+ * seep_config_get() - copy the configuration in force
+ * @c: out
+ *
+ * Context: any.
+ */
+void seep_config_get(struct seep_conf *c)
+{
+	rcu_read_lock();
+	*c = *rcu_dereference(seep_config);
+	rcu_read_unlock();
+}
+
+/**
+ * seep_config_value() - one value of the configuration in force
+ * @key: the key
+ *
+ * Context: any.
+ */
+u32 seep_config_value(enum seepage_cfg key)
+{
+	u32 v;
+
+	rcu_read_lock();
+	v = rcu_dereference(seep_config)->v[key];
+	rcu_read_unlock();
+	return v;
+}
+
+static const struct nla_policy policy[__SEEPAGE_CFG_MAX] = {
+	[1 ... SEEPAGE_CFG_MAX] = { .type = NLA_U32 },
+};
+
+/**
+ * seep_config_pmc_events() - the configured list of hardware events
+ * @buf: out; empty: that of the processor
+ * @size: of @buf
+ *
+ * Context: process, may sleep.
+ */
+void seep_config_pmc_events(char *buf, size_t size)
+{
+	mutex_lock(&config_mutex);
+	strscpy(buf, pmc_events, size);
+	mutex_unlock(&config_mutex);
+}
+
+/*
+ * Check a list of events. The extack text is read after the mutex is released, so it
+ * cannot be in one buffer: refusals at the same time use different ones.
+ */
+static int take_events(const struct nlattr *attr, struct netlink_ext_ack *extack)
+{
+	static char texts[8][160];	/* config_mutex to choose one */
+	static u8 next;
+	char *why = texts[next++ % ARRAY_SIZE(texts)];
+	int rc = check_events(nla_data(attr), why, sizeof(texts[0]));
+
+	if (rc) {
+		extack->_msg = why;
+		extack->bad_attr = attr;
+	}
+	return rc;
+}
+
+/* CONFIG to an array by key. Return: 0 or -EINVAL. */
+static int parse_nest(struct nlattr *nest, struct nlattr **tb, struct netlink_ext_ack *extack)
+{
+	struct nlattr *attr;
+	int rc, rem;
+
+	rc = nla_parse_nested(tb, SEEPAGE_CFG_MAX, nest, policy, extack);
+	if (rc)
+		return rc;
+	nla_for_each_nested(attr, nest, rem) {
+		if (attr == tb[nla_type(attr)])
+			continue;
+		NL_SET_ERR_MSG_ATTR(extack, attr, "a key is given twice");
+		return -EINVAL;
+	}
+	return 0;
+}
+
+/* Check and set the values. Return: 0 or -EINVAL. */
+static int take_values(struct seep_conf *c, struct nlattr **tb, struct netlink_ext_ack *extack)
+{
+	const char *wrong;
+	int key;
+
+	for (key = 1; key < __SEEPAGE_CFG_MAX; key++) {
+		if (!tb[key])
+			continue;
+		c->v[key] = nla_get_u32(tb[key]);
+		wrong = check_value(key, c->v[key]);
+		if (wrong) {
+			extack->_msg = wrong;
+			extack->bad_attr = tb[key];
+			return -EINVAL;
+		}
+	}
+	wrong = check_whole(c);
+	if (wrong) {
+		extack->_msg = wrong;
+		return -EINVAL;
+	}
+	return 0;
+}
+
+/**
+ * seep_config_set() - change some keys
+ * @nest: SEEPAGE_A_CONFIG, or NULL
+ * @events: SEEPAGE_A_PMC_WANTED, or NULL
+ * @extack: gets the key and what is allowed
+ *
+ * The caller must then call seep_tick_reschedule(), and seep_pmu_configure() if a setting
+ * of hardware counters has changed.
+ *
+ * Context: process, may sleep; takes config_mutex.
+ * Return: 0, -EINVAL or -ENOMEM; on failure nothing has changed.
+ */
+int seep_config_set(struct nlattr *nest, struct nlattr *events, struct netlink_ext_ack *extack)
+{
+	struct nlattr *tb[__SEEPAGE_CFG_MAX] = { };
+	struct seep_conf c;
+	int rc = nest ? parse_nest(nest, tb, extack) : 0;
+
+	if (rc)
+		return rc;
+	mutex_lock(&config_mutex);
+	seep_config_get(&c);
+	rc = take_values(&c, tb, extack);
+	if (!rc && events)
+		rc = take_events(events, extack);
+	if (!rc)
+		rc = publish(&c);
+	if (!rc && events)
+		strscpy(pmc_events, nla_data(events), sizeof(pmc_events));
+	mutex_unlock(&config_mutex);
+	return rc;
+}
+
+/**
+ * seep_config_reset() - back to the module parameters
+ *
+ * The caller must then call the same functions as after seep_config_set().
+ *
+ * Context: process, may sleep; takes config_mutex.
+ * Return: 0 or -ENOMEM.
+ */
+int seep_config_reset(void)
+{
+	int rc;
+
+	mutex_lock(&config_mutex);
+	rc = publish(&at_load);
+	if (!rc)
+		strscpy(pmc_events, param_pmc_events, sizeof(pmc_events));
+	mutex_unlock(&config_mutex);
+	return rc;
+}
+
+/**
+ * seep_config_init() - configure from the module parameters
+ * @check: checks a list of hardware events; its @why says what is wrong
+ *
+ * Context: module init, first of all.
+ * Return: 0, -EINVAL or -ENOMEM.
+ */
+int __init seep_config_init(int (*check)(const char *events, char *why, size_t size))
+{
+	struct seep_conf *c;
+	int rc;
+
+	check_events = check;
+	rc = from_parameters(&at_load) ?: events_from_parameter();
+	if (rc)
+		return rc;
+	c = kmemdup(&at_load, sizeof(at_load), GFP_KERNEL);
+	if (!c)
+		return -ENOMEM;
+	RCU_INIT_POINTER(seep_config, c);
+	return 0;
+}
+
+/**
+ * seep_config_exit() - free the configuration
+ *
+ * Context: module exit, last of all.
+ */
+void seep_config_exit(void)
+{
+	kfree(rcu_dereference_protected(seep_config, 1));
+}

@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * debugfs: status, processes, alerts, configuration and counters as text, for a user with
+ * nothing but cat. Files are read-only (0400), so they exist under lockdown as well.
+ *
+ * Context: process, may sleep. Lock: takes seep_table_mutex where records are read.
+ */
+#include <linux/debugfs.h>
+#include <linux/err.h>
+#include <linux/mm.h>
+#include <linux/pid_namespace.h>
+#include <linux/sched.h>
+#include <linux/seq_file.h>
+#include <linux/slab.h>
+#include "seep.h"
+
+static struct dentry *dir;
+
+/* ---- one value a line ---- */
+
+static int status_show(struct seq_file *m, void *unused)
+{
+	const char *why = seep_disabled();
+	char pmc[SEEP_PMU_TEXT];
+	struct seep_status s;
+	int rc = seep_status_get(&s);
+
+	if (rc)
+		return rc;
+	seep_pmu_text(pmc, sizeof(pmc));
+	seq_printf(m, "%-20s %s\n", "key", "value");
+	seq_printf(m, "%-20s %s\n", "version", SEEP_VERSION);
+	seq_printf(m, "%-20s %s\n", "hook", seep_hook->name);
+	seq_printf(m, "%-20s %s\n", "policy",
+		   seep_config_word(SEEPAGE_CFG_POLICY, seep_config_value(SEEPAGE_CFG_POLICY)));
+	seq_printf(m, "%-20s %u\n", "processes", s.processes);
+	seq_printf(m, "%-20s %zu\n", "rec_bytes", sizeof(struct seep_rec));
+	seq_printf(m, "%-20s %llu\n", "memory_bytes", seep_tab_bytes() + seep_group_bytes() +
+		   seep_alert_bytes() + seep_pmu_bytes());
+	seq_printf(m, "%-20s %llu\n", "seq_first", s.first);
+	seq_printf(m, "%-20s %llu\n", "seq_last", s.last);
+	seq_printf(m, "%-20s %llu\n", "ticks", s.tick.ticks);
+	seq_printf(m, "%-20s %llu\n", "tick_cost_ns", s.tick.cost_ns);
+	seq_printf(m, "%-20s %llu\n", "tick_cost_max_ns", s.tick.cost_max_ns);
+	seq_printf(m, "%-20s %u\n", "interval_ms", s.tick.interval_ms);
+	seq_printf(m, "%-20s %u\n", "stretched", s.tick.stretched);
+	seq_printf(m, "%-20s %s\n", "pmc", pmc);
+	seq_printf(m, "%-20s %s\n", "disabled", why ?: "-");
+	return 0;
+}
+
+static int config_show(struct seq_file *m, void *unused)
+{
+	char events[SEEP_CONFIG_EVENTS_BYTES];
+	struct seep_conf c;
+	const char *word;
+	int key;
+
+	seep_config_get(&c);
+	seq_printf(m, "%-20s %s\n", "key", "value");
+	for (key = 1; key < __SEEPAGE_CFG_MAX; key++) {
+		word = seep_config_word(key, c.v[key]);
+		if (word)
+			seq_printf(m, "%-20s %s\n", seep_config_names[key], word);
+		else
+			seq_printf(m, "%-20s %u\n", seep_config_names[key], c.v[key]);
+	}
+	seep_config_pmc_events(events, sizeof(events));
+	seq_printf(m, "%-20s %s\n", "pmc_events", *events ? events : "-");
+	return 0;
+}
+
+static int counters_show(struct seq_file *m, void *unused)
+{
+	int id;
+
+	seq_printf(m, "%-20s %s\n", "key", "value");
+	for (id = 1; id < __SEEPAGE_COUNTER_MAX; id++)
+		seq_printf(m, "%-20s %llu\n", seep_counter_names[id], seep_counter(id));
+	return 0;
+}
+
+/* ---- tables ---- */
+
+/* A process sets comm to any bytes: print none that moves the cursor. */
+static void show_comm(struct seq_file *m, const char *comm)
+{
+	int i, width = 0;
+
+	if (!*comm)
+		comm = "?";
+	for (i = 0; comm[i]; i++, width++)
+		seq_putc(m, comm[i] > ' ' && comm[i] < 127 ? comm[i] : '?');
+	for (; width < TASK_COMM_LEN; width++)
+		seq_putc(m, ' ');
+}
+
+/* " -" for a value that is not known. */
+static void show_unless(struct seq_file *m, bool unknown, int width, s64 value)
+{
+	if (unknown)
+		seq_printf(m, " %*s", width, "-");
+	else
+		seq_printf(m, " %*lld", width, value);
+}
+
+#define VIEW_HEADER "%7s %-16s %-9s %10s %14s %14s %14s %14s %14s %16s %22s %12s %12s %13s %12s %12s %10s %11s"
+#define VIEW_NAMES "pid", "comm", "state", "confidence", "rss_bytes", "anon_bytes",	\
+	"file_bytes", "shmem_bytes", "swap_bytes", "vsz_bytes", "growth_bytes_per_hour",	\
+	"tte_seconds", "faults_user", "faults_kernel", "faults_anon", "faults_file",	\
+	"fault_rate", "age_seconds"
+
+/* The columns of VIEW_HEADER; no newline. */
+static void show_view(struct seq_file *m, const struct seep_view *v)
+{
+	u64 faults = v->faults_user + v->faults_kernel;
+
+	seq_printf(m, "%7d ", v->pid);
+	show_comm(m, v->comm);
+	seq_printf(m, " %-9s %10u %14llu %14llu %14llu %14llu %14llu %16llu",
+		   seep_state_names[v->verdict.state], v->verdict.confidence,
+		   v->anon + v->file + v->shmem, v->anon, v->file, v->shmem, v->swap, v->vsz);
+	show_unless(m, !v->has_growth, 22, v->growth);
+	show_unless(m, v->verdict.tte_s == SEEP_UNKNOWN, 12, v->verdict.tte_s);
+	seq_printf(m, " %12llu %13llu %12llu %12llu %10u %11llu",
+		   v->faults_user, v->faults_kernel, v->faults_anon,
+		   faults - min(faults, v->faults_anon), v->fault_rate, v->age_s);
+}
+
+/* An open file; the mutex of its seq_file protects it. */
+struct table_iter {
+	int at;				/* pid of the last process shown */
+	int next;			/* pid of the record that show() is given */
+	u64 seq;			/* sequence number of the next alert */
+	struct seep_view view;
+};
+
+static struct seep_rec *next_process(struct table_iter *it)
+{
+	it->next = it->at;
+	return seep_owner_next(task_active_pid_ns(current), &it->next);
+}
+
+/*
+ * The mutex is released between two reads of the file, and while many pids are passed over.
+ * An error means that it is not held. Position 0 is the header. The last pid shown is
+ * remembered, so continuing does not count from the begin.
+ */
+static void *processes_start(struct seq_file *m, loff_t *pos)
+{
+	struct table_iter *it = m->private;
+
+	if (mutex_lock_killable(&seep_table_mutex))
+		return ERR_PTR(-EINTR);
+	if (*pos == 0) {
+		it->at = 0;
+		return SEQ_START_TOKEN;
+	}
+	return next_process(it);
+}
+
+static void *processes_next(struct seq_file *m, void *v, loff_t *pos)
+{
+	struct table_iter *it = m->private;
+
+	++*pos;
+	if (v != SEQ_START_TOKEN)
+		it->at = it->next;	/* it was shown */
+	return next_process(it);
+}
+
+static void tables_stop(struct seq_file *m, void *v)
+{
+	if (!IS_ERR(v))
+		mutex_unlock(&seep_table_mutex);
+}
+
+static int processes_show(struct seq_file *m, void *v)
+{
+	struct table_iter *it = m->private;
+
+	if (v == SEQ_START_TOKEN) {
+		seq_printf(m, VIEW_HEADER "\n", VIEW_NAMES);
+		return 0;
+	}
+	seep_view_fill(&it->view, v);
+	it->view.pid = it->next;
+	show_view(m, &it->view);
+	seq_putc(m, '\n');
+	return 0;
+}
+
+static void *alerts_start(struct seq_file *m, loff_t *pos)
+{
+	struct table_iter *it = m->private;
+
+	if (mutex_lock_killable(&seep_table_mutex))
+		return ERR_PTR(-EINTR);
+	if (*pos == 0) {
+		it->seq = 0;
+		return SEQ_START_TOKEN;
+	}
+	return (void *)seep_alert_next(it->seq);
+}
+
+static void *alerts_next(struct seq_file *m, void *v, loff_t *pos)
+{
+	struct table_iter *it = m->private;
+
+	++*pos;
+	if (v != SEQ_START_TOKEN)
+		it->seq = ((struct seep_alert *)v)->seq + 1;
+	return (void *)seep_alert_next(it->seq);
+}
+
+static int alerts_show(struct seq_file *m, void *v)
+{
+	const struct seep_alert *a = v;
+
+	if (v == SEQ_START_TOKEN) {
+		seq_printf(m, "%6s %19s %-10s %8s " VIEW_HEADER "\n", "seq", "time_ns",
+			   "prev_state", "severity", VIEW_NAMES);
+		return 0;
+	}
+	seq_printf(m, "%6llu %19llu %-10s %8u ", a->seq, a->time_ns,
+		   seep_state_names[a->prev_state], a->view.severity);
+	show_view(m, &a->view);
+	seq_putc(m, '\n');
+	return 0;
+}
+
+static const struct seq_operations processes_sops = {
+	.start = processes_start, .next = processes_next,
+	.stop = tables_stop, .show = processes_show,
+};
+
+static const struct seq_operations alerts_sops = {
+	.start = alerts_start, .next = alerts_next,
+	.stop = tables_stop, .show = alerts_show,
+};
+
+static int table_open(struct inode *inode, struct file *file)
+{
+	return seq_open_private(file, inode->i_private, sizeof(struct table_iter));
+}
+
+static const struct file_operations table_fops = {
+	.owner = THIS_MODULE, .open = table_open, .read = seq_read,
+	.llseek = seq_lseek, .release = seq_release_private,
+};
+
+static int text_open(struct inode *inode, struct file *file)
+{
+	return single_open(file, inode->i_private, NULL);
+}
+
+static const struct file_operations text_fops = {
+	.owner = THIS_MODULE, .open = text_open, .read = seq_read,
+	.llseek = seq_lseek, .release = single_release,
+};
+
+/**
+ * seep_debugfs_init() - create the files
+ *
+ * Context: module init, after everything that is displayed. Errors are ignored, as debugfs
+ * asks for.
+ */
+void __init seep_debugfs_init(void)
+{
+	dir = debugfs_create_dir("seepage", NULL);
+	debugfs_create_file("status", 0400, dir, status_show, &text_fops);
+	debugfs_create_file("processes", 0400, dir, (void *)&processes_sops, &table_fops);
+	debugfs_create_file("alerts", 0400, dir, (void *)&alerts_sops, &table_fops);
+	debugfs_create_file("config", 0400, dir, config_show, &text_fops);
+	debugfs_create_file("counters", 0400, dir, counters_show, &text_fops);
+}
+
+/**
+ * seep_debugfs_exit() - remove the files; no reader is left on return
+ *
+ * Context: module exit.
+ */
+void seep_debugfs_exit(void)
+{
+	debugfs_remove_recursive(dir);
+}

@@ -1,0 +1,432 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Groups: all processes of one program in one cgroup, taken as one. A leak that is spread
+ * over many processes, each too small to be judged, shows in their sum.
+ *
+ * The program is comm at the first sample: not every kernel lets a module read the
+ * executable of a process. A group with one member is left to the verdict on that process.
+ * Once it had two at a time, a group has a history like a process, and is fed its sum in
+ * every full pass. A process that passes all its memory to a child and ends is followed
+ * that way.
+ *
+ * A group also learns how high the climbs of its members were that ended without an alert:
+ * the next member may climb as high. That outlives the last member.
+ *
+ * Context: process, may sleep. Lock: seep_table_mutex for everything here.
+ */
+#include <linux/hash.h>
+#include <linux/jhash.h>
+#include <linux/kernel.h>
+#include <linux/mm.h>
+#include <linux/pid.h>
+#include <linux/slab.h>
+#include "publish.h"
+#include "seep.h"
+
+#define HASH_BITS	8
+#define MAX_GROUPS	4096
+#define MAX_HISTORIES	256
+#define MAX_EMPTY	128
+
+#define GROUP_ID	BIT_ULL(63)
+
+static struct hlist_head bucket[1 << HASH_BITS];
+static LIST_HEAD(all_groups);
+static LIST_HEAD(empty_groups);		/* without members; the first has been so for longest */
+static u32 groups, histories, empty;
+
+static struct hlist_head *bucket_of(const char *comm, u64 cgroup_id)
+{
+	u32 h = jhash(comm, TASK_COMM_LEN, (u32)cgroup_id);
+
+	return &bucket[hash_32(h, HASH_BITS)];
+}
+
+static struct seep_group *find(const char *comm, u64 cgroup_id)
+{
+	struct seep_group *g;
+
+	hlist_for_each_entry(g, bucket_of(comm, cgroup_id), hash)
+		if (g->cgroup_id == cgroup_id && !memcmp(g->comm, comm, sizeof(g->comm)))
+			return g;
+	return NULL;
+}
+
+static void forget_history(struct seep_group *g)
+{
+	if (!g->history)
+		return;
+	kfree(g->history);
+	g->history = NULL;
+	histories--;
+}
+
+static void dissolve(struct seep_group *g)
+{
+	hlist_del(&g->hash);
+	list_del(&g->all);
+	forget_history(g);
+	kfree(g);
+	groups--;
+}
+
+static void dissolve_empty(void)
+{
+	dissolve(list_first_entry(&empty_groups, struct seep_group, all));
+	empty--;
+}
+
+static struct seep_group *make(const struct seep_rec *rec, const char *comm)
+{
+	struct seep_group *g;
+
+	if (groups >= MAX_GROUPS && empty)
+		dissolve_empty();
+	if (groups >= MAX_GROUPS) {
+		seep_count(GROUPS_FULL);
+		return NULL;
+	}
+	g = kzalloc(sizeof(*g), GFP_KERNEL | __GFP_NOWARN);
+	if (!g) {
+		seep_count(ALLOC_FAILED);
+		return NULL;
+	}
+	memcpy(g->comm, comm, sizeof(g->comm));
+	g->cgroup_id = rec->creds.cgroup_id;
+	INIT_LIST_HEAD(&g->members);
+	hlist_add_head(&g->hash, bucket_of(comm, g->cgroup_id));
+	list_add_tail(&g->all, &empty_groups);
+	empty++;
+	groups++;
+	return g;
+}
+
+/**
+ * seep_group_join() - put a process into its group
+ * @rec: the process at its first sample; it stays without a group when there are too many
+ *
+ * Context: process, may sleep, seep_table_mutex.
+ */
+void seep_group_join(struct seep_rec *rec)
+{
+	char comm[TASK_COMM_LEN] = "";	/* zeroed: bytes behind the NUL are compared as well */
+	struct seep_group *g;
+
+	seep_view_identify(rec);
+	strscpy(comm, rec->comm, sizeof(comm));
+	g = find(comm, rec->creds.cgroup_id);
+	if (!g)
+		g = make(rec, comm);
+	if (!g)
+		return;
+	if (g->n) {
+		g->shared = true;
+	} else {
+		list_move_tail(&g->all, &all_groups);
+		empty--;
+		g->id = rec->id | GROUP_ID;
+		g->born_ns = rec->born_ns;
+	}
+	rec->group = g;
+	list_add_tail(&rec->kin, &g->members);
+	g->n++;
+	seep_group_count(rec);
+}
+
+/**
+ * seep_group_count() - the memory that a process holds has changed
+ * @rec: the process, with its new last sample
+ *
+ * Shared memory is left out: otherwise it would count once for each process that maps it.
+ *
+ * Context: seep_table_mutex.
+ */
+void seep_group_count(struct seep_rec *rec)
+{
+	struct seep_group *g = rec->group;
+	u32 held;
+
+	if (!g)
+		return;
+	held = seep_granules(rec->last.anon + rec->last.swap + rec->last.pgtables);
+	g->held += held;
+	g->held -= rec->counted;
+	rec->counted = held;
+}
+
+/**
+ * seep_group_learn() - learn from a process that has ended
+ * @rec: its record, buried
+ *
+ * Nothing is learned from a process with an alert, nor from a climb that was higher than
+ * the headroom left to others.
+ *
+ * Context: seep_table_mutex.
+ */
+void seep_group_learn(const struct seep_rec *rec)
+{
+	const struct seep_det *d = &rec->det;
+	struct seep_group *g = rec->group;
+	u32 rise = d->high_v - d->low_v;
+
+	if (!g || seep_alert_is(d->state) || seep_alert_is(g->notified.alerted))
+		return;
+	if (rise >= seep_needed_rise(seep_least_rise(&rec->last), d->high_v) &&
+	    rise <= seep_granules(rec->last.headroom)) {
+		g->known_rise = max(g->known_rise, rise);
+		g->known_span = max(g->known_span, d->high_t - d->low_t);
+	}
+	g->known_rise = max(g->known_rise, d->known_rise);
+	g->known_span = max(g->known_span, d->known_span);
+}
+
+/**
+ * seep_group_leave() - take a process that has ended out of its group
+ * @rec: its record, buried, after seep_group_learn()
+ *
+ * The last member ends the alert of its group.
+ *
+ * Context: process, may sleep, seep_table_mutex.
+ */
+void seep_group_leave(struct seep_rec *rec)
+{
+	struct seep_group *g = rec->group;
+
+	if (!g)
+		return;
+	rec->group = NULL;
+	list_del_init(&rec->kin);
+	g->held -= rec->counted;
+	rec->counted = 0;
+	if (g->grew && seep_watched(rec->det.state))
+		g->grew--;
+	if (--g->n)
+		return;
+	seep_alert_group_exited(g, rec);
+	forget_history(g);
+	memset(&g->notified, 0, sizeof(g->notified));
+	g->silent = false;
+	g->shared = false;
+	if (!g->known_rise) {
+		dissolve(g);
+		return;
+	}
+	list_move_tail(&g->all, &empty_groups);
+	if (++empty > MAX_EMPTY)
+		dissolve_empty();
+}
+
+/**
+ * seep_group_add() - a member that is not ok was sampled in a full pass
+ * @rec: a member
+ *
+ * Context: seep_table_mutex.
+ */
+void seep_group_add(const struct seep_rec *rec)
+{
+	struct seep_group *g = rec->group;
+
+	if (!seep_watched(rec->det.state))
+		return;
+	g->sum.growing++;
+	g->sum.alerting += seep_alert_is(rec->det.state);
+	if (!rec->last.cold_ns)
+		return;
+	g->sum.looked_at++;
+	g->sum.cold += rec->last.cold;
+	g->sum.cold_ns = max(g->sum.cold_ns, rec->last.cold_ns);
+}
+
+/**
+ * seep_group_peers() - the other members of a process's group
+ * @rec: the process, not ok
+ * @s: out: peers, and how many of them grew in the last full pass
+ *
+ * Context: seep_table_mutex; interrupts may be off.
+ */
+void seep_group_peers(const struct seep_rec *rec, struct seep_sample *s)
+{
+	const struct seep_group *g = rec->group;
+	u32 others, grew;
+
+	if (!g)
+		return;
+	others = g->n - 1;
+	grew = g->grew;
+	if (grew && seep_watched(rec->det.state))	/* the process itself */
+		grew--;
+	s->peers = min_t(u32, others, U16_MAX);
+	s->peers_growing = min_t(u32, grew, s->peers);
+}
+
+/* The sum of the last samples of all members, as a sample. */
+static void sum_up(const struct seep_group *g, struct seep_sample *s, u64 now_ns, u64 headroom)
+{
+	const struct seep_rec *first = list_first_entry(&g->members, struct seep_rec, kin);
+
+	memset(s, 0, sizeof(*s));
+	s->time_ns = now_ns;
+	s->age_ns = now_ns - min(g->born_ns, now_ns);
+	s->anon = g->held << SEEP_GRANULE_SHIFT;
+	s->vsz = s->anon;
+	s->headroom = headroom;
+	/* errors of counters are independent: that of n members grows by the root of n */
+	s->error = min_t(u64, (u64)first->last.error * int_sqrt(g->n), U32_MAX);
+	s->page_shift = PAGE_SHIFT;
+	s->peers = min_t(u32, g->n, U16_MAX);
+	s->peers_growing = min_t(u32, g->sum.growing, U16_MAX);
+	/* valid where more than half of the growing members were measured */
+	if (2 * g->sum.looked_at > g->sum.growing) {
+		s->cold = g->sum.cold / g->sum.looked_at;
+		s->cold_ns = g->sum.cold_ns;
+	}
+	s->full = true;
+	s->group = true;
+}
+
+/*
+ * Free the history of a group that has one member left and is ok: it had two for the time
+ * of a fork. Return: false: there is no such group.
+ */
+static bool free_a_history(void)
+{
+	struct seep_group *g;
+
+	list_for_each_entry(g, &all_groups, all)
+		if (g->history && g->n == 1 && !g->notified.alerted &&
+		    g->history->det.state == SEEPAGE_STATE_OK) {
+			forget_history(g);
+			g->shared = false;
+			return true;
+		}
+	return false;
+}
+
+/* Allocate a history. @full: in and out, there is no space in this pass. */
+static void begin_history(struct seep_group *g, u64 now_ns, bool *full)
+{
+	if (histories >= MAX_HISTORIES && !*full)
+		*full = !free_a_history();
+	if (*full) {
+		seep_count(GROUPS_FULL);
+		return;
+	}
+	g->history = kzalloc(sizeof(*g->history), GFP_KERNEL | __GFP_NOWARN);
+	if (!g->history) {
+		seep_count(ALLOC_FAILED);
+		return;
+	}
+	histories++;
+	seep_det_init(&g->history->det, now_ns);
+}
+
+/*
+ * While a member has an alert of its own, its group raises none, unless it had one
+ * before. Afterwards the other members must show a rise of their own.
+ */
+static bool is_silent(struct seep_group *g)
+{
+	if (g->sum.alerting && !g->notified.alerted) {
+		g->silent = true;
+		return true;
+	}
+	if (g->silent) {
+		g->silent = false;
+		seep_det_init(&g->history->det, g->history->last.time_ns);
+	}
+	return false;
+}
+
+/* Feed the detector the sum of a group, and publish what follows. */
+static void feed_history(struct seep_group *g, const struct seep_conf *c)
+{
+	struct seep_group_history *h = g->history;
+	struct seep_verdict v;
+	u8 prev;
+
+	if (is_silent(g))
+		return;
+	prev = h->det.state;
+	seep_det_feed(&h->det, &h->last, c, &v);
+	seep_broken(v.dropped);
+	v.subject = SEEPAGE_SUBJECT_GROUP;
+	seep_publish_fed_group(g, &v);
+	if (v.state != prev)
+		seep_alert_group_state(g, prev, &v);
+	else if (g->notified.pending)
+		seep_alert_group_retry(g, &v);
+}
+
+/**
+ * seep_group_forget() - discard all histories and everything learned
+ *
+ * Context: process, seep_table_mutex.
+ */
+void seep_group_forget(void)
+{
+	struct seep_group *g;
+
+	while (empty)
+		dissolve_empty();
+	list_for_each_entry(g, &all_groups, all) {
+		forget_history(g);
+		memset(&g->notified, 0, sizeof(g->notified));
+		g->known_rise = 0;
+		g->known_span = 0;
+	}
+}
+
+/**
+ * seep_group_bytes() - memory of all groups and histories
+ *
+ * Context: any, for display. READ_ONCE() pairs with plain stores under seep_table_mutex.
+ * Return: bytes.
+ */
+u64 seep_group_bytes(void)
+{
+	return (u64)READ_ONCE(groups) * sizeof(struct seep_group) +
+	       (u64)READ_ONCE(histories) * sizeof(struct seep_group_history);
+}
+
+/**
+ * seep_group_exit() - free all groups
+ *
+ * Context: module exit, after the worker has stopped and before records are freed.
+ */
+void seep_group_exit(void)
+{
+	struct seep_group *g, *n;
+
+	while (empty)
+		dissolve_empty();
+	list_for_each_entry_safe(g, n, &all_groups, all)
+		dissolve(g);
+}
+
+/**
+ * seep_group_pass() - judge all groups, after their members were sampled in a full pass
+ * @now_ns: time of the pass, CLOCK_MONOTONIC
+ * @headroom: bytes of available memory and free swap
+ * @c: configuration in force
+ *
+ * Context: process, may sleep, seep_table_mutex.
+ */
+void seep_group_pass(u64 now_ns, u64 headroom, const struct seep_conf *c)
+{
+	struct seep_group *g;
+	bool full = false;
+	u32 n = 0;
+
+	list_for_each_entry(g, &all_groups, all) {
+		if (!g->history && g->shared)
+			begin_history(g, now_ns, &full);
+		if (g->history) {
+			sum_up(g, &g->history->last, now_ns, headroom);
+			feed_history(g, c);
+		}
+		g->grew = g->sum.growing;
+		memset(&g->sum, 0, sizeof(g->sum));
+		if (!(++n % SEEP_RESCHED_EVERY))
+			cond_resched();
+	}
+}

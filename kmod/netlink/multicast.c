@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Multicast of alerts and samples to the groups of the family.
+ *
+ * Context: process, may sleep. Lock: seep_table_mutex for everything here.
+ */
+#include <linux/slab.h>
+#include "netlink.h"
+
+/**
+ * seep_netlink_heard() - does a group have listeners?
+ * @group: the group
+ *
+ * Context: seep_table_mutex, callbacks of publish.h only: before the family is
+ * registered and after it is gone, its group numbers belong to another family.
+ */
+bool seep_netlink_heard(enum seep_mcgrp group)
+{
+	return genl_has_listeners(&seep_family, &init_net, group);
+}
+
+/**
+ * seep_netlink_tell() - multicast a message
+ * @skb: the message, consumed
+ * @group: the group
+ *
+ * Context: process, may sleep, seep_table_mutex.
+ * Return: 0; -ESRCH: the last listener has left; other errors are counted here.
+ */
+int seep_netlink_tell(struct sk_buff *skb, enum seep_mcgrp group)
+{
+	int rc = seep_genl_multicast(&seep_family, skb, group, GFP_KERNEL);
+
+	if (rc && rc != -ESRCH)
+		seep_count(NOTIFY_FAILED);
+	return rc;
+}
+
+/* Multicast the alert @a, or the view @v of @rec. A failure is counted. */
+static void multicast(enum seep_mcgrp group, u8 cmd, const struct seep_alert *a,
+		      struct seep_view *v, const struct seep_rec *rec)
+{
+	struct sk_buff *skb = nlmsg_new(NLMSG_GOODSIZE, GFP_KERNEL);
+	void *head;
+	int rc;
+
+	if (!skb)
+		goto failed;
+	head = genlmsg_put(skb, 0, 0, &seep_family, 0, cmd);
+	if (!head) {
+		rc = -EMSGSIZE;
+	} else if (a) {
+		rc = seep_put_alert(skb, a, a->view.pid, &init_user_ns);
+	} else {
+		seep_pmu_sync(rec);
+		rc = seep_put_view(skb, v, v->pid, &init_user_ns, false) ?: seep_put_pmu(skb, rec);
+	}
+	if (rc) {
+		nlmsg_free(skb);
+		goto failed;
+	}
+	genlmsg_end(skb, head);
+	seep_netlink_tell(skb, group);
+	return;
+failed:
+	seep_count(NOTIFY_FAILED);
+}
+
+/* Multicasts an alert, if there are listeners. Context: process, seep_table_mutex. */
+static void publish_alert(const struct seep_alert *a)
+{
+	if (seep_netlink_heard(SEEP_GROUP_ALERT))
+		multicast(SEEP_GROUP_ALERT, SEEPAGE_CMD_ALERT, a, NULL, NULL);
+}
+
+/* Multicasts a process that was sampled, if there are listeners. Context: likewise. */
+static void publish_sample(struct seep_rec *rec)
+{
+	struct seep_view *v;
+
+	if (!seep_netlink_heard(SEEP_GROUP_SAMPLE))
+		return;
+	v = kmalloc(sizeof(*v), GFP_KERNEL);
+	if (!v) {
+		seep_count(NOTIFY_FAILED);
+		return;
+	}
+	seep_view_fill(v, rec);
+	multicast(SEEP_GROUP_SAMPLE, SEEPAGE_CMD_SAMPLE, NULL, v, rec);
+	kfree(v);
+}
+
+const struct seep_publish_ops seep_netlink_publish = {
+	.alert		= publish_alert,
+	.sample		= publish_sample,
+	.begin		= seep_series_begin,
+	.fed		= seep_series_sample,
+	.fed_group	= seep_series_group,
+	.end		= seep_series_end,
+	.gone		= seep_series_gone,
+};

@@ -1,0 +1,410 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Generic netlink: the family and its requests.
+ *
+ * Context: process, may sleep. Requests run in parallel (parallel_ops). Lock:
+ * seep_table_mutex for records.
+ */
+#include <linux/cred.h>
+#include <linux/pid_namespace.h>
+#include <linux/random.h>
+#include <linux/sched/task.h>
+#include <linux/slab.h>
+#include <net/genetlink.h>
+#include "netlink.h"
+
+/* Random, and another one with each load of the module; never 0. */
+u64 seep_instance;
+
+/* ---- simple replies ---- */
+
+/* Build a reply with @put and send it. */
+static int reply(struct genl_info *info, int (*put)(struct sk_buff *skb))
+{
+	struct sk_buff *skb = nlmsg_new(NLMSG_GOODSIZE, GFP_KERNEL);
+	void *head;
+	int rc;
+
+	if (!skb)
+		return -ENOMEM;
+	head = genlmsg_put_reply(skb, info, &seep_family, 0, info->genlhdr->cmd);
+	rc = head ? put(skb) : -EMSGSIZE;
+	if (rc) {
+		nlmsg_free(skb);
+		return rc;
+	}
+	genlmsg_end(skb, head);
+	return genlmsg_reply(skb, info);
+}
+
+static int get_status(struct sk_buff *skb, struct genl_info *info)
+{
+	return seep_netlink_check_read(skb, info->extack) ?: reply(info, seep_put_status);
+}
+
+static int get_config(struct sk_buff *skb, struct genl_info *info)
+{
+	return seep_netlink_check_read(skb, info->extack) ?: reply(info, seep_put_config);
+}
+
+/* Is something set that hardware counters depend on? */
+static bool is_for_pmu(struct nlattr **attrs)
+{
+	const struct nlattr *nest = attrs[SEEPAGE_A_CONFIG];
+
+	return attrs[SEEPAGE_A_PMC_WANTED] ||
+	       (nest && (nla_find_nested(nest, SEEPAGE_CFG_PMC) ||
+			 nla_find_nested(nest, SEEPAGE_CFG_PMC_MAX_COUNTERS)));
+}
+
+static int set_config(struct sk_buff *skb, struct genl_info *info)
+{
+	int rc = seep_netlink_check_write(skb, info->extack) ?:
+		 seep_netlink_takes(info);
+
+	if (rc)
+		return rc;
+	if (!info->attrs[SEEPAGE_A_CONFIG] && !info->attrs[SEEPAGE_A_PMC_WANTED]) {
+		NL_SET_ERR_MSG(info->extack, "attribute CONFIG is missing");
+		return -EINVAL;
+	}
+	rc = seep_config_set(info->attrs[SEEPAGE_A_CONFIG], info->attrs[SEEPAGE_A_PMC_WANTED],
+			     info->extack);
+	if (rc)
+		return rc;
+	seep_tick_reschedule();
+	if (is_for_pmu(info->attrs))
+		seep_pmu_configure();
+	return 0;
+}
+
+/* ---- one process ---- */
+
+/**
+ * seep_netlink_rec() - record of a process in the reader's pid namespace
+ * @attr: PID
+ * @ns: pid namespace of the reader
+ * @extack: gets the text of a refusal
+ *
+ * Context: process, seep_table_mutex, for as long as the record is used.
+ * Return: the record; -ESRCH: no such process, a kernel thread or exiting; -ENOENT: the
+ * process is not tracked.
+ */
+struct seep_rec *seep_netlink_rec(const struct nlattr *attr, struct pid_namespace *ns,
+				  struct netlink_ext_ack *extack)
+{
+	struct seep_rec *rec = ERR_PTR(-ESRCH);
+	u32 nr = nla_get_u32(attr);
+	struct task_struct *p;
+	bool exiting;
+
+	if (!seep_pool_left())	/* the process may be waiting for an empty record */
+		seep_tab_resize(0);
+	rcu_read_lock();
+	p = nr <= INT_MAX ? pid_task(find_pid_ns((int)nr, ns), PIDTYPE_PID) : NULL;
+	if (!p) {
+		NL_SET_ERR_MSG(extack, "no such process");
+		goto unlock;
+	}
+	if (p->flags & PF_KTHREAD) {
+		NL_SET_ERR_MSG(extack, "a kernel thread has no user memory");
+		goto unlock;
+	}
+	rec = seep_owner_rec(p, &exiting);
+	if (exiting) {
+		NL_SET_ERR_MSG(extack, "process is exiting");
+		rec = ERR_PTR(-ESRCH);
+	} else if (!rec) {
+		NL_SET_ERR_MSG(extack, "process is not tracked (see table_full, pool_empty)");
+		rec = ERR_PTR(-ENOENT);
+	}
+unlock:
+	rcu_read_unlock();
+	return rec;
+}
+
+/* A request for one process. */
+struct proc_request {
+	struct genl_info *info;
+	struct pid_namespace *ns;	/* this and user_ns are the reader's */
+	struct user_namespace *user_ns;
+	bool all;			/* it may see processes of other users */
+	struct seep_own own;		/* uid that is_own() compares with */
+	int rc;				/* the result */
+};
+
+static int not_yours(struct netlink_ext_ack *extack)
+{
+	NL_SET_ERR_MSG(extack, "not your process: needs CAP_PERFMON or CAP_SYS_ADMIN");
+	return -EPERM;
+}
+
+static int put_proc(const struct proc_request *r, struct seep_rec *rec)
+{
+	struct genl_info *info = r->info;
+	struct seep_view *v;
+	struct sk_buff *skb;
+	int rc;
+
+	seep_view_identify(rec);
+	if (!r->all && !seep_netlink_is_own(rec, r->own.uid))
+		return not_yours(info->extack);
+	v = kmalloc(sizeof(*v), GFP_KERNEL);
+	if (!v)
+		return -ENOMEM;
+	seep_view_fill(v, rec);
+	if (!r->all)
+		seep_netlink_own_only(v);
+	skb = nlmsg_new(NLMSG_GOODSIZE, GFP_KERNEL);
+	rc = -ENOMEM;
+	if (skb) {
+		void *head = genlmsg_put_reply(skb, info, &seep_family, 0, info->genlhdr->cmd);
+
+		rc = head ? seep_put_view(skb, v, pid_nr_ns(rec->pid, r->ns), r->user_ns, true) :
+			    -EMSGSIZE;
+		if (!rc)
+			rc = seep_put_history(skb, rec);
+		/* events count in the kernel as well, which perf_event_paranoid hides from users */
+		if (!rc && r->all) {
+			seep_pmu_sync(rec);
+			rc = seep_put_pmu(skb, rec);
+		}
+		if (!rc) {
+			genlmsg_end(skb, head);
+			rc = genlmsg_reply(skb, info);
+		} else {
+			nlmsg_free(skb);
+		}
+	}
+	kfree(v);
+	return rc;
+}
+
+/* Answers; @arg: struct proc_request. Context: process, seep_table_mutex. */
+static void answer_proc(void *arg)
+{
+	struct proc_request *r = arg;
+	struct seep_rec *rec = seep_netlink_rec(r->info->attrs[SEEPAGE_A_PID], r->ns,
+						r->info->extack);
+
+	r->rc = IS_ERR(rec) ? PTR_ERR(rec) : put_proc(r, rec);
+}
+
+/* False only for a process of another user: nobody has to wait for a refusal. */
+static bool may_be_own(const struct nlattr *attr, kuid_t reader)
+{
+	u32 nr = nla_get_u32(attr);
+	struct task_struct *p;
+	bool own;
+
+	rcu_read_lock();
+	p = nr <= INT_MAX ? pid_task(find_vpid((int)nr), PIDTYPE_PID) : NULL;
+	own = !p || seep_owner_is(p, reader);
+	rcu_read_unlock();
+	return own;
+}
+
+static int get_proc(struct sk_buff *skb, struct genl_info *info)
+{
+	struct proc_request r = {
+		.info = info, .ns = task_active_pid_ns(current), .user_ns = current_user_ns(),
+		.all = seep_netlink_may_read(skb), .own.uid = seep_netlink_reader(skb),
+	};
+	const struct nlattr *pid = info->attrs[SEEPAGE_A_PID];
+	int rc = seep_netlink_takes(info);
+
+	if (rc)
+		return rc;
+	if (!pid) {
+		NL_SET_ERR_MSG(info->extack, "attribute PID is missing");
+		return -EINVAL;
+	}
+	if (!r.all) {
+		if (!may_be_own(pid, r.own.uid))
+			return not_yours(info->extack);
+		rc = seep_own_begin(&r.own, info->extack);
+		if (rc)
+			return rc;
+		rc = seep_own_run(answer_proc, &r) ?: r.rc;
+		seep_own_end(&r.own);
+		return rc;
+	}
+	if (mutex_lock_killable(&seep_table_mutex))
+		return -EINTR;
+	answer_proc(&r);
+	mutex_unlock(&seep_table_mutex);
+	return r.rc;
+}
+
+/* ---- reset ---- */
+
+static int reset_history(struct genl_info *info)
+{
+	struct seep_rec *rec = NULL;
+
+	if (mutex_lock_killable(&seep_table_mutex))
+		return -EINTR;
+	if (info->attrs[SEEPAGE_A_PID])
+		rec = seep_netlink_rec(info->attrs[SEEPAGE_A_PID], task_active_pid_ns(current),
+				       info->extack);
+	if (!IS_ERR(rec))
+		seep_sample_reset(rec);
+	mutex_unlock(&seep_table_mutex);
+	return PTR_ERR_OR_ZERO(rec);
+}
+
+/* Return: 0 or -ENOMEM. */
+static int reset_config(void)
+{
+	int rc = seep_config_reset();
+
+	if (!rc) {
+		seep_tick_reschedule();
+		seep_pmu_configure();
+	}
+	return rc;
+}
+
+static int reset(struct sk_buff *skb, struct genl_info *info)
+{
+	int rc = seep_netlink_check_write(skb, info->extack) ?:
+		 seep_netlink_takes(info);
+	u32 what;
+
+	if (rc)
+		return rc;
+	if (!info->attrs[SEEPAGE_A_RESET_WHAT]) {
+		NL_SET_ERR_MSG(info->extack, "attribute RESET_WHAT is missing");
+		return -EINVAL;
+	}
+	what = nla_get_u32(info->attrs[SEEPAGE_A_RESET_WHAT]);
+	if (info->attrs[SEEPAGE_A_PID] && what != SEEPAGE_RESET_HISTORY) {
+		NL_SET_ERR_MSG(info->extack, "PID goes with history alone");
+		return -EINVAL;
+	}
+	if (what & SEEPAGE_RESET_CONFIG)	/* first, because it may fail */
+		rc = reset_config();
+	if (!rc && what & SEEPAGE_RESET_HISTORY)
+		rc = reset_history(info);
+	if (rc)
+		return rc;
+	if (what & SEEPAGE_RESET_ALERTS)
+		seep_alert_reset();
+	if (what & SEEPAGE_RESET_COUNTERS) {
+		seep_counters_reset();
+		seep_tick_reset_stats();
+	}
+	return 0;
+}
+
+/* ---- the family ---- */
+
+#define TAKES(p)	.policy = p, .maxattr = ARRAY_SIZE(p) - 1
+/* a maxattr of 0 would stand for that of the family, and every attribute would pass */
+static const struct nla_policy takes_nothing[2] = { };
+
+static const struct seep_genl_ops ops[] = {
+	{ .cmd = SEEPAGE_CMD_GET_STATUS, TAKES(takes_nothing), .doit = get_status },
+	{ .cmd = SEEPAGE_CMD_GET_PROC, TAKES(seep_dump_proc_takes), .doit = get_proc,
+	  .start = seep_dump_proc_start, .dumpit = seep_dump_proc, .done = seep_dump_done },
+	{ .cmd = SEEPAGE_CMD_GET_CONFIG, TAKES(takes_nothing), .doit = get_config },
+	{ .cmd = SEEPAGE_CMD_SET_CONFIG, TAKES(seep_request_takes), .doit = set_config },
+	{ .cmd = SEEPAGE_CMD_GET_ALERTS, TAKES(seep_dump_alerts_takes),
+	  .start = seep_dump_alerts_start, .dumpit = seep_dump_alerts,
+	  .done = seep_dump_done },
+	{ .cmd = SEEPAGE_CMD_RESET, TAKES(seep_request_takes), .doit = reset },
+	{ .cmd = SEEPAGE_CMD_SET_FACTS, TAKES(seep_request_takes),
+	  .doit = seep_facts_request },
+};
+
+static const struct genl_multicast_group groups[] = {
+	[SEEP_GROUP_ALERT]	= { .name = SEEPAGE_MCGRP_ALERT, SEEP_GENL_MCGRP_CAP_SYS_ADMIN },
+	[SEEP_GROUP_SAMPLE]	= { .name = SEEPAGE_MCGRP_SAMPLE, SEEP_GENL_MCGRP_CAP_SYS_ADMIN },
+	[SEEP_GROUP_SERIES]	= { .name = SEEPAGE_MCGRP_SERIES, SEEP_GENL_MCGRP_CAP_SYS_ADMIN },
+};
+
+struct genl_family seep_family = {
+	.name		= SEEPAGE_GENL_NAME,
+	.version	= SEEPAGE_GENL_VERSION,
+	.maxattr	= SEEPAGE_A_MAX,
+	.module		= THIS_MODULE,
+	.mcgrps		= groups,
+	.n_mcgrps	= ARRAY_SIZE(groups),
+	.netnsok	= false,
+	/* a reader that waits for a pass must not block other families */
+	.parallel_ops	= true,
+};
+
+/* Does any socket listen to a group of the family? */
+static bool __init any_listener(void)
+{
+	int group;
+
+	for (group = 0; group < ARRAY_SIZE(groups); group++)
+		if (genl_has_listeners(&seep_family, &init_net, group))
+			return true;
+	return false;
+}
+
+#define EVICTIONS_MAX	8
+
+/*
+ * Registers the family without listeners that the kernel did not check. Anybody may join
+ * group numbers that no family owns, and registration hands out such numbers with their
+ * listeners. The kernel checks the capability of a listener only when it joins a group
+ * that a family owns. genl_unregister_family() evicts all of them: it clears the lists of
+ * the groups. A socket may join again in between, so this is tried a few times.
+ *
+ * Return: 0 or a negative error; *@heard: there are listeners all the same.
+ */
+static int __init register_evicting(bool *heard)
+{
+	int i, rc;
+
+	for (i = 0;; i++) {
+		rc = seep_genl_register_family(&seep_family, ops, ARRAY_SIZE(ops));
+		*heard = !rc && any_listener();
+		if (rc || !*heard || i == EVICTIONS_MAX)
+			return rc;
+		genl_unregister_family(&seep_family);
+	}
+}
+
+/**
+ * seep_netlink_init() - register the family: from here on requests arrive
+ *
+ * Context: module init, after everything that a request uses.
+ * Return: 0 or a negative error.
+ */
+int __init seep_netlink_init(void)
+{
+	bool heard;
+	int rc;
+
+	seep_instance = get_random_u64() | 1;
+	rc = seep_own_init();
+	if (rc)
+		return rc;
+	rc = register_evicting(&heard);
+	if (rc) {
+		seep_own_exit();
+		return rc;
+	}
+	if (heard && !SEEP_GENL_FILTERED)
+		pr_warn("multicast is off: its groups were joined before the load; load again\n");
+	else
+		seep_publish_set(&seep_netlink_publish);
+	return 0;
+}
+
+/**
+ * seep_netlink_exit() - unregister the family; no request runs any more on return
+ *
+ * Context: module exit, no lock held.
+ */
+void seep_netlink_exit(void)
+{
+	seep_publish_set(NULL);
+	genl_unregister_family(&seep_family);
+	seep_own_exit();
+}

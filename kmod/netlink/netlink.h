@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Interfaces between the netlink files. The stage publishes processes and alerts and takes
+ * requests; the manual of the messages is the head comment of the uapi header.
+ *
+ * netlink.c	family, requests
+ * rights.c	what the sender of a request may see and change
+ * multicast.c	multicast groups "alert" and "sample"
+ * takes.c	attributes that a request may hold
+ * dump.c	dumps of processes and alerts
+ * own.c	the table mutex for users without rights
+ * view.c	a process or an alert as attributes
+ * series.c	multicast group "series"
+ * facts.c	SET_FACTS
+ * pmu.c	hardware counters of the machine as attributes
+ * put.c	everything else as attributes
+ *
+ * Context: process, may sleep. "table mutex": the caller holds seep_table_mutex.
+ */
+#ifndef SEEP_NETLINK_H
+#define SEEP_NETLINK_H
+
+#include <net/genetlink.h>
+#include "publish.h"
+#include "seep.h"
+
+/* netlink/takes.c */
+extern const struct nla_policy seep_dump_proc_takes[SEEPAGE_A_FILTER_AFTER_PID + 1];
+extern const struct nla_policy seep_dump_alerts_takes[SEEPAGE_A_SINCE_SEQ + 1];
+extern const struct nla_policy seep_request_takes[SEEPAGE_A_CGROUP_USED_BYTES + 1];
+int seep_netlink_takes(struct genl_info *info);
+
+/* netlink/multicast.c */
+enum seep_mcgrp { SEEP_GROUP_ALERT, SEEP_GROUP_SAMPLE, SEEP_GROUP_SERIES };
+
+bool seep_netlink_heard(enum seep_mcgrp group);			/* in callbacks of publish.h */
+int seep_netlink_tell(struct sk_buff *skb, enum seep_mcgrp group); /* table mutex */
+extern const struct seep_publish_ops seep_netlink_publish;
+
+/* netlink/rights.c: in the task that sent the request, but for the last two */
+bool seep_netlink_may_read(struct sk_buff *skb);
+int seep_netlink_check_read(struct sk_buff *skb, struct netlink_ext_ack *extack);
+int seep_netlink_check_write(struct sk_buff *skb, struct netlink_ext_ack *extack);
+kuid_t seep_netlink_reader(struct sk_buff *skb);
+bool seep_netlink_is_own(const struct seep_rec *rec, kuid_t reader);	/* table mutex */
+void seep_netlink_own_only(struct seep_view *v);			/* any context */
+
+/* netlink/netlink.c */
+extern struct genl_family seep_family;
+extern u64 seep_instance;			/* of this load; the same until the unload */
+struct seep_rec *seep_netlink_rec(const struct nlattr *attr, struct pid_namespace *ns,
+				  struct netlink_ext_ack *extack);	/* table mutex */
+
+/* netlink/own.c */
+struct seep_own {			/* a user without rights that asks */
+	struct list_head all;
+	kuid_t uid;
+};
+
+int seep_own_run(void (*f)(void *arg), void *arg);	/* no lock held */
+int seep_own_begin(struct seep_own *u, struct netlink_ext_ack *extack);
+void seep_own_end(struct seep_own *u);
+int seep_own_init(void);
+void seep_own_exit(void);
+
+/* netlink/series.c: callbacks of publish.h */
+void seep_series_begin(u64 now_ns, u64 headroom, u64 shmem_total, bool full,
+		       const struct seep_conf *c);
+void seep_series_sample(struct seep_rec *rec, const struct seep_sample *s,
+			const struct seep_verdict *v);
+void seep_series_group(const struct seep_group *g, const struct seep_verdict *v);
+void seep_series_end(void);
+void seep_series_gone(struct list_head *graves);
+
+/* netlink/facts.c */
+int seep_facts_request(struct sk_buff *skb, struct genl_info *info);
+
+/* netlink/dump.c */
+int seep_dump_proc_start(struct netlink_callback *cb);
+int seep_dump_proc(struct sk_buff *skb, struct netlink_callback *cb);
+int seep_dump_alerts_start(struct netlink_callback *cb);
+int seep_dump_alerts(struct sk_buff *skb, struct netlink_callback *cb);
+int seep_dump_done(struct netlink_callback *cb);
+
+/* netlink/view.c: 0 or -EMSGSIZE; on failure the caller drops the message. Table mutex */
+int seep_put_view(struct sk_buff *skb, const struct seep_view *v, pid_t pid,
+		  struct user_namespace *ns, bool gates);
+int seep_put_alert(struct sk_buff *skb, const struct seep_alert *a, pid_t pid,
+		   struct user_namespace *ns);
+
+/* netlink/put.c: 0 or -EMSGSIZE as above. Table mutex, except for status and config */
+int seep_put_pmu(struct sk_buff *skb, const struct seep_rec *rec);
+int seep_put_status(struct sk_buff *skb);
+int seep_put_config(struct sk_buff *skb);
+int seep_put_conf(struct sk_buff *skb, const struct seep_conf *c);
+int seep_put_history(struct sk_buff *skb, const struct seep_rec *rec);
+
+/* netlink/pmu.c: 0 or -EMSGSIZE as above */
+int seep_put_pmu_status(struct sk_buff *skb);				/* no table mutex */
+
+#endif /* SEEP_NETLINK_H */

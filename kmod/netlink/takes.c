@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Policies: which attributes each request may hold, and which values.
+ *
+ * Each dump has a policy of its own, because its .start has no extack on all kernels and
+ * could not say why it refuses. All other requests share one policy: a policy is large and
+ * mostly empty.
+ *
+ * Context: process. No locks: everything here is constant.
+ */
+#include "netlink.h"
+
+#define ALL_COLD	1000
+
+/*
+ * Validation functions instead of NLA_POLICY_MIN and MAX: the core would refuse with
+ * -ERANGE and without the allowed range. The type is NLA_BINARY because the core warns
+ * about a function with any other type.
+ */
+static int check_pid(const struct nlattr *attr, struct netlink_ext_ack *extack)
+{
+	if (nla_len(attr) == sizeof(u32) && nla_get_u32(attr))
+		return 0;
+	NL_SET_ERR_MSG_ATTR(extack, attr, "PID: allowed a u32 above 0");
+	return -EINVAL;
+}
+
+static int check_reset_what(const struct nlattr *attr, struct netlink_ext_ack *extack)
+{
+	u32 what = nla_len(attr) == sizeof(u32) ? nla_get_u32(attr) : 0;
+
+	if (what && !(what & ~SEEPAGE_RESET_ALL))
+		return 0;
+	NL_SET_ERR_MSG_ATTR(extack, attr,
+			    "RESET_WHAT: allowed a u32 of history 1, alerts 2, counters 4, config 8");
+	return -EINVAL;
+}
+
+static int check_events(const struct nlattr *attr, struct netlink_ext_ack *extack)
+{
+	int len = nla_len(attr);
+
+	if (len && len <= SEEP_CONFIG_EVENTS_BYTES && strnlen(nla_data(attr), len) == len - 1)
+		return 0;
+	NL_SET_ERR_MSG_ATTR(extack, attr, "pmc_events: allowed up to 255 bytes and a NUL");
+	return -EINVAL;
+}
+
+static int check_cold(const struct nlattr *attr, struct netlink_ext_ack *extack)
+{
+	if (nla_len(attr) == sizeof(u32) && nla_get_u32(attr) <= ALL_COLD)
+		return 0;
+	NL_SET_ERR_MSG_ATTR(extack, attr, "COLD_PERMILLE: allowed a u32, 0..1000");
+	return -EINVAL;
+}
+
+static int check_states(const struct nlattr *attr, struct netlink_ext_ack *extack)
+{
+	if (nla_len(attr) == sizeof(u32) && nla_get_u32(attr) < BIT(__SEEPAGE_STATE_MAX))
+		return 0;
+	NL_SET_ERR_MSG_ATTR(extack, attr, "FILTER_STATES: allowed a u32 with a bit for each state");
+	return -EINVAL;
+}
+
+static int check_confidence(const struct nlattr *attr, struct netlink_ext_ack *extack)
+{
+	if (nla_len(attr) == sizeof(u8) && nla_get_u8(attr) <= 100)
+		return 0;
+	NL_SET_ERR_MSG_ATTR(extack, attr, "FILTER_MIN_CONFIDENCE: allowed a u8, 0..100");
+	return -EINVAL;
+}
+
+static int check_comm(const struct nlattr *attr, struct netlink_ext_ack *extack)
+{
+	int len = nla_len(attr);
+
+	if (len <= SEEPAGE_COMM_LEN && strnlen(nla_data(attr), len) < len)
+		return 0;
+	NL_SET_ERR_MSG_ATTR(extack, attr, "FILTER_COMM: allowed up to 15 bytes and a NUL");
+	return -EINVAL;
+}
+
+const struct nla_policy seep_dump_proc_takes[] = {
+	[SEEPAGE_A_PID]		= NLA_POLICY_VALIDATE_FN(NLA_BINARY, check_pid),
+	[SEEPAGE_A_FILTER_STATES] = NLA_POLICY_VALIDATE_FN(NLA_BINARY, check_states),
+	[SEEPAGE_A_FILTER_MIN_CONFIDENCE] = NLA_POLICY_VALIDATE_FN(NLA_BINARY, check_confidence),
+	[SEEPAGE_A_FILTER_UID]	= { .type = NLA_U32 },
+	[SEEPAGE_A_FILTER_COMM]	= NLA_POLICY_VALIDATE_FN(NLA_BINARY, check_comm),
+	[SEEPAGE_A_FILTER_AFTER_PID] = { .type = NLA_U32 },
+};
+
+const struct nla_policy seep_dump_alerts_takes[] = {
+	[SEEPAGE_A_SINCE_SEQ]	= { .type = NLA_U64 },
+};
+
+const struct nla_policy seep_request_takes[] = {
+	[SEEPAGE_A_PID]		= NLA_POLICY_VALIDATE_FN(NLA_BINARY, check_pid),
+	[SEEPAGE_A_CONFIG]	= { .type = NLA_NESTED },
+	[SEEPAGE_A_RESET_WHAT]	= NLA_POLICY_VALIDATE_FN(NLA_BINARY, check_reset_what),
+	[SEEPAGE_A_COLD_PERMILLE] = NLA_POLICY_VALIDATE_FN(NLA_BINARY, check_cold),
+	[SEEPAGE_A_LIMIT_BYTES]	= { .type = NLA_U64 },
+	[SEEPAGE_A_CGROUP_USED_BYTES] = { .type = NLA_U64 },
+	[SEEPAGE_A_PMC_WANTED]	= NLA_POLICY_VALIDATE_FN(NLA_BINARY, check_events),
+};
+
+/* Attributes by command. Up to v6.1 the do and the dump of a command share their policy. */
+static const u8 takes[][4] = {
+	[SEEPAGE_CMD_GET_PROC]		= { SEEPAGE_A_PID },
+	[SEEPAGE_CMD_SET_CONFIG]	= { SEEPAGE_A_CONFIG, SEEPAGE_A_PMC_WANTED },
+	[SEEPAGE_CMD_RESET]		= { SEEPAGE_A_PID, SEEPAGE_A_RESET_WHAT },
+	[SEEPAGE_CMD_SET_FACTS]	= { SEEPAGE_A_PID, SEEPAGE_A_COLD_PERMILLE,
+					    SEEPAGE_A_LIMIT_BYTES, SEEPAGE_A_CGROUP_USED_BYTES },
+};
+
+/**
+ * seep_netlink_takes() - refuse attributes of other commands
+ * @info: a request that passed its policy; its command is in the table above
+ *
+ * Context: process.
+ * Return: 0, or -EINVAL with an extack text.
+ */
+int seep_netlink_takes(struct genl_info *info)
+{
+	const u8 *ids = takes[info->genlhdr->cmd];
+	u8 i, n = info->genlhdr->cmd == SEEPAGE_CMD_GET_PROC ? ARRAY_SIZE(seep_dump_proc_takes) :
+							      ARRAY_SIZE(seep_request_takes);
+
+	for (i = 1; i < n; i++) {
+		if (!info->attrs[i] || memchr(ids, i, sizeof(takes[0])))
+			continue;
+		NL_SET_ERR_MSG_ATTR(info->extack, info->attrs[i],
+				    "attribute does not go with this request");
+		return -EINVAL;
+	}
+	return 0;
+}

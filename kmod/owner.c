@@ -1,0 +1,412 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Owners: the process that a record is known by, and the record of a process.
+ *
+ * A record belongs to a mm, users ask for a pid. Threads share both. A vfork child runs in
+ * the mm of its parent until it executes a program. Processes made with clone(CLONE_VM)
+ * share a mm for good; the record is known by one of them.
+ *
+ * Context: process. Locks: RCU for tasks, seep_table_mutex for records.
+ */
+#include <linux/cred.h>
+#include <linux/err.h>
+#include <linux/idr.h>
+#include <linux/mm_types.h>
+#include <linux/pid.h>
+#include <linux/pid_namespace.h>
+#include <linux/rcupdate.h>
+#include <linux/sched/mm.h>
+#include <linux/sched/signal.h>
+#include <linux/sched/task.h>
+#include <linux/user_namespace.h>
+#include "seep.h"
+
+/* Some mm has no record: adopt it later. A hint; READ_ONCE() and WRITE_ONCE() in this file. */
+static bool missed;
+
+/**
+ * seep_owner_of() - the process that owns a mm
+ * @t: a task that runs in @mm, maybe as a vfork child of the owner
+ * @mm: compared, never dereferenced
+ *
+ * READ_ONCE() pairs with plain stores of vfork_done and mm in kernel/fork.c and exec.c.
+ *
+ * Context: RCU.
+ * Return: @t or the ancestor that it borrows the mm from.
+ */
+struct task_struct *seep_owner_of(struct task_struct *t, const struct mm_struct *mm)
+{
+	struct task_struct *parent;
+	int depth;
+
+	for (depth = 0; depth < 8 && READ_ONCE(t->vfork_done); depth++) {
+		parent = rcu_dereference(t->real_parent);
+		if (READ_ONCE(parent->mm) != mm)
+			break;
+		t = parent;
+	}
+	return t;
+}
+
+/*
+ * Call @visit for the first thread of @process that runs in a mm of its own. task_lock()
+ * keeps t->mm stable meanwhile. Context: RCU; @visit must not sleep.
+ */
+static void visit_user_thread(struct task_struct *process,
+			      void (*visit)(struct task_struct *t, void *arg), void *arg)
+{
+	struct task_struct *t;
+	bool found;
+
+	for_each_thread(process, t) {
+		task_lock(t);
+		found = t->mm && !(t->flags & PF_KTHREAD) && !READ_ONCE(t->vfork_done);
+		if (found)
+			visit(t, arg);
+		task_unlock(t);
+		if (found)
+			return;
+	}
+}
+
+/* ---- processes without a record ---- */
+
+/**
+ * seep_owner_missed() - note that some mm has no record
+ *
+ * The next seep_owner_adopt_all() will look for it.
+ *
+ * Context: any.
+ */
+void seep_owner_missed(void)
+{
+	if (!READ_ONCE(missed))
+		WRITE_ONCE(missed, true);
+}
+
+/* Give the mm of @t a record, or count it in *@arg. Context: task_lock(). */
+static void adopt(struct task_struct *t, void *arg)
+{
+	u32 *missing = arg;
+
+	if (!seep_tab_find(t->mm) && (!seep_pool_left() || !seep_tab_birth(t->mm, t)))
+		++*missing;
+}
+
+/* Walk all processes once. Return: how many are still without a record. */
+static u32 adopt_walk(void)
+{
+	struct task_struct *p;
+	u32 missing = 0;
+
+	rcu_read_lock();
+	for_each_process(p)
+		visit_user_thread(p, adopt, &missing);
+	rcu_read_unlock();
+	return missing;
+}
+
+/**
+ * seep_owner_adopt_all() - create records for processes without one
+ *
+ * At load that is every process, later those that came while the table was full or the
+ * pool empty. A walk cannot allocate, so walks and refills of the pool alternate until
+ * no process is left, or refilling does not help.
+ *
+ * Context: process, may sleep, seep_table_mutex.
+ */
+void seep_owner_adopt_all(void)
+{
+	u32 missing = ~0U, last;
+
+	if (!READ_ONCE(missed))
+		return;
+	do {
+		last = missing;
+		WRITE_ONCE(missed, false);
+		missing = adopt_walk();
+		if (missing)
+			seep_tab_resize(missing);
+		cond_resched();
+	} while (missing && missing < last);	/* as long as a refill helps */
+	if (missing)
+		seep_owner_missed();
+}
+
+/* ---- the owner of a record ---- */
+
+/* The mm that a process runs in, to be compared only. Context: RCU. */
+static struct mm_struct *mm_of(struct task_struct *process)
+{
+	struct mm_struct *mm = NULL;
+	struct task_struct *t;
+
+	for_each_thread(process, t) {
+		mm = READ_ONCE(t->mm);
+		if (mm)
+			break;
+	}
+	return mm;
+}
+
+/* True also when the first thread has exited and others go on. Context: RCU. */
+static bool has_owner(const struct seep_rec *rec)
+{
+	struct task_struct *p = pid_task(rec->pid, PIDTYPE_TGID);
+
+	return p && !(p->flags & PF_KTHREAD) && mm_of(p) == rec->mm;
+}
+
+/* Change the pid of a record; takes over the reference to @pid. */
+static void set_owner(struct seep_rec *rec, struct pid *pid)
+{
+	struct pid *old = rec->pid;
+
+	rec->pid = pid;
+	rec->cgroup_ns = 0;	/* headroom of its cgroup: the new owner may be in another cgroup */
+	put_pid(old);
+}
+
+/* Argument of take_heir(): another process that uses the mm. */
+struct heir {
+	const struct mm_struct *mm;
+	struct pid *pid;
+};
+
+static void take_heir(struct task_struct *t, void *arg)
+{
+	struct heir *heir = arg;
+
+	if (t->mm == heir->mm)
+		heir->pid = get_pid(task_tgid(t));
+}
+
+/**
+ * seep_owner_refresh() - find a new owner when the process of a record has left its mm
+ * @rec: of a mm that is in use
+ *
+ * Another process that shares the mm then gives the record its pid.
+ *
+ * Context: process, may sleep, seep_table_mutex.
+ * Return: true when the record has a new pid.
+ */
+bool seep_owner_refresh(struct seep_rec *rec)
+{
+	struct heir heir = { .mm = rec->mm };
+	struct task_struct *p;
+
+	rcu_read_lock();
+	if (!has_owner(rec)) {
+		for_each_process(p) {
+			visit_user_thread(p, take_heir, &heir);
+			if (heir.pid)
+				break;
+		}
+	}
+	rcu_read_unlock();
+	if (heir.pid)
+		set_owner(rec, heir.pid);
+	return heir.pid;
+}
+
+/* ---- the record of a process ---- */
+
+/* Make @process the owner if the previous owner has left the mm. */
+static void take_over(struct seep_rec *rec, struct task_struct *process)
+{
+	struct pid *pid = task_tgid(process);	/* NULL: it was reaped meanwhile */
+
+	if (pid && rec->pid != pid && !has_owner(rec) && seep_owner_of(process, rec->mm) == process)
+		set_owner(rec, get_pid(pid));
+}
+
+/**
+ * seep_owner_rec() - the record of the mm that a process runs in
+ * @process: leader of a thread group, no kernel thread
+ * @exiting: out: true when the process has no mm any more
+ *
+ * A process has no record between exec and its first page fault; it gets one here.
+ *
+ * Context: process, RCU, and seep_table_mutex, which keeps the record alive.
+ * Return: NULL when there is no mm, or no empty record.
+ */
+struct seep_rec *seep_owner_rec(struct task_struct *process, bool *exiting)
+{
+	struct seep_rec *rec = NULL;
+	struct mm_struct *mm;
+	u32 missing = 0;
+
+	do {
+		mm = mm_of(process);
+		if (!mm)
+			break;
+		rec = seep_tab_find(mm);
+		if (!rec) {
+			visit_user_thread(process, adopt, &missing);
+			rec = seep_tab_find(mm);
+		}
+		/* it may have executed meanwhile, and another process got the old address */
+	} while (mm_of(process) != mm);
+	if (missing)
+		seep_owner_missed();
+	if (mm && rec)
+		take_over(rec, process);
+	*exiting = !mm;
+	return mm ? rec : NULL;
+}
+
+/* The record that has this pid. Context: RCU. */
+static struct seep_rec *known_by(struct pid *pid)
+{
+	struct task_struct *p = pid_task(pid, PIDTYPE_TGID);
+	struct seep_rec *rec;
+	bool exiting;
+
+	if (!p || p->flags & PF_KTHREAD)
+		return NULL;
+	rec = seep_owner_rec(p, &exiting);
+	/* if not, the process shares the mm of another one, which stands for both */
+	return rec && rec->pid == pid ? rec : NULL;
+}
+
+/**
+ * seep_owner_at() - the record of the process with a pid
+ * @ns: pid namespace of the reader
+ * @nr: pid in @ns
+ *
+ * Context: process, seep_table_mutex, which keeps the record alive.
+ * Return: NULL when there is none.
+ */
+struct seep_rec *seep_owner_at(struct pid_namespace *ns, int nr)
+{
+	struct seep_rec *rec;
+	struct pid *pid;
+
+	rcu_read_lock();
+	pid = find_pid_ns(nr, ns);
+	rec = pid ? known_by(pid) : NULL;
+	rcu_read_unlock();
+	return rec;
+}
+
+/* The next pid in use; *@nr is advanced. Context: RCU. */
+static struct pid *next_pid(struct pid_namespace *ns, int *nr)
+{
+	int next = *nr + 1;
+	struct pid *pid = idr_get_next(&ns->idr, &next);
+
+	if (pid)
+		*nr = next;
+	return pid;
+}
+
+/**
+ * seep_owner_is() - are all three uids of a process those of a user?
+ * @p: the process
+ * @uid: the user
+ *
+ * Context: RCU.
+ */
+bool seep_owner_is(struct task_struct *p, kuid_t uid)
+{
+	const struct cred *cred = __task_cred(p);
+
+	return uid_eq(cred->uid, uid) && uid_eq(cred->euid, uid) && uid_eq(cred->suid, uid);
+}
+
+/**
+ * seep_owner_charge() - the user that a process is charged to
+ * @p: the process
+ *
+ * What is bounded (records, groups, histories, suspects, alerts) is shared out by user. In a
+ * user namespace one account may have many uids, so the owner of the outermost namespace
+ * counts. Where root made that namespace, for a container, its own root counts.
+ *
+ * Context: RCU.
+ */
+kuid_t seep_owner_charge(struct task_struct *p)
+{
+	const struct cred *cred = __task_cred(p);
+	struct user_namespace *ns = cred->user_ns;
+	kuid_t root;
+
+	if (ns == &init_user_ns)
+		return cred->uid;
+	while (ns->parent != &init_user_ns)
+		ns = ns->parent;
+	if (!uid_eq(ns->owner, GLOBAL_ROOT_UID))
+		return ns->owner;
+	root = make_kuid(ns, 0);
+	return uid_valid(root) ? root : cred->uid;
+}
+
+/**
+ * seep_owner_next_of() - the next process of a user, with a record or without
+ * @uid: the user
+ * @ns: pid namespace of the reader
+ * @nr: as for seep_owner_next()
+ *
+ * Without the mutex: a user with few processes must not keep others waiting while the
+ * processes of all users are passed over.
+ *
+ * Context: process, may sleep, no lock.
+ * Return: false at the end, or when current was killed.
+ */
+bool seep_owner_next_of(kuid_t uid, struct pid_namespace *ns, int *nr)
+{
+	struct task_struct *p;
+	struct pid *pid;
+	bool found;
+
+	do {
+		rcu_read_lock();
+		pid = next_pid(ns, nr);
+		p = pid ? pid_task(pid, PIDTYPE_TGID) : NULL;
+		found = p && seep_owner_is(p, uid);
+		rcu_read_unlock();
+		cond_resched();
+	} while (pid && !found && !fatal_signal_pending(current));
+	return found;
+}
+
+/**
+ * seep_owner_next() - the next process with a record
+ * @ns: pid namespace of the reader
+ * @nr: pid in @ns of the last process, 0 at first; advanced
+ *
+ * The order is that of pids, which a process keeps for life. Whatever forks, executes and
+ * exits between two calls, a process that lives during the whole walk is returned exactly
+ * once, with the record of the program that it runs now. Every 64 pids at most the mutex is
+ * released for a moment, so that the worker does not wait for the whole walk.
+ *
+ * Context: process, may sleep, seep_table_mutex.
+ * Return: NULL at the end. The record stays until the mutex is released, by the next call
+ * too. ERR_PTR(-EINTR): current was killed, and the mutex is not held any more.
+ */
+struct seep_rec *seep_owner_next(struct pid_namespace *ns, int *nr)
+{
+	struct seep_rec *rec;
+	struct pid *pid;
+	int last;
+
+	lockdep_assert_held(&seep_table_mutex);
+	do {
+		last = *nr;
+		rcu_read_lock();
+		pid = next_pid(ns, nr);
+		rcu_read_unlock();
+		if (!pid)
+			return NULL;
+		if ((last ^ *nr) >= SEEP_RESCHED_EVERY) {	/* in another 64 than the last */
+			mutex_unlock(&seep_table_mutex);
+			cond_resched();
+			if (mutex_lock_killable(&seep_table_mutex))
+				return ERR_PTR(-EINTR);
+		}
+		/* the process may need an empty record */
+		if (!seep_pool_left())
+			seep_tab_resize(0);
+		rec = seep_owner_at(ns, *nr);
+	} while (!rec);
+	return rec;
+}

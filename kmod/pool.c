@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The pool: empty records, allocated ahead of births. A birth happens in a page fault or a
+ * fork with locks held, where nothing can be allocated. How many records there should be
+ * is decided by the table (seep_tab_resize()).
+ *
+ * Lock: pool.lock, a raw spinlock with interrupts off. It is innermost, below tab.lock.
+ */
+#include <linux/list.h>
+#include <linux/sched.h>
+#include <linux/slab.h>
+#include <linux/spinlock.h>
+#include "seep.h"
+
+static struct {
+	raw_spinlock_t lock;		/* interrupts off */
+	struct list_head free;		/* lock; linked by seep_rec.all */
+	u32 n;				/* in free; lock to change, read without as a hint */
+	u32 allocated;			/* all records; lock to change, read without for display */
+	struct kmem_cache *cache;	/* set at load */
+} pool = {
+	.lock = __RAW_SPIN_LOCK_UNLOCKED(pool.lock),
+	.free = LIST_HEAD_INIT(pool.free),
+};
+
+/**
+ * seep_pool_take() - take an empty record
+ *
+ * Context: any but NMI.
+ * Return: NULL when there is none.
+ */
+struct seep_rec *seep_pool_take(void)
+{
+	struct seep_rec *rec;
+	unsigned long flags;
+
+	seep_lock(&pool.lock, flags);
+	rec = list_first_entry_or_null(&pool.free, struct seep_rec, all);
+	if (rec) {
+		list_del(&rec->all);
+		WRITE_ONCE(pool.n, pool.n - 1);
+	}
+	seep_unlock(&pool.lock, flags);
+	return rec;
+}
+
+/* Add a record to the pool; @new: it was just allocated. */
+static void put(struct seep_rec *rec, bool new)
+{
+	unsigned long flags;
+
+	INIT_LIST_HEAD(&rec->hot);
+	seep_lock(&pool.lock, flags);
+	list_add(&rec->all, &pool.free);
+	WRITE_ONCE(pool.n, pool.n + 1);
+	pool.allocated += new;
+	seep_unlock(&pool.lock, flags);
+}
+
+/* Free a record. */
+static void release(struct seep_rec *rec)
+{
+	unsigned long flags;
+
+	kmem_cache_free(pool.cache, rec);
+	seep_lock(&pool.lock, flags);
+	pool.allocated--;
+	seep_unlock(&pool.lock, flags);
+}
+
+/**
+ * seep_pool_give() - return a record
+ * @rec: no reader can reach it any more
+ * @enough: where the pool has so many, its memory is freed instead
+ *
+ * Context: process.
+ */
+void seep_pool_give(struct seep_rec *rec, u32 enough)
+{
+	if (READ_ONCE(pool.n) >= enough) {
+		release(rec);
+		return;
+	}
+	memset(rec, 0, sizeof(*rec));
+	put(rec, false);
+}
+
+/**
+ * seep_pool_add() - allocate one more record
+ *
+ * Context: process, may sleep.
+ * Return: false when memory is short; counted.
+ */
+bool seep_pool_add(void)
+{
+	struct seep_rec *rec = kmem_cache_zalloc(pool.cache, GFP_KERNEL);
+
+	if (!rec) {
+		seep_count(ALLOC_FAILED);
+		return false;
+	}
+	put(rec, true);
+	return true;
+}
+
+/**
+ * seep_pool_trim() - free records
+ * @most: so many may stay
+ *
+ * Context: process, may sleep.
+ */
+void seep_pool_trim(u32 most)
+{
+	struct seep_rec *rec;
+
+	while (READ_ONCE(pool.n) > most) {
+		rec = seep_pool_take();
+		if (!rec)
+			break;
+		release(rec);
+		cond_resched();
+	}
+}
+
+/**
+ * seep_pool_left() - number of empty records
+ *
+ * READ_ONCE() pairs with WRITE_ONCE() in seep_pool_take() and put().
+ *
+ * Context: any, a hint.
+ */
+u32 seep_pool_left(void)
+{
+	return READ_ONCE(pool.n);
+}
+
+/**
+ * seep_pool_bytes() - memory of all records, those in the table too
+ *
+ * Context: any, for display.
+ */
+u64 seep_pool_bytes(void)
+{
+	/* a value that changes meanwhile does no harm */
+	return (u64)data_race(pool.allocated) * sizeof(struct seep_rec);
+}
+
+/**
+ * seep_pool_init() - create the cache of records; the pool is empty
+ *
+ * Context: module init.
+ * Return: 0 or -ENOMEM.
+ */
+int __init seep_pool_init(void)
+{
+	pool.cache = KMEM_CACHE(seep_rec, 0);
+	return pool.cache ? 0 : -ENOMEM;
+}
+
+/**
+ * seep_pool_exit() - free everything
+ *
+ * Context: module exit, after seep_tab_exit(), when every record is back.
+ */
+void seep_pool_exit(void)
+{
+	struct seep_rec *rec;
+
+	while ((rec = seep_pool_take()))
+		release(rec);
+	WARN_ON(pool.allocated);
+	kmem_cache_destroy(pool.cache);
+}

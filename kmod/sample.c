@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Passes: read a record (read.c), judge it (detect/), act on the verdict (suspect.c). A
+ * full pass covers all records, a short pass those under watch. tick.c decides when.
+ *
+ * Context: process, may sleep. Lock: seep_table_mutex for everything here.
+ */
+#include <linux/ktime.h>
+#include <linux/mm.h>
+#include <linux/sched/mm.h>
+#include "publish.h"
+#include "read.h"
+#include "seep.h"
+#include "trace.h"
+
+#define OWNER_EVERY		32	/* full passes between two checks of an owner */
+
+static struct {				/* the present pass; seep_table_mutex */
+	u64 now_ns;			/* CLOCK_MONOTONIC, one reading for all samples */
+	u64 full;			/* full passes since load */
+	u64 samples;			/* samples taken in this pass */
+	/* of the present record; on the stack each call would clear them */
+	struct seep_sample sample;
+	u64 rw[2];
+	struct seep_verdict verdict;
+} pass;
+
+/*
+ * The first sample of a record. Memory that an older process had before its faults were
+ * counted is not its gain.
+ */
+static void __cold first_look(struct seep_rec *rec)
+{
+	struct seep_sample s;
+	u64 rw[2];
+
+	seep_det_init(&rec->det, rec->seen_ns);
+	if (rec->seen_ns - min(rec->born_ns, rec->seen_ns) > NSEC_PER_SEC) {
+		s.time_ns = max(pass.now_ns, rec->seen_ns);
+		seep_sample_read(rec, &s, rw);
+		rec->last.anon = s.anon;
+		rec->last.file = s.file;
+		rec->last.shmem = s.shmem;
+		rec->last.swap = s.swap;
+	}
+	if (!seep_rec_gone(rec))
+		seep_group_join(rec);
+	if (rec->group)
+		seep_det_inherit(&rec->det, rec->group->known_rise, rec->group->known_span);
+	rec->ready = true;
+}
+
+/**
+ * seep_sample_welcome() - sample all new records before dead ones leave their groups
+ *
+ * A process that hands over to a child and ends must not end its group.
+ *
+ * Context: process, may sleep, seep_table_mutex.
+ */
+void __cold seep_sample_welcome(void)
+{
+	struct seep_rec *rec;
+	u32 n = 0;
+
+	seep_for_each_rec(rec) {
+		if (!rec->ready)
+			first_look(rec);
+		if (!(++n % SEEP_RESCHED_EVERY))
+			cond_resched();
+	}
+}
+
+/* Two samples differ in faults or memory. */
+static bool changed(const struct seep_sample *a, const struct seep_sample *b)
+{
+	return a->faults != b->faults || a->anon != b->anon || a->file != b->file ||
+	       a->shmem != b->shmem || a->swap != b->swap || a->vsz != b->vsz;
+}
+
+/* The process has not faulted since its last sample, and its memory is the same. */
+static __always_inline bool unchanged(const struct seep_rec *rec)
+{
+	const struct seep_sample *last = &rec->last;
+	struct mm_struct *mm = rec->mm;
+
+	return seep_rec_faults(rec, 0) + seep_rec_faults(rec, SEEP_F_KERNEL) == last->faults &&
+	       seep_counter_bytes(mm, MM_ANONPAGES) == last->anon &&
+	       seep_counter_bytes(mm, MM_FILEPAGES) == last->file &&
+	       seep_counter_bytes(mm, MM_SHMEMPAGES) == last->shmem &&
+	       seep_counter_bytes(mm, MM_SWAPENTS) == last->swap && seep_vsz_bytes(mm) == last->vsz;
+}
+
+/*
+ * The process is at rest, as most are most of the time. The last sample is then the new
+ * one, except for what seep_read_around() reads. A process that is not ok needs the figures
+ * of read_surroundings(), and a new one has no sample yet.
+ */
+static __always_inline bool rests(const struct seep_rec *rec)
+{
+	return !rec->det.state && rec->last.time_ns && unchanged(rec);
+}
+
+/* Make @s the last sample. Return: faults or memory have changed. */
+static bool keep(struct seep_rec *rec, const struct seep_sample *s)
+{
+	bool news = changed(s, &rec->last);
+
+	rec->faults_w = pass.rw[1];
+	rec->last = *s;
+	return news;
+}
+
+/*
+ * Check the owner of a record when its process is gone, or when a user of the mm has left
+ * since the last check. Every 32 passes it is checked anyhow, because one user may have
+ * left and another one come.
+ */
+static void check_owner(struct seep_rec *rec)
+{
+	int users = atomic_read(&rec->mm->mm_users);
+
+	if (users == rec->users && !hlist_empty(&rec->pid->tasks[PIDTYPE_TGID]) &&
+	    (pass.full + rec->id) % OWNER_EVERY)
+		return;
+	rec->users = users;
+	if (seep_owner_refresh(rec))
+		trace_seepage_owner(rec);
+	if (!rec->group)
+		seep_group_join(rec);	/* the group did not exist before, for want of space */
+}
+
+/* CPU time, ms. A full pass takes it from the last short pass, which has less to do. */
+static __always_inline u32 cpu_time(const struct seep_rec *rec, const struct seep_conf *c,
+				    bool full)
+{
+	if (full && rec->last.cpu_ms &&
+	    c->v[SEEPAGE_CFG_SUSPECT_INTERVAL_MS] < c->v[SEEPAGE_CFG_SAMPLE_INTERVAL_MS])
+		return rec->last.cpu_ms;
+	return seep_read_cpu(rec);
+}
+
+/*
+ * Sample one record. A pass over many records takes time, and a process that faults
+ * meanwhile has gained pages after its fold, which no counted fault explains.
+ * seep_sample_read() therefore folds again; a process at rest needs no second fold.
+ */
+static void sample_one(struct seep_rec *rec, const struct seep_conf *c, bool full)
+{
+	struct seep_sample *s = &rec->last;
+	struct seep_verdict *v = &pass.verdict;
+	bool idle = rests(rec), news = false;
+	u8 prev = rec->det.state;
+
+	if (!idle) {
+		s = &pass.sample;
+		if (!rec->ready)
+			first_look(rec);
+		s->time_ns = max(pass.now_ns, rec->seen_ns);	/* born in this pass? */
+		seep_sample_read(rec, s, pass.rw);
+		if (prev)
+			s->cpu_ms = cpu_time(rec, c, full);
+	}
+	/*
+	 * Figures first: they are not those of a mm that is torn down. Pairs with the full
+	 * barrier of atomic_dec_and_test() in kernel/fork.c:mmput().
+	 */
+	smp_rmb();
+	if (seep_rec_gone(rec))
+		return;
+	if (full)
+		check_owner(rec);
+	s->full = full;
+	if (idle) {
+		s->time_ns = pass.now_ns;
+		seep_read_around(rec, s);
+	} else {
+		news = keep(rec, s);
+	}
+	pass.samples++;
+
+	seep_det_feed(&rec->det, s, c, v);
+	seep_broken(v->dropped);
+	seep_publish_fed(rec, s, v);
+	if (unlikely(v->state | prev | rec->notified.pending))
+		seep_suspect_judged(rec, prev, v, full);
+	if (news) {
+		seep_group_count(rec);
+		seep_publish_sample(rec);
+	}
+}
+
+/* Sample all records, then judge the groups. */
+static void full_pass(const struct seep_conf *c)
+{
+	struct seep_rec *rec;
+	u32 n = 0;
+
+	seep_owner_adopt_all();
+	seep_pmu_pass();
+	seep_account_fold(NULL);
+	pass.now_ns = ktime_get_ns();	/* after adoption: no record may be younger */
+	seep_publish_begin(pass.now_ns, seep_headroom.left, seep_headroom.shmem_total, true, c);
+	seep_for_each_rec(rec) {
+		sample_one(rec, c, true);
+		if (!(++n % SEEP_RESCHED_EVERY))
+			cond_resched();
+	}
+	seep_group_pass(pass.now_ns, seep_headroom.left, c);
+}
+
+/* Sample the records under watch. */
+static void short_pass(const struct seep_conf *c)
+{
+	struct seep_rec *rec, *n;
+
+	seep_account_fold(seep_suspect_is);
+	seep_publish_begin(pass.now_ns, seep_headroom.left, seep_headroom.shmem_total, false, c);
+	seep_for_each_suspect(rec, n) {
+		sample_one(rec, c, false);
+		cond_resched();
+	}
+}
+
+/**
+ * seep_sample_pass() - one pass
+ * @full: over all records, not only those under watch
+ * @c: configuration in force
+ *
+ * Context: process, may sleep, seep_table_mutex.
+ * Return: true while some record is under watch.
+ */
+bool seep_sample_pass(bool full, const struct seep_conf *c)
+{
+	pass.now_ns = ktime_get_ns();
+	pass.samples = 0;
+	seep_headroom_read();
+	if (full) {
+		pass.full++;
+		full_pass(c);
+	} else {
+		short_pass(c);
+	}
+	seep_publish_end();
+	seep_count_add(SAMPLES, pass.samples);
+	return !list_empty(&seep_suspects);
+}
+
+/* Restart the history of one record. */
+static void __cold forget_record(struct seep_rec *rec)
+{
+	if (!rec->ready)
+		return;
+	seep_det_init(&rec->det, ktime_get_ns());
+	/* the fault-rate window begins now; its RSS comes with the next sample */
+	rec->det.window[0].faults = (u32)rec->last.faults;
+	seep_suspect_forget(rec);
+	seep_facts_forget(rec);
+	seep_pmu_forget(rec);
+}
+
+/**
+ * seep_sample_reset() - restart histories, as after load
+ * @only: of this record; NULL: of all records and groups
+ *
+ * Context: process, may sleep, seep_table_mutex.
+ */
+void __cold seep_sample_reset(struct seep_rec *only)
+{
+	struct seep_rec *rec;
+
+	if (only) {
+		forget_record(only);
+		return;
+	}
+	seep_group_forget();
+	seep_for_each_rec(rec) {
+		forget_record(rec);
+		cond_resched();
+	}
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Suspects: records under watch or worse, and what follows from a change of state.
+ *
+ * sample.c passes the verdict. Here a record enters and leaves the list that short passes
+ * read, its alert is sent, and its group counts it. Everything that is done for records
+ * under watch only starts here.
+ *
+ * Context: process, may sleep. Lock: seep_table_mutex for everything here.
+ */
+#include "seep.h"
+#include "trace.h"
+
+/* records under watch or worse; seep_table_mutex */
+LIST_HEAD(seep_suspects);
+
+/**
+ * seep_suspect_judged() - act on the verdict on a record
+ * @rec: the record; it is not ok, or was not, or has a pending alert
+ * @prev: state before this sample
+ * @v: the verdict
+ * @full: in a full pass
+ *
+ * Context: process, may sleep, seep_table_mutex.
+ */
+void seep_suspect_judged(struct seep_rec *rec, u8 prev, const struct seep_verdict *v, bool full)
+{
+	lockdep_assert_held(&seep_table_mutex);
+	if (v->state != prev) {
+		trace_seepage_state(rec, 0, prev, v->state);
+		seep_alert_state(rec, prev, v);
+	} else if (rec->notified.pending) {
+		seep_alert_retry(rec);
+	}
+	if (seep_watched(v->state) && list_empty(&rec->hot))
+		list_add_tail(&rec->hot, &seep_suspects);
+	else if (!seep_watched(v->state))
+		list_del_init(&rec->hot);
+	if (full && rec->group)
+		seep_group_add(rec);
+	if (!v->state)
+		seep_sample_clear_watched(&rec->last);	/* read under watch only */
+}
+
+/**
+ * seep_suspect_forget() - a record restarts: not under watch, no alert sent
+ * @rec: the record
+ *
+ * Context: seep_table_mutex.
+ */
+void __cold seep_suspect_forget(struct seep_rec *rec)
+{
+	lockdep_assert_held(&seep_table_mutex);
+	memset(&rec->notified, 0, sizeof(rec->notified));
+	list_del_init(&rec->hot);
+}
+
+/**
+ * seep_suspect_is() - do short passes read a record?
+ * @rec: in the table
+ *
+ * Context: seep_table_mutex.
+ */
+bool seep_suspect_is(const struct seep_rec *rec)
+{
+	return !list_empty(&rec->hot);
+}

@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The worker: one delayed work for passes, one for burying dead records between them.
+ *
+ * A full pass is due every sample_interval_ms. While some record is under watch, a short
+ * pass comes every suspect_interval_ms. When a pass costs more than max_cpu_permille of a
+ * CPU, the interval is stretched and the status says so.
+ *
+ * Context: process, may sleep; both works run on one ordered workqueue, so never at the
+ * same time. Lock: seep_table_mutex for the table and for tick.
+ */
+#include <linux/irq_work.h>
+#include <linux/ktime.h>
+#include <linux/mm.h>
+#include <linux/sched.h>
+#include <linux/workqueue.h>
+#include "publish.h"
+#include "seep.h"
+#include "trace.h"
+
+#define STRETCH_MAX		10	/* the interval is stretched up to so many times */
+
+static struct workqueue_struct *wq;	/* set at load */
+static bool running;			/* works may be queued; set by start and stop */
+static bool starved;			/* the last refill of the pool failed; a hint */
+
+static struct {				/* seep_table_mutex */
+	u64 next_full_ns;		/* CLOCK_MONOTONIC */
+	u64 short_gap_ns;		/* least time between two short passes, ns */
+	bool suspects;			/* some record is under watch */
+	struct seep_tick_stats stats;
+} tick;
+
+static void tick_work(struct work_struct *w);
+static void clear_work(struct work_struct *w);
+static DECLARE_DELAYED_WORK(tick_dwork, tick_work);
+static DECLARE_DELAYED_WORK(clear_dwork, clear_work);
+
+/*
+ * Bury dead records first: the pass may need them for new processes. The order matters.
+ * Groups learn before new members join, because a member inherits what is known; new
+ * members join before dead ones leave, so that a group does not end in between.
+ */
+static void bury_the_dead(struct list_head *graves)
+{
+	struct seep_rec *rec;
+
+	seep_tab_bury(graves);
+	list_for_each_entry(rec, graves, hot)
+		seep_group_learn(rec);
+	if (!list_empty(graves))
+		seep_sample_welcome();
+	list_for_each_entry(rec, graves, hot) {
+		trace_seepage_exit(rec);
+		seep_alert_exited(rec);
+		seep_group_leave(rec);
+	}
+	seep_publish_gone(graves);
+}
+
+/* The interval after a pass that cost @cost_ns: longer, up to STRETCH_MAX times. */
+static u64 stretch(u64 interval_ns, u64 cost_ns, const struct seep_conf *c)
+{
+	u64 least = div_u64(cost_ns * 1000, c->v[SEEPAGE_CFG_MAX_CPU_PERMILLE]);
+
+	if (least <= interval_ns)
+		return interval_ns;
+	seep_count(TICKS_STRETCHED);
+	return min(least, interval_ns * STRETCH_MAX);
+}
+
+/* ns at the begin of a pass: CLOCK_MONOTONIC and CPU time of this task. */
+struct cost {
+	u64 wall, cpu;
+};
+
+static void cost_begin(struct cost *k)
+{
+	k->wall = ktime_get_ns();
+	k->cpu = READ_ONCE(current->se.sum_exec_runtime);
+}
+
+/*
+ * Cost of the pass, ns. CPU time counts rather than the time in which others had the CPU,
+ * but the scheduler updates it once a tick only. READ_ONCE() pairs with plain stores of the
+ * scheduler.
+ */
+static u64 cost_end(const struct cost *k)
+{
+	u64 cpu = READ_ONCE(current->se.sum_exec_runtime) - k->cpu + TICK_NSEC;
+
+	return min(ktime_get_ns() - k->wall, cpu);
+}
+
+/* One pass, with its cost and the time of the next. */
+static void pass(bool full, const struct seep_conf *c, struct list_head *graves)
+{
+	u64 start = ktime_get_ns(), cost, interval, next;
+	struct cost k;
+
+	cost_begin(&k);
+	bury_the_dead(graves);
+	WRITE_ONCE(starved, !seep_tab_resize(0));
+	tick.suspects = seep_sample_pass(full, c);
+	cost = cost_end(&k);
+	trace_seepage_tick(full, seep_tab_count(), cost);
+	if (!full) {
+		interval = (u64)c->v[SEEPAGE_CFG_SUSPECT_INTERVAL_MS] * NSEC_PER_MSEC;
+		tick.short_gap_ns = stretch(interval, cost, c);
+		return;
+	}
+	tick.stats.ticks++;
+	tick.stats.cost_ns = cost;
+	tick.stats.cost_max_ns = max(tick.stats.cost_max_ns, cost);
+	interval = (u64)c->v[SEEPAGE_CFG_SAMPLE_INTERVAL_MS] * NSEC_PER_MSEC;
+	next = stretch(interval, cost, c);
+	tick.stats.stretched = next > interval;
+	tick.stats.interval_ms = div_u64(next, NSEC_PER_MSEC);
+	tick.next_full_ns = start + next;
+}
+
+/* Jiffies until the next pass. */
+static unsigned long until_next(const struct seep_conf *c)
+{
+	u64 now = ktime_get_ns(), wait;
+
+	wait = tick.next_full_ns > now ? tick.next_full_ns - now : 0;
+	if (tick.suspects)
+		wait = min(wait, max(tick.short_gap_ns,
+				     (u64)c->v[SEEPAGE_CFG_SUSPECT_INTERVAL_MS] * NSEC_PER_MSEC));
+	return nsecs_to_jiffies(wait);
+}
+
+static void tick_work(struct work_struct *w)
+{
+	struct seep_conf c;
+	LIST_HEAD(graves);
+	unsigned long delay;
+	bool suspects;
+
+	if (seep_disabled())
+		return;
+	seep_config_get(&c);
+	mutex_lock(&seep_table_mutex);
+	/* one jiffy early is in time: the timer is no finer */
+	pass(ktime_get_ns() + TICK_NSEC >= tick.next_full_ns, &c, &graves);
+	delay = until_next(&c);
+	suspects = tick.suspects;
+	mutex_unlock(&seep_table_mutex);
+	seep_tab_free(&graves);
+	seep_pmu_watch(suspects);
+	if (READ_ONCE(running))
+		queue_delayed_work(wq, &tick_dwork, delay);
+}
+
+/* The other work: bury dead records and refill the pool between two ticks. */
+static void clear_work(struct work_struct *w)
+{
+	LIST_HEAD(graves);
+
+	if (seep_disabled())
+		return;
+	mutex_lock(&seep_table_mutex);
+	bury_the_dead(&graves);
+	mutex_unlock(&seep_table_mutex);
+	seep_tab_free(&graves);
+	mutex_lock(&seep_table_mutex);
+	WRITE_ONCE(starved, !seep_tab_resize(0));
+	mutex_unlock(&seep_table_mutex);
+}
+
+/* ---- start, stop, kick ---- */
+
+/*
+ * Handler of kicks. While memory for records is short, the work waits for a second.
+ * READ_ONCE() of running and starved pairs with WRITE_ONCE() in this file.
+ * Context: hard irq; on PREEMPT_RT the irq_work thread.
+ */
+static void kicked(struct irq_work *unused)
+{
+	seep_disabled_report();
+	if (READ_ONCE(running))
+		queue_delayed_work(wq, &clear_dwork, READ_ONCE(starved) ? HZ : 1);
+}
+
+/**
+ * seep_tick_reschedule() - the configuration has changed: apply the new interval
+ *
+ * Context: process, may sleep; takes seep_table_mutex.
+ */
+void seep_tick_reschedule(void)
+{
+	u64 due;
+
+	if (!READ_ONCE(running))
+		return;
+	due = ktime_get_ns() +
+	      (u64)seep_config_value(SEEPAGE_CFG_SAMPLE_INTERVAL_MS) * NSEC_PER_MSEC;
+	mutex_lock(&seep_table_mutex);
+	tick.next_full_ns = min(tick.next_full_ns, due);
+	tick.short_gap_ns = 0;
+	mutex_unlock(&seep_table_mutex);
+	mod_delayed_work(wq, &tick_dwork, 0);
+}
+
+/**
+ * seep_status_get() - everything about the state of the module that the mutex protects
+ * @s: out
+ *
+ * Context: process, may sleep; takes seep_table_mutex.
+ * Return: 0, or -EINTR when current was killed.
+ */
+int seep_status_get(struct seep_status *s)
+{
+	if (mutex_lock_killable(&seep_table_mutex))
+		return -EINTR;
+	s->processes = seep_tab_count_alive();
+	seep_alert_range(&s->first, &s->last);
+	s->tick = tick.stats;
+	mutex_unlock(&seep_table_mutex);
+	return 0;
+}
+
+/**
+ * seep_tick_reset_stats() - forget the cost of passes
+ *
+ * Context: process, may sleep; takes seep_table_mutex.
+ */
+void seep_tick_reset_stats(void)
+{
+	mutex_lock(&seep_table_mutex);
+	tick.stats.cost_ns = 0;
+	tick.stats.cost_max_ns = 0;
+	mutex_unlock(&seep_table_mutex);
+}
+
+/**
+ * seep_tick_init() - create the workqueue
+ *
+ * Context: module init.
+ * Return: 0 or -ENOMEM.
+ */
+int __init seep_tick_init(void)
+{
+	seep_kick_init(kicked);
+	/* frozen over suspend, when devices are down */
+	wq = alloc_ordered_workqueue("seepage", WQ_FREEZABLE);
+	if (!wq)
+		return -ENOMEM;
+	tick.stats.interval_ms = seep_config_value(SEEPAGE_CFG_SAMPLE_INTERVAL_MS);
+	return 0;
+}
+
+/**
+ * seep_tick_start() - begin with the first pass
+ *
+ * Context: module init, after the hooks.
+ */
+void seep_tick_start(void)
+{
+	WRITE_ONCE(running, true);
+	seep_kick_start(&clear_dwork);
+	queue_delayed_work(wq, &tick_dwork, 0);
+}
+
+/**
+ * seep_tick_stop() - stop both works; none runs any more on return
+ *
+ * Context: module exit, after the hooks have stopped; also when start was never reached.
+ */
+void seep_tick_stop(void)
+{
+	WRITE_ONCE(running, false);
+	cancel_delayed_work_sync(&tick_dwork);	/* it may still kick */
+	seep_kick_stop();
+	cancel_delayed_work_sync(&clear_dwork);	/* it may have read the pointer of kick.c before */
+	seep_kick_stop();
+	destroy_workqueue(wq);
+}

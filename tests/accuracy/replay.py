@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The module's own deciders, through `seepage replay`."""
+import json
+import subprocess
+
+
+class ReplayFailed(RuntimeError):
+    pass
+
+
+def parse(text):
+    """({series: [(ns, previous, state, confidence)]}, the summary) of the JSON lines."""
+    subjects, summary = {}, None
+    for line in text.splitlines():
+        if not line.strip():
+            continue
+        record = json.loads(line)
+        if "summary" in record:
+            summary = record["summary"]
+            continue
+        subjects.setdefault(record["id"], []).append(
+            (record["time_ns"], record["prev_state"], record["state"], record["confidence"]))
+    if summary is None:
+        raise ReplayFailed("no summary: it did not get to the end")
+    return subjects, summary
+
+
+def command(program, path, policy, limit, threshold=None, blind=False):
+    words = [program, "-j", "replay", str(path), "--policy", policy]
+    if limit is not None:
+        words += ["--limit", str(limit)]
+    if threshold is not None:
+        words += ["--set", f"alert_confidence={threshold}"]
+    return words + ["--no-cold"] * blind
+
+
+def replay(program, path, policy, limit, threshold=None, blind=False):
+    words = command(program, path, policy, limit, threshold, blind)
+    done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                          check=False)
+    if done.returncode:
+        raise ReplayFailed(f"{' '.join(words)}: status {done.returncode}: "
+                           f"{done.stderr.strip()[:200]}")
+    return parse(done.stdout)

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash disable=SC2154,SC2034 # top is of lib.sh, others are for the cases
+# How the costs of seepage are measured, after tests/cases/lib.sh: for the cases
+# that keep the budgets and for the cost board. All figures are nanoseconds of
+# the counting clock (tests/lab/vm --count), that is guest instructions.
+faultbench=$top/build/tests/faultbench
+seepage_events=/sys/kernel/tracing/events/seepage
+trace=/sys/kernel/tracing/trace
+
+# fault_cost [COMMAND...]: of a fault of a fresh page, while COMMAND observes it.
+faults=20000
+fault_cost() { "$@" "$faultbench" "$faults" 7; }
+
+# A level of the ladder closes at every 2nd, 4th, 8th.. pass, so that only the
+# mean of some is what a pass costs.
+passes=16
+
+passed() { grep -c full=1 $trace || true; }
+
+# watch N: N full passes, for pass_cost. Now and then the guest waits for its disk
+# while its clock goes on, and passes come late.
+watch() {
+	local i
+	passes=$1
+	echo >$trace
+	echo 1 >$seepage_events/seepage_tick/enable
+	sleep $((10 * passes + 5))
+	for ((i = 0; i < passes && $(passed) < passes; i++)); do sleep 10; done
+	echo 0 >$seepage_events/seepage_tick/enable
+}
+
+# Once every process is in the state it stays in.
+watch_passes() { watch 16; }
+
+# An idle process is one that has been so for 20 minutes: its levels are full. What
+# differs from pass to pass is mostly the ends of long epochs: of 64 passes four end
+# one of 16, two one of 32, and one all up to 64.
+watch_idle() {
+	sleep 1300
+	watch 64
+}
+
+# pass_cost FULL: mean cost of the full (1) or of the short (0) passes watched.
+pass_cost() {
+	awk -v full="full=$1" -v wanted=$passes '
+		index($0, full) && n < wanted { sub(/.*cost_ns=/, ""); sum += $0; n++ }
+		END { if (n < wanted) exit 1; printf "%.0f\n", sum / n }' $trace ||
+		die "less than $passes passes ($1) were watched"
+}
+
+watched() { seepage -j ps | jq '[.[] | select(.state == "watch")] | length'; }
+
+# until_watched M: until as many are under watch; the watch of all passes then.
+until_watched() {
+	local i got
+	for ((i = 0; i < 60 && $(watched) < $1; i++)); do sleep 10; done
+	watch_passes
+	got=$(watched)
+	((got == $1)) || die "of $1 growing processes $got are under watch"
+}
+
+# Records, and what their dump cost.
+dump_cost() { "$top/build/tests/dumpbench" 3; }
+
+text_data() { size "$1" | awk 'NR == 2 { print $1 + $2 }'; }

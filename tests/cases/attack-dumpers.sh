@@ -1,0 +1,83 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# 500 threads of a plain user, at the lowest priority, ask without end. A leak is told,
+# no pass is more than one interval late, and a reader with rights waits at most 100 ms
+# longer for each part of an answer. A dump that its reader leaves unread does not keep the
+# module loaded. A user with more processes than fit its receive buffer gets each once.
+# vm: --smp 2 --mem 1024
+# takes: 90
+# timeout: 300
+. "$(dirname "$0")/lib.sh"
+crowd=1200 own=600 interval_ms=1000
+nobody=(setpriv --reuid 65534 --regid 65534 --clear-groups --bounding-set=-all)
+# Copies where every user can reach them; the checkout may be in a home directory.
+bin=$(mktemp -d /tmp/attack.XXXXXX)
+chmod 755 "$bin"
+install -m 755 "$top/build/tests/dumpers" "$top/build/tests/idle" "$(command -v seepage)" "$bin"
+slow=${SEEPAGE_SLOW:-1} tracing=/sys/kernel/tracing
+[[ -e $tracing/trace ]] || mount -t tracefs none $tracing
+
+fresh() {
+	load sample_interval_ms=$interval_ms suspect_interval_ms=$interval_ms policy=classic \
+		warmup_s=0 min_process_size_mb=1 alert_confidence=20 max_cpu_permille=1000
+}
+
+told() { seepage -j alerts | jq "select(.pid == $1)" | grep -q .; }
+
+# longest_gap: ms between two full passes that follow each other
+longest_gap() {
+	sed -n 's/^.* \([0-9.]*\): seepage_tick: full=1 .*/\1/p' "$tracing/trace" |
+		awk 'last && $1 - last > most { most = $1 - last } { last = $1 }
+			END { print int(1000 * most) }'
+}
+
+"$bin/idle" $crowd >/dev/null &
+crowd_parent=$!
+sleep $((2 * slow))
+fresh
+sleep $((3 * slow))
+
+read -r status_ms dump_ms < <("$bin/dumpers" ask 20)
+
+"${nobody[@]}" "$bin/dumpers" flood 500 $((30 * slow)) >flood.out &
+flood=$!
+wait_for 60 grep -qx ready flood.out
+echo >"$tracing/trace"
+echo 1 >"$tracing/events/seepage/seepage_tick/enable"
+"$bin/idle" 1 5000 >leak.out &
+leak_parent=$!
+read -r status_flooded dump_flooded < <("$bin/dumpers" ask 20)
+wait $flood
+echo 0 >"$tracing/events/seepage/seepage_tick/enable"
+read -r leak <leak.out
+told "$leak" || over+=" no-alert"
+disperse $leak_parent
+tail -n 1 flood.out
+within "longest time between two passes, ms" "$(longest_gap)" $((2 * interval_ms))
+within "status, ms (without: $status_ms)" $((status_flooded + 1)) $((status_ms + 101))
+within "part of a dump, ms (without: $dump_ms)" "$((dump_flooded + 1))" $((dump_ms + 101))
+
+# Unread, with an empty receive buffer and with a full one.
+"${nobody[@]}" "$bin/idle" $own >own.out &
+own_parent=$!
+wait_for 20 test -s own.out
+"${nobody[@]}" "$bin/dumpers" unread >unread.out &
+unread=$!
+wait_for 10 grep -qx ready unread.out
+begin=$(date +%s%N)
+rmmod seepage 2>/dev/null || over+=" rmmod-refused-while-a-dump-is-unread"
+echo "rmmod with an unread dump: $((($(date +%s%N) - begin) / 1000000)) ms"
+disperse $unread
+
+fresh
+sleep $((2 * slow))
+"${nobody[@]}" "$bin/seepage" -j ps >ps.json 2>ps.err || die "ps of a plain user: $(cat ps.err)"
+jq '.[].pid' ps.json | sort -n >got
+sort -n own.out | uniq -c >wanted
+grep -xFf own.out got | uniq -c | diff wanted - >lost || {
+	head -n 3 lost
+	over+=" own-processes-missing-or-twice"
+}
+echo "$(wc -l <own.out) processes of a plain user, $(wc -l <got) told"
+disperse $own_parent $crowd_parent
+[[ ! $over ]] || die "exceeded:$over"

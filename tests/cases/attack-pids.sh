@@ -1,0 +1,13 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# A plain user gets the pid of a process of root that has ended, and is told of its own
+# process only.
+# vm: --smp 2
+# takes: 60
+# timeout: 600
+. "$(dirname "$0")/lib.sh"
+
+load sample_interval_ms=200 suspect_interval_ms=200
+python3 "$top/tests/attack/reuse.py" "$(some 30)" >reused || die "$(grep -m 1 '^round' reused)"
+tail -n 1 reused
+[[ $(tail -n 1 reused) != "0 reused"* ]] || die "no pid was ever used again"

@@ -1,0 +1,86 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# Two programs grow at the same rate. One never uses its memory again, the other uses
+# all of it again and again. By growth alone both are leaks. While `watch` measures which
+# memory they use, only the first one is. Also: the limit of a nearly full cgroup is
+# reported as the limit that a process in it reaches first.
+# vm: --warp --mem 2048
+# takes: 110
+# timeout: 5400
+. "$(dirname "$0")/lib.sh"
+
+# Names of their own: what processes of one name hold together is not the matter.
+ln -s "$top/build/tests/warm" leaks
+ln -s "$top/build/tests/warm" works
+state() { seepage -j show "$1" | jq -r .state; }
+is_alert() { [[ $(state "$1") =~ ^(suspected|confirmed|runaway)$ ]]; }
+in_watch() { [[ $(state "$1") == watch ]]; }
+# gate PID NAME: passed, closed or none; points PID NAME
+gate() {
+	seepage -j explain "$1" | jq -r --arg g "$2" \
+		'[.gates[] | select(.gate == $g)][0] | if . then if .passed then "passed" else "closed" end else "none" end'
+}
+points() { seepage -j explain "$1" | jq -r --arg f "$2" '.score[$f] // "none"'; }
+is_closed() { [[ $(gate "$1" cold) == closed ]]; }
+is_cold() { [[ $(points "$1" cold) == 12 ]]; }
+begin() {
+	./leaks leak 1024 &
+	leak=$!
+	./works use 1024 &
+	use=$!
+}
+end() {
+	kill "$@"
+	wait "$@" 2>/dev/null || true
+}
+
+load suspect_interval_ms=1000
+# Nobody looks: both are accused, and nothing is said of what they use.
+seepage watch --no-cold >/dev/null &
+watch=$!
+begin
+wait_long 1200 is_alert "$leak"
+wait_long 1200 is_alert "$use"
+for pid in "$leak" "$use"; do
+	assert_eq "$(gate "$pid" cold)" none "--no-cold: gate cold of $pid"
+	assert_eq "$(points "$pid" pmc)" none "no counters: points of $pid for their misses"
+	assert_eq "$(seepage -j show "$pid" | jq -c '[.cold_permille, .cold_age_seconds]')" \
+		'[null,null]' "--no-cold: factors of $pid"
+	assert_eq "$(field .limit <(seepage -j show "$pid"))" ram "limit of $pid"
+	assert_eq "$(field .subject <(seepage -j show "$pid"))" memory "subject of $pid"
+done
+end "$watch" "$leak" "$use"
+echo "without a look: both alert"
+
+# The same with a look.
+seepage -j watch >watched &
+watch=$!
+begin
+wait_long 300 in_watch "$use"
+wait_long 300 is_closed "$use"
+wait_long 300 is_cold "$leak"
+wait_long 1200 is_alert "$leak"
+is_closed "$use" || die "$(seepage explain "$use")"
+in_watch "$use" || die "the working set is $(state "$use")"
+# For ten times as long as the other took nothing changes about that.
+for ((i = 0; i < 10; i++)); do
+	sleep 40
+	in_watch "$use" || die "the working set is $(state "$use") after $((40 * i)) s: $(seepage explain "$use")"
+	is_closed "$use" || die "the gate opened: $(seepage explain "$use")"
+done
+seepage explain "$leak"
+seepage explain "$use"
+read -r leak_cold use_cold < <(for pid in "$leak" "$use"; do
+	field .cold_permille <(seepage -j show "$pid")
+done | xargs)
+((leak_cold >= 950 && use_cold <= 50)) || die "cold: leak $leak_cold, use $use_cold permille"
+echo "cold permille: leak $leak_cold, working set $use_cold"
+end "$watch" "$leak"
+jq -e --argjson pid "$use" 'select(.pid == $pid)' watched >/dev/null && die "the working set raised an alert"
+jq -se --argjson pid "$leak" '[.[] | select(.pid == $pid) | .score.cold] | max == 12' watched >/dev/null ||
+	die "no alert of the leak has the factors: $(<watched)"
+
+# A reset forgets what was found.
+seepage reset history "$use"
+assert_eq "$(seepage -j show "$use" | jq -c '[.cold_permille, .cold_age_seconds]')" '[null,null]' "after a reset"
+end "$use"

@@ -1,0 +1,11 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# Eight dumpers, four writers and listeners at once; then the module is unloaded while
+# they run.
+# vm: --smp 2
+# takes: 25
+# timeout: 480
+. "$(dirname "$0")/lib.sh"
+. "$top/tests/netlink/case.sh"
+
+nltest 'stress*'

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: GPL-2.0
+"""completion/seepage.bash against what the programs list themselves."""
+import os
+import re
+import subprocess
+import unittest
+
+TOP = os.path.realpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../.."))
+PROGRAM = os.path.join(TOP, "build/ctl/seepage")
+COMPLETION = os.path.join(TOP, "completion/seepage.bash")
+GLOBAL = {"--json", "--pretty", "--help"}
+
+
+def seepage(*words, status=0):
+    p = subprocess.run([PROGRAM, *words], capture_output=True, text=True, check=False)
+    if p.returncode != status:
+        raise AssertionError(f"seepage {' '.join(words)}: status {p.returncode}: {p.stderr}")
+    return p.stdout + p.stderr
+
+
+def rows(text):
+    """The first words of the indented rows: commands, or options."""
+    return re.findall(r"^  ([a-z]+)\b", text, re.M)
+
+
+def options(command):
+    return set(re.findall(r"^  (?:-\w, )?(--[a-z-]+)", seepage(command, "--help"), re.M))
+
+
+def allowed(*words):
+    """The words that an error message names."""
+    text = seepage(*words, status=2).split("allowed ", 1)[1].split(" (seepage", 1)[0]
+    return re.split(r"[\s|]+", text.strip())
+
+
+def complete(*words):
+    """What is offered for the last of @words."""
+    script = 'source "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); ' \
+             '_seepage 2>/dev/null; printf "%s\\n" "${COMPREPLY[@]}"'
+    p = subprocess.run(["bash", "-c", script, "bash", COMPLETION, "seepage", *words],
+                       capture_output=True, text=True, check=True)
+    return p.stdout.split()
+
+
+@unittest.skipUnless(os.path.exists(PROGRAM), "needs build/ctl/seepage: make ctl")
+class Completion(unittest.TestCase):
+    def setUp(self):
+        self.core, self.tools = (rows(part) for part in seepage("help").split("\nTools", 1))
+
+    def test_commands_and_tools_are_those_of_help(self):
+        self.assertEqual(len(self.tools), 4)
+        self.assertEqual(complete(""), self.core + self.tools)
+        self.assertEqual(complete("help", ""), self.core + self.tools)
+        self.assertEqual(complete("-j", "sh"), ["show"])
+
+    def test_every_tool_is_built(self):
+        self.assertNotIn("not installed", seepage("help"))
+
+    def test_options_are_those_of_each_help(self):
+        for command in self.core + self.tools:
+            if command == "help":
+                continue
+            offered = {w for w in complete(command, "--") if w not in GLOBAL}
+            self.assertEqual(offered, options(command), command)
+            self.assertLessEqual(GLOBAL, set(complete(command, "--")))
+
+    def test_configuration_keys(self):
+        keys = allowed("replay", "--set", "no_such_key=1", "f")
+        self.assertIn("pmc_events", keys)
+        self.assertEqual(complete("get", ""), keys)
+        self.assertEqual(complete("set", ""), keys)
+        self.assertEqual(complete("replay", "--set", ""), [k + "=" for k in keys])
+
+    def test_states_and_policies(self):
+        self.assertEqual(complete("ps", "--state", ""), allowed("ps", "--state", "x"))
+        self.assertEqual(complete("watch", "--states", ""), allowed("ps", "--state", "x"))
+        self.assertEqual(complete("replay", "--policy", ""), allowed("replay", "--policy", "x", "f"))
+
+    def test_words_of_reset(self):
+        words = [w for w in allowed("reset", "x") if w.isalpha()]
+        self.assertEqual(complete("reset", ""), words)
+
+    def test_pids_and_files(self):
+        self.assertIn(str(os.getpid()), complete("show", ""))
+        self.assertEqual(complete("replay", ""), [])
+        self.assertEqual(complete("record", "-o", ""), [])

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * dumpers flood THREADS SECONDS: so many threads at the lowest priority (SCHED_IDLE) ask the
+ * module without end, in turn for a dump of all processes and for their own process. Prints
+ * "ready" when all run, then the numbers of dumps, of dumps refused as busy, and of answers
+ * about their own process.
+ *
+ * dumpers ask N: asks N times for the status and for a dump. Prints the time in ms that nine
+ * of ten waited at most: for the status, then for that part of the dump which took longest.
+ * The sum of the parts depends on the share of the CPU that others leave.
+ *
+ * dumpers unread: asks for a dump, prints "ready", and never reads the answer.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <linux/genetlink.h>
+#include <linux/netlink.h>
+#include <linux/seepage.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#define BUF	65536
+
+static atomic_ulong dumps, busy, answers;
+static atomic_uint running;
+static uint16_t family;
+
+static _Noreturn void die(const char *what)
+{
+	perror(what);
+	exit(1);
+}
+
+static uint64_t now_us(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000ULL + (uint64_t)t.tv_nsec / 1000;
+}
+
+static int connected(void)
+{
+	struct sockaddr_nl to = { .nl_family = AF_NETLINK };
+	int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_GENERIC);
+
+	if (fd < 0 || connect(fd, (void *)&to, sizeof(to)))
+		die("socket");
+	return fd;
+}
+
+struct request {
+	struct nlmsghdr nlh;
+	struct genlmsghdr g;
+	struct nlattr a;
+	char data[16];
+};
+
+/* One attribute, or none if @len is 0. */
+static void ask(int fd, uint16_t type, uint8_t cmd, uint16_t flags, uint16_t attr,
+		const void *data, uint16_t len)
+{
+	struct request r = {
+		.nlh = { .nlmsg_type = type, .nlmsg_flags = NLM_F_REQUEST | flags },
+		.g = { .cmd = cmd, .version = 1 },
+		.a = { .nla_len = (uint16_t)(NLA_HDRLEN + len), .nla_type = attr },
+	};
+
+	if (len)
+		memcpy(r.data, data, len);
+	r.nlh.nlmsg_len = NLMSG_LENGTH(GENL_HDRLEN) + (len ? NLA_ALIGN(r.a.nla_len) : 0);
+	if (send(fd, &r, r.nlh.nlmsg_len, 0) < 0)
+		die("send");
+}
+
+/*
+ * Reads to the end of the answer. *@wait: the longest wait for a part, us, since @begin.
+ * Returns 0 or -errno as the kernel said.
+ */
+static int answer_timed(int fd, char *buf, uint64_t begin, uint64_t *wait)
+{
+	*wait = 0;
+	for (;;) {
+		ssize_t n = recv(fd, buf, BUF, 0);
+		struct nlmsghdr *nlh = (void *)buf;
+		uint64_t now = now_us();
+
+		if (now - begin > *wait)
+			*wait = now - begin;
+		begin = now;
+		if (n < 0)
+			return -errno;
+		for (; NLMSG_OK(nlh, (size_t)n); nlh = NLMSG_NEXT(nlh, n)) {
+			if (nlh->nlmsg_type == NLMSG_ERROR || nlh->nlmsg_type == NLMSG_DONE)
+				return *(int *)NLMSG_DATA(nlh);
+			if (!(nlh->nlmsg_flags & NLM_F_MULTI))
+				return 0;
+		}
+	}
+}
+
+static int answer(int fd, char *buf)
+{
+	uint64_t wait;
+
+	return answer_timed(fd, buf, now_us(), &wait);
+}
+
+static void find_family(void)
+{
+	int fd = connected();
+	char buf[BUF];
+	struct nlattr *a = (void *)(buf + NLMSG_LENGTH(GENL_HDRLEN));
+
+	ask(fd, GENL_ID_CTRL, CTRL_CMD_GETFAMILY, 0, CTRL_ATTR_FAMILY_NAME, SEEPAGE_GENL_NAME,
+	    sizeof(SEEPAGE_GENL_NAME));
+	if (answer(fd, buf))
+		die(SEEPAGE_GENL_NAME);
+	/* the name and the id come first */
+	for (; a->nla_type != CTRL_ATTR_FAMILY_ID; a = (void *)((char *)a + NLA_ALIGN(a->nla_len)))
+		;
+	memcpy(&family, (char *)a + NLA_HDRLEN, sizeof(family));
+	close(fd);
+}
+
+/* ---- the flood ---- */
+
+static void *flood_one(void *odd)
+{
+	struct sched_param none = { 0 };
+	uint32_t pid = (uint32_t)getpid();
+	char *buf = malloc(BUF);
+	int fd = connected(), err;
+
+	if (sched_setscheduler(0, SCHED_IDLE, &none))
+		die("SCHED_IDLE");
+	running++;
+	for (;;) {
+		if (odd) {
+			ask(fd, family, SEEPAGE_CMD_GET_PROC, 0, SEEPAGE_A_PID, &pid, sizeof(pid));
+			answers += !answer(fd, buf);
+			continue;
+		}
+		ask(fd, family, SEEPAGE_CMD_GET_PROC, NLM_F_DUMP, 0, NULL, 0);
+		err = answer(fd, buf);
+		dumps += !err;
+		busy += err == -EBUSY;
+	}
+	return NULL;
+}
+
+static void flood(unsigned int threads, unsigned int seconds)
+{
+	pthread_attr_t small;
+	pthread_t t;
+
+	pthread_attr_init(&small);
+	pthread_attr_setstacksize(&small, 65536);
+	for (uintptr_t i = 0; i < threads; i++)
+		if (pthread_create(&t, &small, flood_one, (void *)(i & 1)))
+			die("pthread_create");
+	/* on a module that keeps them waiting some do not even begin */
+	for (int i = 0; i < 300 && running < threads; i++)
+		usleep(100000);
+	printf("ready\n");
+	fflush(stdout);
+	sleep(seconds);
+	printf("%u threads: %lu dumps, %lu refused as busy, %lu single answers\n", running, dumps,
+	       busy, answers);
+	fflush(stdout);
+	_exit(0);
+}
+
+/* ---- a reader with rights ---- */
+
+static int compare(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+static void measure(unsigned int n)
+{
+	uint64_t *took = calloc(2 * n, sizeof(*took));
+	char *buf = malloc(BUF);
+	int fd = connected();
+
+	for (unsigned int i = 0; i < 2 * n; i++) {
+		uint64_t begin = now_us();
+
+		if (i < n)
+			ask(fd, family, SEEPAGE_CMD_GET_STATUS, 0, 0, NULL, 0);
+		else
+			ask(fd, family, SEEPAGE_CMD_GET_PROC, NLM_F_DUMP, 0, NULL, 0);
+		if (answer_timed(fd, buf, begin, &took[i]))
+			die("ask");
+		usleep(50000);
+	}
+	qsort(took, n, sizeof(*took), compare);
+	qsort(took + n, n, sizeof(*took), compare);
+	printf("%lu %lu\n", (unsigned long)took[n * 9 / 10] / 1000,
+	       (unsigned long)took[n + n * 9 / 10] / 1000);
+}
+
+static void leave_unread(void)
+{
+	int fd = connected(), size = 1;
+
+	setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &size, sizeof(size));
+	ask(fd, family, SEEPAGE_CMD_GET_PROC, NLM_F_DUMP, 0, NULL, 0);
+	printf("ready\n");
+	fflush(stdout);
+	for (;;)
+		pause();
+}
+
+int main(int argc, char **argv)
+{
+	const char *what = argc > 1 ? argv[1] : "";
+
+	find_family();
+	if (!strcmp(what, "flood") && argc > 3)
+		flood((unsigned int)atoi(argv[2]), (unsigned int)atoi(argv[3]));
+	else if (!strcmp(what, "ask") && argc > 2)
+		measure((unsigned int)atoi(argv[2]));
+	else if (!strcmp(what, "unread"))
+		leave_unread();
+	else
+		return 2;
+	return 0;
+}

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * replay fails if the detector had no room for a gate or factor. Otherwise a comparison
+ * with the recorded verdict would not show it.
+ */
+#include "series/series.h"
+#include "tools.h"
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+/* Three full passes, then the process exits: four verdicts, one of them after its exit. */
+#define RECORDING	"seepage-series 1\nproc 7 born_ns=0 begun_ns=0\n"	\
+			"pass 1000 full 1000000\n7 a+100\n"			\
+			"pass 1000000000 full 1000000\n7 a+100\n"		\
+			"pass 1000000000 full 1000000\n7 a+100\n"		\
+			"gone 7\n"
+
+/* Of the verdicts that the detector makes: which ones overflow, and with what */
+static struct {
+	unsigned int feed, explain;	/* number of the call, from 1 on; 0: none */
+	bool factors;
+	unsigned int fed, explained;
+} fault;
+
+static char said[1024];
+
+void __real_seep_det_feed(struct seep_det *d, const struct seep_sample *s,
+			  const struct seep_conf *c, struct seep_verdict *v);
+void __real_seep_det_explain(const struct seep_det *d, const struct seep_sample *s,
+			     const struct seep_conf *c, struct seep_verdict *v);
+void __wrap_seep_det_feed(struct seep_det *d, const struct seep_sample *s,
+			  const struct seep_conf *c, struct seep_verdict *v);
+void __wrap_seep_det_explain(const struct seep_det *d, const struct seep_sample *s,
+			     const struct seep_conf *c, struct seep_verdict *v);
+
+/* Adds one more than there is room for, as a new gate without a new place would. */
+static void overflow(struct seep_verdict *v)
+{
+	unsigned int i;
+
+	for (i = 0; !fault.factors && i <= SEEP_MAX_GATES; i++)
+		seep_add_gate(v, SEEPAGE_GATE_SIZE, true, 0, 0);
+	for (i = 0; fault.factors && i <= SEEP_MAX_FACTORS; i++)
+		seep_add_factor(v, SEEPAGE_FACTOR_KIND, 1, 1, 0, 0);
+}
+
+void __wrap_seep_det_feed(struct seep_det *d, const struct seep_sample *s,
+			  const struct seep_conf *c, struct seep_verdict *v)
+{
+	__real_seep_det_feed(d, s, c, v);
+	if (++fault.fed == fault.feed)
+		overflow(v);
+	if (fault.explain)		/* an alert, so that the exit is one as well */
+		v->state = SEEPAGE_STATE_SUSPECTED;
+}
+
+void __wrap_seep_det_explain(const struct seep_det *d, const struct seep_sample *s,
+			     const struct seep_conf *c, struct seep_verdict *v)
+{
+	__real_seep_det_explain(d, s, c, v);
+	if (fault.explain && ++fault.explained == fault.explain)
+		overflow(v);
+}
+
+/* Replays RECORDING in a process of its own. Returns its status; @said: its stderr */
+static int replay(void)
+{
+	char path[64], *argv[] = { path, NULL };
+	struct ctx ctx = { .cmd = "replay" };
+	int err[2], fd, status;
+	size_t n = 0;
+	ssize_t len;
+	pid_t pid;
+
+	fd = memfd_create("recording", 0);
+	assert_int_equal(write(fd, RECORDING, strlen(RECORDING)), strlen(RECORDING));
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	assert_int_equal(pipe(err), 0);
+	fflush(NULL);
+	pid = fork();
+	if (!pid) {
+		int null = open("/dev/null", O_WRONLY);
+
+		if (dup2(err[1], STDERR_FILENO) < 0 || dup2(null, STDOUT_FILENO) < 0)
+			_exit(100);
+		out_init();
+		_exit(out_close(cmd_replay.run(&ctx, 1, argv)));
+	}
+	close(err[1]);
+	while (n < sizeof(said) - 1 && (len = read(err[0], said + n, sizeof(said) - 1 - n)) > 0)
+		n += (size_t)len;
+	said[n] = '\0';
+	close(err[0]);
+	close(fd);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFEXITED(status));
+	return WEXITSTATUS(status);
+}
+
+static void a_complete_verdict_is_no_error(void **state)
+{
+	(void)state;
+	memset(&fault, 0, sizeof(fault));
+	assert_int_equal(replay(), 0);
+	assert_non_null(strstr(said, "1 series, 3 samples"));
+	/* the alert at the exit is a verdict too, and a series of complete ones */
+	fault.explain = 1000;
+	assert_int_equal(replay(), 0);
+	assert_non_null(strstr(said, "1 series, 3 samples"));
+}
+
+static void a_dropped_gate_or_factor_is_an_error(void **state)
+{
+	(void)state;
+	memset(&fault, 0, sizeof(fault));
+	for (int i = 0; i < 2; i++) {
+		fault.factors = i;
+		fault.feed = 2;
+		assert_int_equal(replay(), 1);
+		assert_non_null(strstr(said, "line 6: series 7: the detector dropped a gate"));
+		assert_null(strstr(said, "3 samples"));
+	}
+}
+
+static void one_in_the_verdict_of_an_exit_is_an_error(void **state)
+{
+	(void)state;
+	memset(&fault, 0, sizeof(fault));
+	/* one call for each of the three alerts printed before the exit */
+	fault.explain = 4;
+	assert_int_equal(replay(), 1);
+	assert_non_null(strstr(said, "line 9: series 7: the detector dropped a gate"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_complete_verdict_is_no_error),
+		cmocka_unit_test(a_dropped_gate_or_factor_is_an_error),
+		cmocka_unit_test(one_in_the_verdict_of_an_exit_is_an_error),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The levels of the ladder: floors, spans and their packing. */
+#include "sim.h"
+
+struct ladder {			/* one series */
+	u32 epochs;
+	struct seep_clock clk[SEEP_SLOW_LEVELS];
+	struct seep_ladder s;
+	struct seep_level r[SEEP_SLOW_LEVELS];
+};
+
+static void ladder_init(struct ladder *l)
+{
+	memset(l, 0, sizeof(*l));
+	seep_clock_reset(l->clk, SEEP_SLOW_LEVELS, &l->epochs, 0);
+	seep_ladder_reset(&l->s, l->r, SEEP_SLOW_LEVELS, SEEP_STRICT);
+}
+
+static void ladder_push(struct ladder *l, u32 v, u32 t, u32 need)
+{
+	l->epochs++;
+	seep_clock_push(l->clk, SEEP_SLOW_LEVELS, l->epochs, t);
+	seep_ladder_push(&l->s, l->r, l->clk, SEEP_SLOW_LEVELS, l->epochs, v, need);
+}
+
+static u32 level_min(const struct ladder *l, u32 j, u32 i)
+{
+	return seep_floor(&l->r[j], l->epochs >> j, i);
+}
+
+/* What is taken at once at the start is the floor of no level. */
+static void test_start_is_no_floor(void **state)
+{
+	struct ladder l;
+
+	(void)state;
+	ladder_init(&l);
+	for (u32 i = 0; i < 64; i++)
+		ladder_push(&l, i ? 1000 + 100 * i : 1, (i + 1) * 100, 256);
+	for (u32 j = 1; j <= 3; j++)	/* begins half an epoch late, and is a floor from then on */
+		assert_int_equal(seep_floor_unpack(l.r[j].run_v0), 1000 + (100U << (j - 1)));
+}
+
+static void test_levels_keep_minima(void **state)
+{
+	struct ladder l;
+	u32 i;
+
+	(void)state;
+	ladder_init(&l);
+	for (i = 0; i < 64; i++)	/* 100 99 102 101 104 103 ... */
+		ladder_push(&l, 100 + (i ^ 1), i * 100, 1);
+	assert_int_equal(level_min(&l, 0, 0), 100 + 62);
+	assert_int_equal(level_min(&l, 1, 0), 100 + 62);
+	assert_int_equal(level_min(&l, 2, 0), 100 + 60);
+	assert_int_equal(level_min(&l, 3, 0), 100 + 56);
+	/* 800, but the first push was at once */
+	assert_in_range(seep_epoch(&l.clk[3], seep_known(l.epochs, 3)), 787, 800);
+	assert_int_equal(l.s.runs & 1, 0);	/* falls at every other step */
+	assert_int_equal(l.s.runs >> 1 & 7, 7);	/* floors of pairs rise */
+	assert_int_equal(seep_known(l.epochs, 4), 4);
+	assert_int_equal(level_min(&l, 4, 4), 0);
+}
+
+/* The packed floor: exact where it can be, never above, and in order. */
+static void test_packed_floors_keep_their_order(void **state)
+{
+	u32 v, step;
+	u16 last = 0;
+
+	(void)state;
+	for (v = 0; v < 4096; v++)
+		assert_int_equal(seep_floor_unpack(seep_floor_pack(v)), v);
+	for (v = 4096, step = 1; v < 0xfff00000U; v += step, step = v / 3000) {
+		u16 code = seep_floor_pack(v);
+		u32 back = seep_floor_unpack(code);
+
+		assert_true(code >= last);
+		assert_true(back <= v && v - back <= v / 2048);
+		assert_int_equal(seep_floor_pack(back), code);
+		last = code;
+	}
+	assert_true(seep_floor_unpack(seep_floor_pack(~0U)) > 0xffe00000U);
+}
+
+/* A late pass makes an epoch longer: the window grows by that, and forgets it. */
+static void test_span_is_of_the_epochs_there_were(void **state)
+{
+	struct ladder l;
+	u32 i, t = 0;
+
+	(void)state;
+	ladder_init(&l);
+	for (i = 1; i <= 7; i++)
+		ladder_push(&l, i * 10, t += 100, 1);
+	assert_int_equal(seep_span(&l.clk[0], 7), 600);
+	ladder_push(&l, 80, t += 700, 1);
+	assert_int_equal(l.clk[0].sum, 1400);
+	assert_true(l.r[0].run);
+	/* 100; not seven times the last epoch before now */
+	assert_in_range(l.r[0].run_t0, 100, 200);
+	for (i = 9; i < 60; i++)
+		ladder_push(&l, i * 10, t += 100, 1);
+	assert_in_range(seep_span(&l.clk[0], 60), 700, 710);
+}
+
+static void test_one_equal_step_is_allowed_two_are_not(void **state)
+{
+	static const u32 one[] = { 1, 2, 3, 3, 5, 6, 7, 8 }, two[] = { 1, 2, 3, 3, 5, 5, 7, 8 };
+	struct ladder l;
+	u32 i;
+
+	(void)state;
+	ladder_init(&l);
+	for (i = 0; i < 8; i++)
+		ladder_push(&l, one[i], i * 10, 1);
+	assert_int_equal(l.s.runs, 1);
+	ladder_init(&l);
+	for (i = 0; i < 8; i++)
+		ladder_push(&l, two[i], i * 10, 1);
+	assert_int_equal(l.s.runs, 0);
+}
+
+/* All that can be seen of the levels; what the ring holds beyond it cannot. */
+static void assert_ladders_equal(const struct ladder *a, const struct ladder *b)
+{
+	assert_int_equal(a->s.runs, b->s.runs);
+	for (u32 j = 0; j < SEEP_SLOW_LEVELS; j++) {
+		for (u32 i = 0; i < SEEP_MINIMA; i++)
+			assert_int_equal(level_min(a, j, i), level_min(b, j, i));
+		assert_int_equal(a->r[j].run, b->r[j].run);
+		assert_int_equal(a->r[j].strict, b->r[j].strict);
+		assert_int_equal(a->r[j].run_t0, b->r[j].run_t0);
+		assert_int_equal(a->r[j].run_t1, b->r[j].run_t1);
+		assert_int_equal(a->r[j].run_v0, b->r[j].run_v0);
+	}
+}
+
+/* Flat, one step, flat again, a leak, one dip, flat. */
+static u32 mostly_flat(u32 i)
+{
+	return i < 300 ? 100 : i < 900 ? 200 : i < 1100 ? 200 + i - 900 : i == 1500 ? 399 : 400;
+}
+
+static void test_short_cut_of_flat_levels_changes_nothing(void **state)
+{
+	u32 i, short_cuts = 0, runs = 0;
+	struct ladder a, b;
+
+	(void)state;
+	ladder_init(&a);
+	ladder_init(&b);
+	for (i = 0; i < 3000; i++) {
+		u32 v = mostly_flat(i), t = i * 100 + i % 3;
+
+		b.s.same = 0;
+		if (i && v == mostly_flat(i - 1) &&
+		    seep_ladder_still(&a.s, SEEP_SLOW_LEVELS, a.epochs + 1)) {
+			seep_clock_still(a.clk, ++a.epochs, t);
+			short_cuts++;
+		} else {
+			ladder_push(&a, v, t, 4);
+		}
+		ladder_push(&b, v, t, 4);
+		assert_memory_equal(a.clk, b.clk, sizeof(a.clk));
+		assert_ladders_equal(&a, &b);
+		runs |= a.s.runs;
+	}
+	assert_in_range(short_cuts, 1500, 2900);
+	assert_int_equal(runs & 15, 15);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_start_is_no_floor),
+		cmocka_unit_test(test_levels_keep_minima),
+		cmocka_unit_test(test_packed_floors_keep_their_order),
+		cmocka_unit_test(test_span_is_of_the_epochs_there_were),
+		cmocka_unit_test(test_one_equal_step_is_allowed_two_are_not),
+		cmocka_unit_test(test_short_cut_of_flat_levels_changes_nothing),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
