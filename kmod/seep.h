@@ -60,7 +60,7 @@ struct seep_rec {
 	u64 seen_ns;			/* CLOCK_MONOTONIC: faults are counted since then */
 	/* CLOCK_MONOTONIC of fork or exec; WRITE_ONCE() in seep_tab_exec(), irqs off */
 	u64 born_ns;
-	kuid_t charged;			/* user whose share it takes of what is bounded */
+	kuid_t charged;			/* user that its part of what is bounded counts for */
 	char comm[TASK_COMM_LEN];	/* this and creds: as last seen; table mutex */
 	struct seep_creds {
 		kuid_t uid;		/* real uid */
