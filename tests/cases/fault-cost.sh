@@ -13,8 +13,9 @@
 
 row() { awk -v n="$1" -v c="$2" -v b="$base" 'BEGIN { printf "%-34s %8.1f  +%.1f\n", n, c, c - b }'; }
 
-# A turn of two processes on one CPU, which is a context switch and a fault.
-in_turn() { "$top/build/tests/pingpong" 10000 5 touch; }
+# A turn of two processes on one CPU, which is a context switch and a fault. The fault reads: to
+# find a page costs tens of instructions more or less from load to load.
+in_turn() { "$top/build/tests/pingpong" 10000 5 look; }
 least() { sort -g "$1" | head -n 1; }
 
 near() { awk -v a="$1" -v b="$2" 'BEGIN { exit !(a - b < 3 && b - a < 3) }'; }

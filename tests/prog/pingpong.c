@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * pingpong [TURNS [ROUNDS [touch]]]: two processes on one CPU pass a byte back and forth through
- * two pipes. Prints the nanoseconds of one turn, which is one context switch, the minimum of
- * several rounds. With touch each process also faults in a fresh page at each turn.
+ * pingpong [TURNS [ROUNDS [touch|look]]]: two processes on one CPU pass a byte back and forth
+ * through two pipes. Prints the nanoseconds of one turn, which is one context switch, the minimum
+ * of several rounds. With touch each process also faults in a fresh page at each turn; with look
+ * it only reads there, for which the kernel need not find and clear a page.
  */
 #define _GNU_SOURCE
 #include <sched.h>
@@ -31,13 +32,15 @@ static _Noreturn void die(const char *what)
 }
 
 /* One side's turns: to is written, then from is read, or the other way round. */
-static void turns(size_t n, int to, int from, int first, char *page)
+static void turns(size_t n, int to, int from, int first, volatile char *page, int look)
 {
 	char c = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		if (page)
-			((volatile char *)page)[i * 4096] = 1;
+		if (page && look)
+			(void)page[i * 4096];
+		else if (page)
+			page[i * 4096] = 1;
 		if (first && write(to, &c, 1) != 1)
 			die("write");
 		if (read(from, &c, 1) != 1)
@@ -58,19 +61,19 @@ static char *pages(size_t n)
 	return p;
 }
 
-static void side(size_t n, int rounds, int to, int from, int first, int touch)
+static void side(size_t n, int rounds, int to, int from, int first, int touch, int look)
 {
 	double least = 1e18;
 
 	for (int i = 0; i < rounds; i++) {
-		char *p = touch ? pages(n) : NULL;
+		char *p = touch || look ? pages(n) : NULL;
 		uint64_t begin;
 		double d;
 
 		/* so that neither mmap nor munmap is counted */
-		turns(2, to, from, first, NULL);
+		turns(2, to, from, first, NULL, 0);
 		begin = now_ns();
-		turns(n, to, from, first, p);
+		turns(n, to, from, first, p, look);
 		d = (double)(now_ns() - begin) / (double)n / 2;
 		if (d < least)
 			least = d;
@@ -86,6 +89,7 @@ int main(int argc, char **argv)
 	size_t n = argc > 1 ? strtoul(argv[1], NULL, 0) : 10000;
 	int rounds = argc > 2 ? atoi(argv[2]) : 5;
 	int touch = argc > 3 && !strcmp(argv[3], "touch");
+	int look = argc > 3 && !strcmp(argv[3], "look");
 	int a[2], b[2];
 	cpu_set_t one;
 	pid_t pid;
@@ -99,9 +103,9 @@ int main(int argc, char **argv)
 		die("fork");
 	if (!pid) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		side(n, rounds, b[1], a[0], 0, touch);
+		side(n, rounds, b[1], a[0], 0, touch, look);
 		_exit(0);
 	}
-	side(n, rounds, a[1], b[0], 1, touch);
+	side(n, rounds, a[1], b[0], 1, touch, look);
 	return 0;
 }
