@@ -20,6 +20,8 @@
 #define SCALE_STRIDE	0x20000ULL
 #define SCALE_HEAP	(SCALE_ARENA + SCALE_CPUS * SCALE_STRIDE)
 #define SCALE_END	(SCALE_ARENA + 0x200000000ULL)
+#define SCALE_MMS	0x20000ULL	/* below the end, for the mm of a process each */
+#define SCALE_MM_BYTES	2496ULL
 
 #define SCALE_MAGIC	0x5ca1e
 

@@ -14,6 +14,7 @@ size_t strnlen(const char *s, size_t most);
 int strcmp(const char *a, const char *b);
 int strncmp(const char *a, const char *b, size_t n);
 char *strchr(const char *s, int c);
+size_t strcspn(const char *s, const char *reject);
 void *memchr(const void *s, int c, size_t n);
 int memcmp(const void *a, const void *b, size_t n);
 long strscpy(char *to, const char *from, size_t size);
@@ -60,6 +61,15 @@ char *strchr(const char *s, int c)
 		if (!*s)
 			return NULL;
 	return (char *)s;
+}
+
+size_t strcspn(const char *s, const char *reject)
+{
+	size_t n = 0;
+
+	while (s[n] && !strchr(reject, s[n]))
+		n++;
+	return n;
 }
 
 void *memchr(const void *s, int c, size_t n)

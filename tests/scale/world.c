@@ -14,6 +14,7 @@
 #include <linux/cpu.h>
 #include <linux/cred.h>
 #include <linux/debugfs.h>
+#include <linux/idr.h>
 #include <linux/irq_work.h>
 #include <linux/kernfs.h>
 #include <linux/kernel.h>
@@ -60,6 +61,7 @@ unsigned long __per_cpu_offset[NR_CPUS];
 struct cpumask __cpu_possible_mask, __cpu_online_mask;
 unsigned int nr_cpu_ids;
 unsigned int nr_online_nodes = 1;
+atomic_t __num_online_cpus;
 struct cpuinfo_x86 boot_cpu_data;
 struct paravirt_patch_template pv_ops;
 
@@ -83,6 +85,7 @@ static void start_cpus(unsigned int cpus)
 	if (__stop_scale_percpu - __start_scale_percpu > SCALE_STRIDE)
 		k_die("the module's per-CPU data is larger than SCALE_STRIDE");
 	nr_cpu_ids = cpus;
+	atomic_set(&__num_online_cpus, cpus);
 	for (cpu = 0; cpu < cpus; cpu++) {
 		__per_cpu_offset[cpu] = base_of(cpu);
 		memcpy(__start_scale_percpu + base_of(cpu), __start_scale_percpu,
@@ -96,6 +99,23 @@ static void start_cpus(unsigned int cpus)
 		cpumask_set_cpu(cpu, &__cpu_online_mask);
 	}
 	run_on(0);
+}
+
+void __percpu *__alloc_percpu(size_t size, size_t align)
+{
+	extern char __start_scale_percpu[], __stop_scale_percpu[];
+	static size_t used;
+
+	if (!used)
+		used = __stop_scale_percpu - __start_scale_percpu;
+	used = ALIGN(used, align) + size;
+	if (used > SCALE_STRIDE)
+		k_die("the module's per-CPU data is larger than SCALE_STRIDE");
+	return (void __percpu *)(__start_scale_percpu + used - size);
+}
+
+void free_percpu(void __percpu *p)
+{
 }
 
 int smp_call_function_single(int cpu, smp_call_func_t func, void *info, int wait)
@@ -211,7 +231,7 @@ static void *carve(size_t size, size_t align)
 {
 	brk = ALIGN(brk, align);
 	brk += size;
-	if (brk > SCALE_END)
+	if (brk > SCALE_END - SCALE_MMS * SCALE_MM_BYTES)
 		k_die("the arena is full");
 	return (void *)(brk - size);
 }
@@ -321,6 +341,11 @@ void kfree(const void *p)
 }
 
 void *kmalloc_trace(struct kmem_cache *c, gfp_t flags, size_t size)
+{
+	return __kmalloc(size, flags);
+}
+
+void *kmalloc_large(size_t size, gfp_t flags)
 {
 	return __kmalloc(size, flags);
 }
@@ -435,7 +460,9 @@ void __init_swait_queue_head(struct swait_queue_head *q, const char *name,
 {
 }
 
-static u64 now = NSEC_PER_SEC * 1000;
+#define START_NS (NSEC_PER_SEC * 1000)
+static u64 now = START_NS;
+unsigned long volatile __cacheline_aligned_in_smp jiffies = START_NS / TICK_NSEC;
 
 u64 w_now(void)
 {
@@ -465,6 +492,11 @@ u64 sched_clock_cpu(int cpu)
 unsigned long nsecs_to_jiffies(u64 n)
 {
 	return n / TICK_NSEC;
+}
+
+unsigned long __msecs_to_jiffies(const unsigned int ms)
+{
+	return DIV_ROUND_UP(ms, MSEC_PER_SEC / HZ);
 }
 
 u64 get_random_u64(void)
@@ -527,6 +559,17 @@ unsigned long __standin _find_next_bit(const unsigned long *bits, unsigned long 
 unsigned long __standin _find_first_bit(const unsigned long *bits, unsigned long n)
 {
 	return _find_next_bit(bits, n, 0);
+}
+
+unsigned int __standin __bitmap_weight(const unsigned long *bits, unsigned int n)
+{
+	unsigned int i, sum = 0;
+
+	for (i = 0; i < n / BITS_PER_LONG; i++)
+		sum += __builtin_popcountl(bits[i]);
+	if (n % BITS_PER_LONG)
+		sum += __builtin_popcountl(bits[i] & BITMAP_LAST_WORD_MASK(n));
+	return sum;
 }
 
 /* ---- works ---- */
@@ -613,6 +656,7 @@ static struct queued *next_work(void)
 void w_sleep(void)
 {
 	now = max(now, next_work()->due);
+	jiffies = now / TICK_NSEC;
 }
 
 static struct task_struct worker;
@@ -649,9 +693,88 @@ static struct css_set css_set = { .dfl_cgrp = &cgroup };
 struct w_process {
 	struct task_struct task;
 	struct signal_struct signal ____cacheline_aligned;
+	struct mm_struct *mm;
 	struct pid pid ____cacheline_aligned;
-	struct mm_struct mm ____cacheline_aligned;	/* last: a flexible array follows */
+	struct upid number[2];		/* pid.numbers, a flexible array in some kernels */
 };
+
+/*
+ * Memory for a mm, in no order, as from a slab of the kernel after a while. The length of the
+ * module's hash chains depends on these addresses, so they depend on nothing else.
+ */
+static struct mm_struct *next_mm(void)
+{
+	static u32 n;
+	u32 slot = n++ & (SCALE_MMS - 1);
+
+	/* each step maps 17 bits one to one */
+	BUILD_BUG_ON(SCALE_MMS != 1 << 17);
+	BUILD_BUG_ON(sizeof(struct mm_struct) + sizeof(struct cpumask) > SCALE_MM_BYTES);
+	slot = (slot * 0x9e3b5 + 77) & (SCALE_MMS - 1);
+	slot ^= slot >> 9;
+	slot = slot * 0x85eb5 & (SCALE_MMS - 1);
+	slot ^= slot >> 7;
+	if (n > SCALE_MMS)
+		k_die("more processes than SCALE_MMS");
+	return (void *)(SCALE_END - (slot + 1) * SCALE_MM_BYTES);
+}
+
+/*
+ * pid number -> struct pid, instead of init_pid_ns.idr: a tree of three levels with 64 slots
+ * a node, as the kernel's becomes with 100 000 processes.
+ */
+struct pid_node {
+	void *slot[64];
+};
+
+static struct pid_node pids;
+
+static void add_pid(int nr, struct pid *pid)
+{
+	void **slot = &pids.slot[nr >> 12];
+
+	if (!*slot)
+		*slot = carve(sizeof(struct pid_node), L1_CACHE_BYTES);
+	slot = &((struct pid_node *)*slot)->slot[nr >> 6 & 63];
+	if (!*slot)
+		*slot = carve(sizeof(struct pid_node), L1_CACHE_BYTES);
+	((struct pid_node *)*slot)->slot[nr & 63] = pid;
+}
+
+struct pid __standin *find_pid_ns(int nr, struct pid_namespace *ns)
+{
+	const struct pid_node *node = nr >> 18 ? NULL : pids.slot[nr >> 12];
+
+	node = node ? node->slot[nr >> 6 & 63] : NULL;
+	return node ? node->slot[nr & 63] : NULL;
+}
+
+/* From the root down each time; where a node is missing, on to what follows it. */
+void __standin *idr_get_next(struct idr *idr, int *next)
+{
+	const struct pid_node *node;
+	int nr = *next;
+
+	while (nr < 1 << 18) {
+		node = pids.slot[nr >> 12];
+		if (!node) {
+			nr = ((nr >> 12) + 1) << 12;
+			continue;
+		}
+		node = node->slot[nr >> 6 & 63];
+		if (!node) {
+			nr = ((nr >> 6) + 1) << 6;
+			continue;
+		}
+		do {
+			if (node->slot[nr & 63]) {
+				*next = nr;
+				return node->slot[nr & 63];
+			}
+		} while (++nr & 63);
+	}
+	return NULL;
+}
 
 static void start_processes(void)
 {
@@ -671,12 +794,13 @@ struct w_process *w_fork(const char *comm)
 	struct task_struct *t = &p->task;
 	int i;
 
-	atomic_set(&p->mm.mm_users, 1);
-	atomic_set(&p->mm.mm_count, 1);
-	p->mm.total_vm = 5000;
-	atomic_long_set(&p->mm.pgtables_bytes, 16 * PAGE_SIZE);
-	atomic_long_set(&p->mm.rss_stat.count[MM_ANONPAGES], 600);
-	atomic_long_set(&p->mm.rss_stat.count[MM_FILEPAGES], 400);
+	p->mm = next_mm();
+	atomic_set(&p->mm->mm_users, 1);
+	atomic_set(&p->mm->mm_count, 1);
+	p->mm->total_vm = 5000;
+	atomic_long_set(&p->mm->pgtables_bytes, 16 * PAGE_SIZE);
+	atomic_long_set(&p->mm->rss_stat.count[MM_ANONPAGES], 600);
+	atomic_long_set(&p->mm->rss_stat.count[MM_FILEPAGES], 400);
 	for (i = 0; i < RLIM_NLIMITS; i++)
 		p->signal.rlim[i].rlim_cur = RLIM_INFINITY;
 	p->signal.nr_threads = 1;
@@ -686,8 +810,9 @@ struct w_process *w_fork(const char *comm)
 	p->pid.numbers[0].nr = ++last_pid;
 	p->pid.numbers[0].ns = &init_pid_ns;
 	p->signal.pids[PIDTYPE_TGID] = &p->pid;
+	add_pid(last_pid, &p->pid);
 
-	t->mm = &p->mm;
+	t->mm = p->mm;
 	t->pid = last_pid;
 	t->tgid = last_pid;
 	t->group_leader = t;
@@ -811,7 +936,7 @@ static void fault(u32 cpu, const struct w_process *p, fault_probe probe)
 	if (this_cpu_read(current_task) != &p->task)
 		this_cpu_write(current_task, (struct task_struct *)&p->task);
 	/* a page comes and one goes: the counters are written, and have the same value */
-	atomic_long_add(0, (atomic_long_t *)&p->mm.rss_stat.count[MM_ANONPAGES]);
+	atomic_long_add(0, (atomic_long_t *)&p->mm->rss_stat.count[MM_ANONPAGES]);
 	probe(attached[AT_FAULT_USER].data, 0x7f0000000000, &regs, X86_PF_WRITE | X86_PF_USER);
 }
 
@@ -937,6 +1062,17 @@ int genl_register_family(struct genl_family *family)
 int genl_unregister_family(const struct genl_family *family)
 {
 	return 0;
+}
+
+/* A message that the module keeps for bad times; nobody listens, so none is written. */
+struct sk_buff *__alloc_skb(unsigned int size, gfp_t flags, int how, int node)
+{
+	return __kmalloc(sizeof(struct sk_buff) + size, flags);
+}
+
+void kfree_skb_reason(struct sk_buff *skb, enum skb_drop_reason reason)
+{
+	kfree(skb);
 }
 
 int netlink_has_listeners(struct sock *sk, unsigned int group)
