@@ -98,6 +98,10 @@ fuzz:
 bench:
 	+@tests/bench/run
 
+## scale: what a machine of 256 CPUs and 100 000 processes sees, simulated (two minutes)
+scale:
+	+@tests/scale/run
+
 ## accuracy: what the detector finds and misses, beside its peers; CASES="A B", HALF=
 accuracy:
 	@scripts/setup build
@@ -203,4 +207,4 @@ help:
 	@sed -n 's/^## /  /p' $(MAKEFILE_LIST)
 
 .PHONY: appliance ynl house circle pmu-events corpus corpus-seeds fuzz bench accuracy storm matrix debug-kernels stress all kmod ctl progs demo test check fresh-test install dkms-install deb uninstall clean help
-.PHONY: deps quick results
+.PHONY: deps quick results scale

@@ -8,7 +8,11 @@ and written to JSON. Exits with 1 if a budget is exceeded, a figure that has a
 budget is missing, or a peer has neither figure nor reason.
 """
 import json
+import os
 import sys
+
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "scale"))
+import budgets  # noqa: E402, of a large machine
 
 CLOCK = "guest instructions (not cycles), 1 ns of the counting clock each"
 ALL = 8192
@@ -191,6 +195,7 @@ def collect(figures, reasons):
         section: {key: limit_of(board, section, limit) for key, _, limit in rows
                   if limit is not None}
         for section, _, rows in SECTIONS}
+    board["scale"] = budgets.rows_of(figures)
     board["reasons"] = reasons
     return board
 
@@ -257,6 +262,8 @@ def main():
         json.dump(board, out, indent=1)
         out.write("\n")
     wrong = show(board)
+    print()
+    wrong += budgets.show(board["scale"])
     show_curves(board)
     for text in wrong:
         print(f"\nbench: FAILED: {text}")
