@@ -89,11 +89,6 @@ debug-kernels:
 stress:
 	+@tests/stress/run --kernel $(LAB_KERNEL) $(if $(SEED),--seed $(SEED)) $(if $(ROUNDS),--rounds $(ROUNDS))
 
-## selftests: the kernel's selftests of memory management for the stress suite; build/selftests/
-selftests:
-	@scripts/setup build
-	@tests/stress/build-selftests
-
 ## lockdown: the core cases on a kernel that is locked down, on both levels; LAB_KERNEL=
 lockdown:
 	@tests/lockdown --kernel $(LAB_KERNEL)
@@ -212,4 +207,4 @@ help:
 	@sed -n 's/^## /  /p' $(MAKEFILE_LIST)
 
 .PHONY: appliance ynl house circle pmu-events corpus corpus-seeds fuzz bench accuracy storm matrix debug-kernels stress all kmod ctl progs demo test check fresh-test install dkms-install deb uninstall clean help
-.PHONY: deps quick results lockdown selftests
+.PHONY: deps quick results lockdown
