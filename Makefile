@@ -89,6 +89,10 @@ debug-kernels:
 stress:
 	+@tests/stress/run --kernel $(LAB_KERNEL) $(if $(SEED),--seed $(SEED)) $(if $(ROUNDS),--rounds $(ROUNDS))
 
+## lockdown: the core cases on a kernel that is locked down, on both levels; LAB_KERNEL=
+lockdown:
+	@tests/lockdown --kernel $(LAB_KERNEL)
+
 ## fuzz: parsers, detector and netlink; SECONDS= (600, for all), SEED=, LAB_KERNEL=
 SECONDS ?= 600
 fuzz:
@@ -207,4 +211,4 @@ help:
 	@sed -n 's/^## /  /p' $(MAKEFILE_LIST)
 
 .PHONY: appliance ynl house circle pmu-events corpus corpus-seeds fuzz bench accuracy storm matrix debug-kernels stress all kmod ctl progs demo test check fresh-test install dkms-install deb uninstall clean help
-.PHONY: deps quick results scale
+.PHONY: deps quick results scale lockdown

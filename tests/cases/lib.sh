@@ -92,6 +92,14 @@ within() {
 	printf '%-42s %9d  limit %9d  %s\n' "$1" "$2" "$3" "$verdict"
 }
 
+# lockdown_level: none, integrity or confidentiality; none where the kernel has no lockdown.
+lockdown_level() {
+	local words='[none]'
+	! [[ -e /sys/kernel/security/lockdown ]] || read -r words </sys/kernel/security/lockdown
+	[[ $words =~ \[([a-z]+)\] ]] || die "lockdown: '$words'"
+	echo "${BASH_REMATCH[1]}"
+}
+
 # load [PARAMETER=VALUE...]: loads the module anew, with these parameters.
 load() {
 	unload

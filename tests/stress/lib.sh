@@ -39,6 +39,53 @@ end_storm() {
 	pkill -KILL -x churn || true
 }
 
+# readers: asks for all that is told, in every way, without end. end_readers sets answers, what
+# was answered how often. After "readers strict" a request without an answer fails the stage;
+# "readers patient" is for a module that comes and goes.
+readers() {
+	local strict=$1
+	[[ $strict == strict ]] || strict=''
+	reading=()
+	read_by ps seepage -j ps
+	read_by status seepage status
+	read_by debugfs cat /sys/kernel/debug/seepage/{status,processes,alerts,config,counters}
+	read_by dump "$top/build/tests/dumpers" ask 3
+}
+
+read_by() {
+	local name=$1
+	shift
+	: >"answered.$name"
+	: >"refused.$name"
+	(
+		trap - ERR
+		while [[ ! -e stop_readers ]]; do
+			if "$@" >/dev/null 2>"error.$name"; then
+				echo >>"answered.$name"
+			else
+				[[ ! $strict ]] || tail -n 1 "error.$name" >>"refused.$name"
+				sleep 0.01
+			fi
+		done
+	) &
+	reading+=("$name:$!")
+}
+
+end_readers() {
+	local reader n name
+	touch stop_readers
+	answers=''
+	for reader in "${reading[@]}"; do
+		name=${reader%:*}
+		wait "${reader#*:}" || true
+		[[ ! -s refused.$name ]] || die "$name had no answer: $(head -n 1 "refused.$name")"
+		n=$(wc -l <"answered.$name")
+		((n > 0)) || die "$name was never answered"
+		answers+="${answers:+, }$name $n"
+	done
+	rm stop_readers
+}
+
 status() { seepage -j status | field "$1"; }
 ticks_at_least() { (($(status .ticks) >= $1)); }
 
