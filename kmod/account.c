@@ -23,6 +23,7 @@
 
 DEFINE_PER_CPU(struct seep_acc, seep_acc) = {
 	.mm = SEEP_NO_MM,
+	.refused = SEEP_NO_MM,
 	.slot = { { .mm = SEEP_NO_MM }, { .mm = SEEP_NO_MM } },
 };
 
@@ -75,29 +76,40 @@ static __always_inline struct seep_slot *other_slot(struct seep_acc *acc)
 	return acc->at ? &acc->slot[0] : &acc->slot[1];
 }
 
+/* Count a fault of the mm in the slot that is not in use, which is in use from now on. */
+static __always_inline void count_in_other(struct seep_acc *acc, struct mm_struct *mm,
+					   unsigned long kind)
+{
+	acc->at ^= SEEP_F_NR;
+	acc->n[acc->at + kind]++;
+	/*
+	 * n and at before mm: a nested fault on this CPU increments n as soon as it sees
+	 * mm. n, and cpus and rec of take_slot(), also before the counters of current->mm,
+	 * which include the page of this fault later: pairs with smp_rmb() in
+	 * seep_account_fold_and().
+	 */
+	smp_wmb();
+	WRITE_ONCE(acc->mm, mm);
+}
+
 /*
- * The mm is in neither slot: give it the one that is not in use. Not inlined: without it
- * fewer registers are saved. Return: false: the fault was counted in another way.
+ * The mm is in neither slot: give it the one that is not in use, if it has a record. Not
+ * inlined and called last: seep_account_slow() then saves no registers.
  */
-static noinline bool take_slot(struct seep_acc *acc, struct mm_struct *mm)
+static noinline void take_slot(struct seep_acc *acc, struct mm_struct *mm, unsigned long kind)
 {
 	struct seep_slot *slot;
 	struct seep_rec *rec;
 
 	if (!mm) {
 		seep_count(FAULTS_NO_MM);
-		return false;
-	}
-	if (mm == acc->refused && acc->changes == READ_ONCE(seep_tab_changes)) {
-		this_cpu_inc(seep_counters.n[acc->why]);
-		seep_count(FAULTS_UNTRACKED);
-		return false;
+		return;
 	}
 	/* The record stays: mm lives as long as current runs in it. */
 	rec = seep_tab_find(mm) ?: seep_tab_get(mm);
 	if (!rec) {
 		seep_count(FAULTS_UNTRACKED);
-		return false;
+		return;
 	}
 	seep_busy_begin();
 	WRITE_ONCE(acc->mm, SEEP_NO_MM);
@@ -110,7 +122,7 @@ static noinline bool take_slot(struct seep_acc *acc, struct mm_struct *mm)
 	WRITE_ONCE(slot->rec, rec);
 	seep_pmu_seen(rec);
 	seep_busy_end();
-	return true;
+	count_in_other(acc, mm, kind);
 }
 
 /**
@@ -136,18 +148,15 @@ void seep_account_slow(struct mm_struct *mm, unsigned long kind)
 		seep_count(FAULTS_NESTED);
 		return;
 	}
-	if (other_slot(acc)->mm != mm && !take_slot(acc, mm))
-		return;
-	acc->at ^= SEEP_F_NR;
-	acc->n[acc->at + kind]++;
-	/*
-	 * n and at before mm: a nested fault on this CPU increments n as soon as it sees
-	 * mm. n, and cpus and rec of take_slot(), also before the counters of current->mm,
-	 * which include the page of this fault later: pairs with smp_rmb() in
-	 * seep_account_fold_and().
-	 */
-	smp_wmb();
-	WRITE_ONCE(acc->mm, mm);
+	if (other_slot(acc)->mm == mm) {
+		count_in_other(acc, mm, kind);
+	} else if (mm == acc->refused && acc->changes == READ_ONCE(seep_tab_changes)) {
+		/* mm had no record, and nothing has changed in the table since */
+		this_cpu_inc(seep_counters.n[acc->why]);
+		seep_count(FAULTS_UNTRACKED);
+	} else {
+		take_slot(acc, mm, kind);
+	}
 }
 
 /* Runs on the CPU itself, interrupts off. */

@@ -293,7 +293,7 @@ static noinline struct seep_rec *get_new(struct mm_struct *mm)
 	}
 	rec = birth(mm, seep_owner_of(current, mm), &why);
 	if (why) {
-		acc->refused = why == SEEPAGE_COUNTER_POOL_EMPTY ? NULL : mm;
+		acc->refused = why == SEEPAGE_COUNTER_POOL_EMPTY ? SEEP_NO_MM : mm;
 		acc->why = why;
 		acc->changes = changes;
 	}

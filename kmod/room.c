@@ -122,6 +122,8 @@ static void exchange(struct seep_room *r, struct list_head *graves)
 	void *given;
 	int nr;
 
+	/* Where processes are refused, what a CPU held last stays with it: let go of it. */
+	seep_account_fold(NULL);
 	while (seep_room_next(r, &m.newcomer, &given)) {
 		m.rec = given;
 		if (!seep_pool_left() && !seep_pool_add())

@@ -237,7 +237,7 @@ struct seep_acc {
 	u32 busy;			/* inside our own code: faults count as nested */
 	u8 why;				/* refused is counted so: SEEPAGE_COUNTER_* */
 	u32 changes;			/* seep_tab_changes before refused was refused */
-	const struct mm_struct *refused;	/* mm without a record, or NULL */
+	const struct mm_struct *refused;	/* mm without a record, or SEEP_NO_MM */
 };
 
 #define SEEP_NO_MM	((struct mm_struct *)1UL)

@@ -160,7 +160,7 @@ struct seep_det {
 	u32 origin_v0;		/* granules before the growth that origin is about */
 	u32 shmem_mapped, shmem_total;	/* granules, at the last sample */
 	u32 shmem_preexisting;		/* granules of existing shmem that it mapped */
-	u16 shmem_unclaimed;		/* granules that the system gained and no process has mapped */
+	u16 shmem_unclaimed;		/* granules that the system gained, mapped by no process */
 	u16 shmem_preexisting_new;	/* of shmem_preexisting: added by the last sample */
 	u32 faultless;		/* granules gained without faults in old mappings */
 	u32 unpopulated;		/* granules of new mappings that hold no memory yet */
