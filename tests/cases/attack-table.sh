@@ -32,7 +32,7 @@ attack() {
 	local filter=$1 n line
 	shift
 	fresh
-	rm -f in out
+	rm -f in out leak.out own.out	# pids of the attack before
 	mkfifo in out
 	"${nobody[@]}" "$bin/table.py" $crowd 32768 "$@" <in >out &
 	attacker=$!
