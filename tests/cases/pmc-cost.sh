@@ -19,7 +19,7 @@
 . "$top/tests/bench/switches.sh"
 row() { awk -v n="$1" -v c="$2" -v b="$base" 'BEGIN { printf "%-52s %8.1f  %+.1f\n", n, c, c - b }'; }
 
-fake_pmu counters=4
+fake_pmu counters=4 fast=1
 unload
 base=$(switch_cost)
 load pmc=off

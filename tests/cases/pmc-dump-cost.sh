@@ -16,7 +16,7 @@
 . "$top/tests/bench/measure.sh"
 n=600
 
-fake_pmu counters=4
+fake_pmu counters=4 fast=1
 load pmc=auto
 assert_eq "$(pmc_status)" on pmc_status
 sleep 60

@@ -15,7 +15,7 @@ fake_pmu() {
 		return
 	fi
 	for mask in refused=0 silent=0 slow=0 slowly=0 lacking=0 "$@"; do
-		[[ $mask == counters=* ]] ||
+		[[ $mask =~ ^(counters|fast)= ]] ||
 			echo "${mask#*=}" >"/sys/module/fakepmu/parameters/${mask%=*}"
 	done
 }

@@ -46,7 +46,7 @@ costs_nothing() {
 	assert_eq "$(events_open)" 0 "$1: events that are open"
 }
 
-fake_pmu counters=4
+fake_pmu counters=4 fast=1
 unload
 base=$(switch_cost)
 load sample_interval_ms=2000

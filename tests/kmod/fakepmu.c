@@ -28,6 +28,9 @@
 static uint counters = 4;
 module_param(counters, uint, 0444);
 MODULE_PARM_DESC(counters, "how many it has (1..8, default 4)");
+static bool fast;
+module_param(fast, bool, 0444);
+MODULE_PARM_DESC(fast, "count by the TSC: a reading costs as little as a driver's");
 static ulong refused;
 module_param(refused, ulong, 0644);
 MODULE_PARM_DESC(refused, "mask of events that it does not know");
@@ -71,10 +74,20 @@ static int id_of(const struct perf_event_attr *attr)
 }
 
 #define SHIFT	10
-static u32 per_tick;		/* ns of a tick of the TSC, << SHIFT; set at load */
+static u32 per_tick;		/* ns of one of ticks(), << SHIFT; set at load */
 
 /*
- * prev_count is the TSC up to which all is counted. As drivers do it: an NMI
+ * What the counts advance by. perf's times are those of local_clock(), which is not the TSC
+ * where the kernel distrusts it, as in a VM on a busy host. Counts by the TSC then do not
+ * fit the times for which an event had a counter.
+ */
+static __always_inline u64 ticks(void)
+{
+	return fast ? rdtsc() : local_clock();
+}
+
+/*
+ * prev_count is the value of ticks() up to which all is counted. As drivers do it: an NMI
  * may come between any two steps, and do the same. hw.config is the event's id.
  */
 static __always_inline void update(struct perf_event *e)
@@ -83,7 +96,7 @@ static __always_inline void update(struct perf_event *e)
 
 	do {
 		before = local64_read(&e->hw.prev_count);
-		now = rdtsc();
+		now = ticks();
 	} while (local64_cmpxchg(&e->hw.prev_count, before, now) != before);
 	gain = (now - before) * e->hw.config_base >> SHIFT;
 	if (unlikely(silent | slow)) {
@@ -98,7 +111,7 @@ static __always_inline void update(struct perf_event *e)
 
 static void start(struct perf_event *e, int flags)
 {
-	local64_set(&e->hw.prev_count, rdtsc());
+	local64_set(&e->hw.prev_count, ticks());
 	barrier();			/* from here on NMIs update it */
 	e->hw.state = 0;
 }
@@ -284,7 +297,7 @@ static int __init fakepmu_init(void)
 
 	if (!counters || counters > COUNTERS_MAX)
 		return -EINVAL;
-	per_tick = tsc_khz ? (1000000U << SHIFT) / tsc_khz : 1U << SHIFT;
+	per_tick = fast && tsc_khz ? (1000000U << SHIFT) / tsc_khz : 1U << SHIFT;
 	rc = register_nmi_handler(NMI_LOCAL, on_nmi, 0, "fakepmu");
 	if (rc)
 		return rc;
