@@ -266,7 +266,7 @@ void seep_account_fold_and(const struct seep_rec *rec, void (*then)(void *arg), 
 	lockdep_assert_held(&seep_table_mutex);
 	/*
 	 * Pages first: of every page that the caller has seen the fault is seen below. Pairs
-	 * with smp_wmb() in seep_account_slow().
+	 * with smp_wmb() in count_in_other().
 	 */
 	smp_rmb();
 	/*

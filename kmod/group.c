@@ -76,12 +76,12 @@ static void dissolve(struct seep_group *g)
 }
 
 /*
- * Dissolve the group that has been empty for longest, of the user @row. Where @kind is full
- * for all users, it is that of any user. Return: false: there is none.
+ * Dissolve the group that has been empty for longest. It is one of the user @row where that
+ * one has all of its share, else of any user. Return: false: there is none.
  */
 static bool dissolve_empty(u16 row, enum seep_quota_kind kind, u32 most)
 {
-	bool any = seep_quota_sum(kind) >= most;
+	bool any = !seep_quota_used_up(row, kind, most);
 	struct seep_group *g;
 
 	list_for_each_entry(g, &empty_groups, all)
@@ -383,7 +383,7 @@ void seep_group_forget(void)
 {
 	struct seep_group *g;
 
-	while (dissolve_empty(0, SEEP_QUOTA_EMPTY, 0))
+	while (dissolve_empty(SEEP_QUOTA_ROOT, SEEP_QUOTA_EMPTY, 0))
 		;
 	list_for_each_entry(g, &all_groups, all) {
 		forget_history(g);

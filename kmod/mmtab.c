@@ -455,7 +455,8 @@ void __cold seep_tab_exchange(struct seep_rec *old, struct mm_struct *mm,
 
 	seep_lock(&tab.lock, flags);
 	if (!seep_tab_find(mm) &&
-	    (uid_eq(charged, old->charged) || seep_tab_room(charged, max)))
+	    (seep_tab_share(charged) == seep_tab_share(old->charged) ||
+	     seep_tab_room(charged, max)))
 		rec = seep_pool_take();
 	if (rec) {
 		retract(old);

@@ -125,11 +125,12 @@ void seep_owner_missed(void)
 /* Give the mm of @t a record; count it in *@arg if the pool is empty. */
 static bool adopt(struct task_struct *t, void *arg)
 {
-	u32 *missing = arg;
+	u32 max = seep_config_value(SEEPAGE_CFG_MAX_PROCESSES), *missing = arg;
 
 	if (seep_tab_find(t->mm))
 		return false;
-	if (!seep_pool_left() && !seep_tab_full())
+	if (!seep_pool_left() && !seep_tab_full() &&
+	    seep_tab_room(seep_owner_charge(t->group_leader), max))
 		++*missing;
 	else
 		seep_tab_birth(t->mm, t);	/* a refusal is for room.c to settle */
@@ -376,7 +377,10 @@ kuid_t seep_owner_charge(struct task_struct *p)
 	if (!uid_eq(ns->owner, GLOBAL_ROOT_UID))
 		return ns->owner;
 	root = make_kuid(ns, 0);
-	return uid_valid(root) ? root : cred->uid;
+	/* as for a service with PrivateUsers=: its uids are those outside */
+	if (!uid_valid(root) || uid_eq(root, GLOBAL_ROOT_UID))
+		return cred->uid;
+	return root;
 }
 
 /**

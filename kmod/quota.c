@@ -135,7 +135,8 @@ void seep_quota_begin_minute(void)
 {
 	u32 i;
 
-	for (i = 0; i < rows; i++) {
+	table[SEEP_QUOTA_ALL].n[SEEP_QUOTA_MINUTE] = 0;
+	for (i = SEEP_QUOTA_ROOT; i < rows; i++) {
 		table[i].held -= table[i].n[SEEP_QUOTA_MINUTE];
 		table[i].n[SEEP_QUOTA_MINUTE] = 0;
 	}

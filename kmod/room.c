@@ -5,7 +5,8 @@
  * The table refuses a process when it is full, or when half of it is charged to one user
  * other than root. Processes without a record are looked at in full passes, a part of them
  * in each. They get a record if there is room by then, or take one that is lighter
- * (detect/room.h). A record is given up only when it is not under watch and has no alert.
+ * (detect/room.h). A record that short passes read, or that has an alert, is not given up.
+ * How many of these a user has is bounded. Others under watch go last.
  *
  * Context: process, may sleep. Lock: seep_table_mutex for everything here.
  */
@@ -85,10 +86,11 @@ static void consider(struct seep_room *r)
 	seep_for_each_rec(rec) {
 		if (!(++n % SEEP_RESCHED_EVERY))
 			cond_resched();
-		if (!rec->ready || rec->det.state || seep_suspect_is(rec) ||
-		    rec->notified.alerted || rec->notified.pending)
+		if (!rec->ready || seep_suspect_is(rec) || rec->notified.alerted)
 			continue;
 		weight = weight_of(rec->mm) << rec->det.slow_rose;
+		if (rec->det.state || rec->notified.pending)
+			weight |= HEAVY;
 		if (in_alert(rec->group)) {
 			if (rec->group->n == 1)
 				continue;
@@ -129,8 +131,12 @@ static void exchange(struct seep_room *r, struct list_head *graves)
 		if (!seep_pool_left() && !seep_pool_add())
 			return;
 		nr = m.newcomer.nr - 1;
-		if (!atomic_read(&m.rec->cpus))	/* a CPU that counts for it has use for it */
+		/* A CPU that counts for it has use for it. A group in alert keeps a member. */
+		if (!atomic_read(&m.rec->cpus) &&
+		    !(in_alert(m.rec->group) && m.rec->group->n == 1))
 			seep_owner_visit(&nr, take, &m);
+		if (m.rec->dead)
+			seep_group_leave(m.rec);
 		cond_resched();
 	}
 }
@@ -144,15 +150,16 @@ static void exchange(struct seep_room *r, struct list_head *graves)
 void seep_room_pass(struct list_head *graves)
 {
 	struct seep_room *r;
-	struct seep_rec *rec;
 	LIST_HEAD(given);
 
 	lockdep_assert_held(&seep_table_mutex);
 	if (!READ_ONCE(seep_tab_refused) && !walk.nr)
 		return;
 	r = kmalloc(sizeof(*r), GFP_NOWAIT | __GFP_NOWARN);
-	if (!r)
+	if (!r) {
+		seep_count(ALLOC_FAILED);
 		return;
+	}
 	seep_room_begin(r, seep_tab_shares, seep_config_value(SEEPAGE_CFG_MAX_PROCESSES));
 	look_on(r);
 	if (r->newcomers) {
@@ -164,8 +171,6 @@ void seep_room_pass(struct list_head *graves)
 	if (list_empty(&given))
 		return;
 	seep_tab_given_up(&given);
-	list_for_each_entry(rec, &given, hot)
-		seep_group_leave(rec);
 	seep_publish_gone(&given);
 	list_splice_tail(&given, graves);
 }

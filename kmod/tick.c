@@ -210,7 +210,9 @@ static void clear_work(struct work_struct *w)
 	WRITE_ONCE(starved, !seep_tab_resize(0));
 	mutex_unlock(&seep_table_mutex);
 	cost += cost_end(&k);
-	WRITE_ONCE(next_clear, jiffies + wait + nsecs_to_jiffies(paid_in(cost)));
+	/* a refill alone postpones nothing: births would put off burials for ever */
+	if (!wait)
+		WRITE_ONCE(next_clear, jiffies + nsecs_to_jiffies(paid_in(cost)));
 }
 
 /* ---- start, stop, kick ---- */

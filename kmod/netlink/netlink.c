@@ -111,7 +111,7 @@ struct seep_rec *seep_netlink_rec(const struct nlattr *attr, struct pid_namespac
 			rc = seep_refuse(extack, NULL, -ESRCH, "process is exiting");
 		else if (!rec)
 			rc = seep_refuse(extack, NULL, -ENOENT,
-					 "process is not tracked (see table_full, pool_empty)");
+					 "process is not tracked (see table_full, share_full, pool_empty)");
 	}
 	rcu_read_unlock();
 	return rc ? ERR_PTR(rc) : rec;

@@ -17,11 +17,12 @@
  * PREEMPT_RT changes nothing about that. An NMI may update the count of an event, between
  * any two steps, and touches nothing else: each reading takes the count once.
  *
- * A CPU may hold counts for a record only while the record exists. The record's mm is
- * pinned by it, and no CPU begins to hold when no task is left in the mm. Before a record
- * is freed, and after that, seep_pmu_leave() lets every CPU that holds for it fold and
- * forget. A CPU that goes offline, and one that is closed (another configuration, unload),
- * does so by itself in seep_pmu_close_here(). The areas go after all CPUs are closed.
+ * A CPU may hold counts for a record only while the record exists. No CPU begins to hold
+ * one that is out of the table: no task is left in its mm, or, where it was given up for
+ * another process (room.c), a grace period has passed. After that and before the record is
+ * freed seep_pmu_leave() lets every CPU that holds for it fold and forget. A CPU that goes
+ * offline, and one that is closed (another configuration, unload), does so by itself in
+ * seep_pmu_close_here(). The areas go after all CPUs are closed.
  */
 #include <linux/cpu.h>
 #include <linux/ktime.h>
@@ -470,9 +471,7 @@ u64 seep_pmu_price(int cpu)
 
 /**
  * seep_pmu_leave() - make all CPUs forget records that are about to be freed
- * @which: true for such a record; no task uses its mm any more
- *
- * A record that @which takes although its mm is still in use may be held again.
+ * @which: true for such a record; it is out of the table, and no CPU can find it any more
  *
  * Context: process, may sleep; seep_table_mutex, which keeps records alive.
  */

@@ -33,6 +33,9 @@ static void reconcile_work(struct work_struct *w);
 static DECLARE_DELAYED_WORK(rotate, rotate_work);
 static DECLARE_WORK(reconcile, reconcile_work);
 static DECLARE_DELAYED_WORK(retry, reconcile_work);
+/* With pmc=watched: count, or stop. */
+static void watch_work(struct work_struct *w);
+static DECLARE_WORK(watch, watch_work);
 
 static DEFINE_MUTEX(pmu_mutex);
 static struct {				/* pmu_mutex */
@@ -104,8 +107,8 @@ static void open(void)
 }
 
 /*
- * Length of a turn, in jiffies. It takes five cross calls for each busy CPU. Turns are longer
- * where there are more CPUs: all together get at most 200 calls a second.
+ * Length of a turn, in jiffies. With four counters it takes five cross calls for each busy
+ * CPU. Turns are longer where there are more CPUs: all together get about 200 calls a second.
  */
 static unsigned long turn(void)
 {
@@ -314,6 +317,15 @@ void seep_pmu_configure(void)
 	mutex_unlock(&pmu_mutex);
 }
 
+static void watch_work(struct work_struct *w)
+{
+	mutex_lock(&pmu_mutex);
+	if (pmu.loaded && seep_config_value(SEEPAGE_CFG_PMC) == SEEPAGE_PMC_WATCHED &&
+	    apply() == -ENOMEM)
+		WRITE_ONCE(pmu.watched, false);	/* the next pass tries again */
+	mutex_unlock(&pmu_mutex);
+}
+
 /**
  * seep_pmu_watch() - a pass is over: with pmc=watched, count or stop counting
  * @suspects: some process is under watch
@@ -321,7 +333,10 @@ void seep_pmu_configure(void)
  * Counters stay on for LINGER_NS after the last suspect. Then counts are held, and what
  * was learned stays. Where memory is short, each pass tries again.
  *
- * Context: worker, process, may sleep, no lock held.
+ * To begin may wait for memory, which the worker must not: a work of its own does it. Where
+ * the configuration is being changed, the next pass asks again.
+ *
+ * Context: worker, process, no lock held.
  */
 void seep_pmu_watch(bool suspects)
 {
@@ -334,11 +349,12 @@ void seep_pmu_watch(bool suspects)
 	watched = now < until;
 	if (watched == READ_ONCE(pmu.watched))	/* pairs with WRITE_ONCE() below */
 		return;
-	mutex_lock(&pmu_mutex);
-	WRITE_ONCE(pmu.watched, watched);
-	if (pmu.loaded && seep_config_value(SEEPAGE_CFG_PMC) == SEEPAGE_PMC_WATCHED &&
-	    apply() == -ENOMEM)
-		WRITE_ONCE(pmu.watched, false);
+	if (!mutex_trylock(&pmu_mutex))
+		return;
+	if (pmu.loaded) {		/* else nothing may be scheduled any more */
+		WRITE_ONCE(pmu.watched, watched);
+		schedule_work(&watch);
+	}
 	mutex_unlock(&pmu_mutex);
 }
 
@@ -367,6 +383,7 @@ void seep_pmu_exit(void)
 	pmu.loaded = false;
 	discard_all();
 	mutex_unlock(&pmu_mutex);
+	cancel_work_sync(&watch);
 	cancel_work_sync(&reconcile);
 	cancel_delayed_work_sync(&retry);
 	cancel_delayed_work_sync(&rotate);

@@ -73,7 +73,6 @@ attack() {
 	disperse $leak_parent $own_parent
 	n=$(status .counters.exchanged)
 	echo "the service and the leak are told, $n exchanged"
-	((n > 0)) || die "nothing was exchanged"
 }
 
 at_rest() {
