@@ -242,7 +242,7 @@
 	X(TICKS_STRETCHED, ticks_stretched, "passes",					\
 	  "Times the interval was lengthened because of the cost of sampling.")		\
 	X(HOOK_EVENTS_FAILED, hook_events_failed, "CPUs",				\
-	  "CPUs whose page faults are not counted (hook software).")			\
+	  "CPUs on which page faults are not counted (hook software).")			\
 	X(INVARIANTS_BROKEN, invariants_broken, "times",				\
 	  "Broken invariants found; the first one switches the module off.")		\
 	X(GROUPS_FULL, groups_full, "groups",						\
