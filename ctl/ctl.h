@@ -311,6 +311,7 @@ const char *sentence_subject(unsigned int subject);
 const char *sentence_grew(s64 grew, bool brief);
 const char *sentence_points(const struct factor *f, char *buf);
 void sentence_group(const struct message *msg, char *buf, size_t size);
+void sentence_shares(const struct message *msg, char *buf, size_t size);
 void __printf(3, 4) sentence_append(char *buf, size_t size, const char *fmt, ...);
 void sentence_headline(const struct message *msg, char *buf, size_t size);
 const char *sentence_is(bool past);
@@ -437,6 +438,11 @@ int knl_fd(const struct knl *k);
 int knl_events(struct knl *k, knl_cb cb, void *arg);
 
 /* query.c: requests that several commands send */
+struct cgroup_room {		/* of the cgroup that leaves least; bytes */
+	u64 limit, used;	/* limit 0: none has a limit */
+	u64 id;			/* the same for all processes below it */
+};
+
 struct msgs {			/* copies of messages; msgs_free() frees them */
 	struct nlmsghdr **v;
 	size_t n, room;
@@ -452,7 +458,7 @@ void query_pmc(struct knl *k, struct pmc_list *l);
 int query_config(struct knl *k, struct conf *c);
 int query_configure(const struct ctx *ctx, const struct conf *c);
 int query_alerts(struct knl *k, u64 since, struct msgs *m);
-int query_facts(struct knl *k, u32 pid, int cold, const u64 *limit, u64 used);
+int query_facts(struct knl *k, u32 pid, int cold, const struct cgroup_room *room);
 int query_process(struct knl *k, u32 pid, struct nlmsghdr **reply);
 void msgs_free(struct msgs *m);
 

@@ -39,17 +39,21 @@ void seep_facts_cold(struct seep_rec *rec, u16 permille)
  * @rec: the process
  * @limit: bytes the cgroup may use; 0: no limit known
  * @used: bytes it uses now that cannot be reclaimed
+ * @id: inode of the cgroup that has the limit; 0: not told, taken for its own cgroup
  *
  * Context: process, may sleep, seep_table_mutex.
  */
-void seep_facts_cgroup(struct seep_rec *rec, u64 limit, u64 used)
+void seep_facts_cgroup(struct seep_rec *rec, u64 limit, u64 used, u64 id)
 {
 	struct seep_sample now;
 	u64 rw[2];
 
 	rec->cgroup_ns = 0;
-	if (!limit)
+	if (!limit) {
+		seep_share_leave(rec);
 		return;
+	}
+	seep_share_join(rec, id ?: rec->creds.cgroup_id);
 	now.time_ns = ktime_get_ns();
 	seep_sample_read(rec, &now, rw);
 	rec->cgroup_full = seep_held(&now) +
@@ -88,4 +92,5 @@ void seep_facts_forget(struct seep_rec *rec)
 	rec->last.cold_ns = 0;
 	seep_sample_clear_watched(&rec->last);
 	rec->cgroup_ns = 0;
+	seep_share_leave(rec);
 }

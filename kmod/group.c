@@ -254,6 +254,10 @@ void seep_group_add(const struct seep_rec *rec)
 		return;
 	g->sum.growing++;
 	g->sum.alerting += seep_alert_is(rec->det.state);
+	seep_growers_add(&g->sum.own, rec->rate);
+	if (rec->last.limit == SEEPAGE_LIMIT_CGROUP &&
+	    (!g->sum.tight || rec->last.headroom < g->sum.tight->last.headroom))
+		g->sum.tight = rec;
 	if (!rec->last.cold_ns)
 		return;
 	g->sum.looked_at++;
@@ -287,6 +291,8 @@ void seep_group_peers(const struct seep_rec *rec, struct seep_sample *s)
 static void sum_up(const struct seep_group *g, struct seep_sample *s, u64 now_ns, u64 headroom)
 {
 	const struct seep_rec *first = list_first_entry(&g->members, struct seep_rec, kin);
+	/* the machine's rate may be that of members too small to be under watch */
+	struct seep_growers own = { max(g->sum.own.rate, g->rate), g->sum.own.n };
 
 	memset(s, 0, sizeof(*s));
 	s->time_ns = now_ns;
@@ -294,6 +300,10 @@ static void sum_up(const struct seep_group *g, struct seep_sample *s, u64 now_ns
 	s->anon = g->held << SEEP_GRANULE_SHIFT;
 	s->vsz = s->anon;
 	s->headroom = headroom;
+	seep_pool_others(&seep_pool_ram, &own, s);
+	if (g->sum.tight)
+		seep_sample_confine(s, g->sum.tight->last.headroom, SEEPAGE_LIMIT_CGROUP,
+				    seep_share_cgroup(g->sum.tight), &own);
 	/* errors of counters are independent: that of n members grows by the root of n */
 	s->error = min_t(u64, (u64)first->last.error * int_sqrt(g->n), U32_MAX);
 	s->page_shift = PAGE_SHIFT;
@@ -366,6 +376,7 @@ static void feed_history(struct seep_group *g, const struct seep_conf *c)
 	prev = h->det.state;
 	seep_det_feed(&h->det, &h->last, c, &v);
 	seep_broken(v.dropped);
+	g->rate = v.rate;
 	v.subject = SEEPAGE_SUBJECT_GROUP;
 	seep_publish_fed_group(g, &v);
 	if (v.state != prev)

@@ -51,6 +51,7 @@ life:
 tick:
 	seep_tick_stop();
 	seep_group_exit();
+	seep_share_exit();
 alert:
 	seep_alert_exit();
 tab:
@@ -71,6 +72,7 @@ static void __exit seepage_exit(void)
 	seep_hook_life_stop();
 	seep_tick_stop();
 	seep_group_exit();
+	seep_share_exit();
 	seep_alert_exit();
 	seep_tab_exit();
 	seep_pool_exit();

@@ -59,15 +59,11 @@ static void read_faults(const struct seep_rec *rec, struct seep_sample *s, u64 r
 		s->faults_anon += classify(rec, s, rw);
 }
 
-/* Take @limit as the nearest one if it leaves less than those before. Bytes. */
-static void confine(struct seep_sample *s, u64 limit, u64 used, u8 which)
+/* A limit of the process alone, which uses @used of it. Bytes. */
+static void confine(struct seep_sample *s, u64 limit, u64 used, u8 which,
+		    const struct seep_growers *own)
 {
-	u64 headroom = limit > used ? limit - used : 0;
-
-	if (headroom < s->headroom) {
-		s->headroom = headroom;
-		s->limit = which;
-	}
+	seep_sample_confine(s, limit > used ? limit - used : 0, which, NULL, own);
 }
 
 /*
@@ -134,14 +130,18 @@ void seep_sample_clear_watched(struct seep_sample *s)
 	s->heap = 0;
 	s->peers = 0;
 	s->peers_growing = 0;
+	s->others_rate = 0;
+	s->others = 0;
 }
 
 /* Further figures for the verdict on a process that is not ok. */
-static void read_beside(const struct seep_rec *rec, struct seep_sample *s)
+static void read_beside(const struct seep_rec *rec, struct seep_sample *s,
+			const struct seep_growers *own)
 {
 	s->pmc = seep_pmu_rise(rec);
 	s->heap = seep_granules(seep_heap_bytes(rec->mm));
 	seep_group_peers(rec, s);
+	seep_pool_others(&seep_pool_ram, own, s);
 }
 
 /*
@@ -152,22 +152,24 @@ static void read_beside(const struct seep_rec *rec, struct seep_sample *s)
  */
 static noinline void read_surroundings(const struct seep_rec *rec, struct seep_sample *s)
 {
+	struct seep_growers own = seep_share_own(rec);
 	struct task_struct *p;
 	u64 limit;
 
 	if (rec->det.state)
-		read_beside(rec, s);
+		read_beside(rec, s, &own);
 	if (seep_facts_headroom(rec, s, &limit))
-		confine(s, limit, 0, SEEPAGE_LIMIT_CGROUP);
+		seep_sample_confine(s, limit, SEEPAGE_LIMIT_CGROUP,
+				    rec->det.state ? seep_share_cgroup(rec) : NULL, &own);
 	rcu_read_lock();
 	p = pid_task(rec->pid, PIDTYPE_TGID);
 	if (p) {
 		limit = READ_ONCE(p->signal->rlim[RLIMIT_AS].rlim_cur);
 		if (limit != RLIM_INFINITY)
-			confine(s, limit, s->vsz, SEEPAGE_LIMIT_AS);
+			confine(s, limit, s->vsz, SEEPAGE_LIMIT_AS, &own);
 		limit = READ_ONCE(p->signal->rlim[RLIMIT_DATA].rlim_cur);
 		if (limit != RLIM_INFINITY)
-			confine(s, limit, s->anon, SEEPAGE_LIMIT_DATA);
+			confine(s, limit, s->anon, SEEPAGE_LIMIT_DATA, &own);
 	}
 	rcu_read_unlock();
 }

@@ -135,8 +135,10 @@ static void exchange(struct seep_room *r, struct list_head *graves)
 		if (!atomic_read(&m.rec->cpus) &&
 		    !(in_alert(m.rec->group) && m.rec->group->n == 1))
 			seep_owner_visit(&nr, take, &m);
-		if (m.rec->dead)
+		if (m.rec->dead) {
 			seep_group_leave(m.rec);
+			seep_share_leave(m.rec);
+		}
 		cond_resched();
 	}
 }

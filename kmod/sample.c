@@ -208,6 +208,7 @@ static void full_pass(const struct seep_conf *c)
 		if (!(++n % SEEP_RESCHED_EVERY))
 			cond_resched();
 	}
+	seep_share_pass(pass.now_ns, seep_headroom.left, c);
 	seep_group_pass(pass.now_ns, seep_headroom.left, c);
 }
 
@@ -276,6 +277,7 @@ void __cold seep_sample_reset(struct seep_rec *only)
 		return;
 	}
 	seep_group_forget();
+	seep_share_forget();
 	seep_for_each_rec(rec) {
 		forget_record(rec);
 		cond_resched();

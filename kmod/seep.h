@@ -23,6 +23,7 @@
 #include <linux/seepage.h>
 #include <seepage/names.h>
 #include "detect/detect.h"
+#include "detect/share.h"
 #include "quota.h"
 
 struct delayed_work;
@@ -85,6 +86,8 @@ struct seep_rec {
 	u64 faults_w;			/* write faults among last.faults */
 	u64 cgroup_full;		/* bytes held when its cgroup reaches memory.max */
 	u64 cgroup_ns;			/* CLOCK_MONOTONIC when that was set; 0: not known */
+	struct seep_cgroup_pool *pool;	/* of the cgroup with that limit; or NULL */
+	u32 rate;			/* growth of it in the sums of pools, granules an hour */
 	struct seep_sample last;	/* the newest sample */
 	struct seep_det det;		/* history and state */
 };
@@ -96,7 +99,10 @@ struct seep_group {
 		u32 looked_at;		/* members under watch with a known coldness */
 		u32 cold;		/* sum of the coldness of looked_at, permille */
 		u64 cold_ns;		/* CLOCK_MONOTONIC, newest measurement in cold */
+		struct seep_growers own;	/* growth of members as the pools have it */
+		const struct seep_rec *tight;	/* member whose cgroup leaves least; or NULL */
 	} sum;
+	u32 rate;			/* growth of held, granules an hour */
 	struct hlist_node hash;		/* by comm, cgroup_id and charged */
 	struct list_head all;		/* in the list of all or of empty groups */
 	char comm[TASK_COMM_LEN];
@@ -133,6 +139,8 @@ struct seep_view {
 	u32 members;			/* of a group: figures are sums; else 0 */
 	u8 severity;			/* 1 to 10 */
 	u8 limit;			/* enum seepage_limit that verdict.tte_s leads to */
+	u16 others;			/* how many others grow below limit */
+	u32 others_rate;		/* their growth, granules an hour */
 	bool has_subject;		/* verdict.subject is valid */
 	bool own_limit;			/* limit is its own, far below what RAM has left */
 	u16 cold;			/* permille, valid with cold_ns */
@@ -470,9 +478,37 @@ static inline u16 seep_rec_row(const struct seep_rec *rec)
 	return seep_quota_row(__kuid_val(rec->charged));
 }
 
+/* share.c: process context, table mutex; what grows below one limit */
+struct seep_cgroup_pool {
+	struct list_head all;
+	u64 id;				/* of the cgroup that has the limit */
+	u32 users;			/* records that point here */
+	struct seep_pool pool;
+};
+
+extern struct seep_pool seep_pool_ram;	/* of the machine */
+void seep_share_join(struct seep_rec *rec, u64 id);
+void seep_share_leave(struct seep_rec *rec);
+void seep_share_judged(struct seep_rec *rec, const struct seep_verdict *v, bool full);
+void seep_share_pass(u64 now_ns, u64 left, const struct seep_conf *c);
+void seep_share_forget(void);
+void seep_share_exit(void);
+
+/* The pool of the cgroup that limits a record; NULL: none. */
+static inline const struct seep_pool *seep_share_cgroup(const struct seep_rec *rec)
+{
+	return rec->pool ? &rec->pool->pool : NULL;
+}
+
+/* What the sums of pools have of a record. */
+static inline struct seep_growers seep_share_own(const struct seep_rec *rec)
+{
+	return (struct seep_growers){ .rate = rec->rate, .n = !!rec->rate };
+}
+
 /* facts.c: table mutex; what user space found out about a process */
 void seep_facts_cold(struct seep_rec *rec, u16 permille);
-void seep_facts_cgroup(struct seep_rec *rec, u64 limit, u64 used);
+void seep_facts_cgroup(struct seep_rec *rec, u64 limit, u64 used, u64 id);
 void seep_sample_clear_watched(struct seep_sample *s);
 void seep_facts_forget(struct seep_rec *rec);
 bool seep_facts_headroom(const struct seep_rec *rec, const struct seep_sample *s, u64 *headroom);

@@ -61,6 +61,7 @@ void seep_suspect_judged(struct seep_rec *rec, u8 prev, const struct seep_verdic
 		leave(rec);
 	else if (list_empty(&rec->hot))
 		enter(rec);
+	seep_share_judged(rec, v, full);
 	if (full && rec->group)
 		seep_group_add(rec);
 	if (!v->state)
@@ -77,6 +78,7 @@ void __cold seep_suspect_forget(struct seep_rec *rec)
 {
 	lockdep_assert_held(&seep_table_mutex);
 	memset(&rec->notified, 0, sizeof(rec->notified));
+	rec->rate = 0;
 	leave(rec);
 }
 

@@ -62,6 +62,7 @@ static void bury_the_dead(struct list_head *graves)
 		trace_seepage_exit(rec);
 		seep_alert_exited(rec);
 		seep_group_leave(rec);
+		seep_share_leave(rec);
 	}
 	seep_publish_gone(graves);
 }

@@ -70,6 +70,8 @@ static void fill_facts(struct seep_view *v, const struct seep_rec *rec, u64 now_
 	const struct seep_det *d = &rec->det;
 
 	v->limit = rec->last.limit;
+	v->others = rec->last.others;
+	v->others_rate = rec->last.others_rate;
 	v->own_limit = seep_own_limit(&rec->last, headroom(rec));
 	v->has_subject = v->verdict.t1;
 	if (!v->has_subject && d->policy == SEEPAGE_POLICY_LADDER && seep_alert_is(d->state)) {
@@ -186,6 +188,8 @@ void seep_view_fill_group(struct seep_view *v, const struct seep_group *g,
 	v->verdict.subject = SEEPAGE_SUBJECT_GROUP;
 	v->has_subject = true;
 	v->limit = s->limit;
+	v->others = s->others;
+	v->others_rate = s->others_rate;
 	v->has_growth = seep_det_growth(&g->history->det, &v->verdict, &v->growth);
 	seep_view_weigh(v);
 }

@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include "cold/cold.h"
 
@@ -70,7 +71,18 @@ static u64 less(u64 a, u64 b)
 	return a > b ? a - b : 0;
 }
 
-/* Computes the headroom of one cgroup in bytes. Returns false if it has no limit. */
+/*
+ * Numbers the cgroup, so that processes below the same limit are known to share it. It is
+ * the id of the kernel in v2. The same number in v1 is another cgroup: the top bit tells.
+ */
+static u64 id_of(int dir, bool v1)
+{
+	struct stat st;
+
+	return fstat(dir, &st) ? 0 : (u64)st.st_ino | (u64)v1 << 63;
+}
+
+/* Computes what one cgroup leaves, in bytes. Returns false if it has no limit. */
 static bool room_of(int dir, bool v1, u64 *room, u64 *used)
 {
 	u64 limit = number(dir, v1 ? "memory.limit_in_bytes" : "memory.max", NO_LIMIT);
@@ -124,9 +136,9 @@ static void find_hierarchies(struct hierarchy *v2, struct hierarchy *v1)
 
 /*
  * Finds the least headroom of the cgroup of @path and those above it. Truncates @path.
- * Returns false if none has a limit.
+ * @room is changed, and true returned, if it is less than @least.
  */
-static bool least_room(const struct hierarchy *h, char *path, u64 *room, u64 *used)
+static bool least_room(const struct hierarchy *h, char *path, u64 *least, struct cgroup_room *room)
 {
 	size_t n = strcmp(h->root, "/") ? strlen(h->root) : 0;
 	bool found = false;
@@ -142,9 +154,10 @@ static bool least_room(const struct hierarchy *h, char *path, u64 *room, u64 *us
 
 		snprintf(whole, sizeof(whole), "%s%s", h->mount, path);
 		dir = open(whole, O_PATH | O_DIRECTORY | O_CLOEXEC);
-		if (dir >= 0 && room_of(dir, h->v1, &r, &u) && (!found || r < *room)) {
-			*room = r;
-			*used = u;
+		if (dir >= 0 && room_of(dir, h->v1, &r, &u) && r < *least) {
+			*least = r;
+			*room = (struct cgroup_room){ .limit = u + r, .used = u,
+						      .id = id_of(dir, h->v1) };
 			found = true;
 		}
 		if (dir >= 0)
@@ -174,27 +187,24 @@ static char *path_in(char *line, bool v1)
 	       memmem(line, (size_t)(path - line + 1), ":memory,", 8) ? path + 1 : NULL;
 }
 
-bool cgroup_limit(int dir, u64 *limit, u64 *used)
+bool cgroup_limit(int dir, struct cgroup_room *room)
 {
 	struct hierarchy h[2] = { { .v1 = false }, { .v1 = true } };
 	char *text = procfs_read(dir, "cgroup"), *save = NULL, *line, *path;
-	u64 room = 0, r, u;
+	u64 least = UINT64_MAX;
 	bool found = false;
 	int i;
 
+	*room = (struct cgroup_room){ 0 };
 	find_hierarchies(&h[0], &h[1]);
 	for (line = text ? strtok_r(text, "\n", &save) : NULL; line;
 	     line = strtok_r(NULL, "\n", &save)) {
 		for (i = 0; i < 2; i++) {
 			path = h[i].mount ? path_in(line, h[i].v1) : NULL;
-			if (!path || !least_room(&h[i], path, &r, &u) || (found && r >= room))
-				continue;
-			room = r;
-			*used = u;
-			found = true;
+			if (path && least_room(&h[i], path, &least, room))
+				found = true;
 		}
 	}
-	*limit = found ? *used + room : 0;
 	for (i = 0; i < 2; i++) {
 		free(h[i].mount);
 		free(h[i].root);

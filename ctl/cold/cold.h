@@ -87,10 +87,10 @@ int cold_look(int dir, struct cold_look *look, u64 *clear_ms);
 int cold_lock(void);
 
 /*
- * cold/cgroup.c: limit and usage in bytes of the cgroup of @dir, /proc/PID. Returns
- * false, and @limit 0, if no limit applies.
+ * cold/cgroup.c: limit and usage of the cgroup that leaves least to @dir, /proc/PID.
+ * Returns false, and a limit of 0, if no limit applies.
  */
-bool cgroup_limit(int dir, u64 *limit, u64 *used);
+bool cgroup_limit(int dir, struct cgroup_room *room);
 
 /* cold/watch.c */
 struct prober;

@@ -71,7 +71,7 @@ static void hand_on(struct cold_report *r, struct knl *k, u32 pid)
 	r->permille = r->grown > 0 ? cold_permille(&sum) : -1;
 	if (r->permille < 0 || (r->known && r->known_age_s < FRESH_S))
 		return;
-	if (query_facts(k, pid, r->permille, NULL, 0) < 0) {
+	if (query_facts(k, pid, r->permille, NULL) < 0) {
 		r->refused = k->err;
 		return;
 	}

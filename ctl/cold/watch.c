@@ -182,9 +182,9 @@ static void list_suspects(struct prober *p, u64 now)
 /* ---- facts ---- */
 
 /* Sends facts to the kernel. Returns false if the process has exited or on an error. */
-static bool tell(struct prober *p, struct suspect *s, int cold, const u64 *limit, u64 used)
+static bool tell(struct prober *p, struct suspect *s, int cold, const struct cgroup_room *room)
 {
-	int err = query_facts(p->k, s->pid, cold, limit, used);
+	int err = query_facts(p->k, s->pid, cold, room);
 
 	if (err == -EPERM || err == -EOPNOTSUPP) {
 		note(NULL, "watch: suspects are not examined: %s", *p->k->text ? p->k->text :
@@ -196,11 +196,11 @@ static bool tell(struct prober *p, struct suspect *s, int cold, const u64 *limit
 
 static void tell_cgroup(struct prober *p, struct suspect *s, u64 now)
 {
-	u64 limit, used = 0;
-	bool limited = cgroup_limit(s->dir, &limit, &used);
+	struct cgroup_room room;
+	bool limited = cgroup_limit(s->dir, &room);
 
 	s->cgroup_ms = now + CGROUP_MS;
-	if ((limited || s->limited) && !tell(p, s, -1, &limit, used))
+	if ((limited || s->limited) && !tell(p, s, -1, &room))
 		drop(p, s);
 	else
 		s->limited = limited;
@@ -252,7 +252,7 @@ static void look(struct prober *p, struct suspect *s)
 		     cold_next(s->first_ms, now, now - begin);
 	expected = cold_foresee(permille, s->permille);
 	s->permille = permille;
-	if (expected >= 0 && !tell(p, s, expected, NULL, 0))
+	if (expected >= 0 && !tell(p, s, expected, NULL))
 		drop(p, s);
 }
 

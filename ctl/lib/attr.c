@@ -103,6 +103,10 @@ const struct attr_desc attr_table[__SEEPAGE_A_MAX] = {
 	A(PMC_EVENT, "pmc_event", "pmc event", NONE, NONE),
 	A(PMC_VALUES, "pmc", "PMC", NONE, NONE),
 	A(PMC_BASELINE, "pmc_baseline", "PMC-USUAL", NONE, NONE),
+
+	A(SHARES_WITH, "shares_with", "SHARES-WITH", UINT, NONE),
+	A(SHARED_GROWTH_BYTES_PER_HOUR, "shared_growth_bytes_per_hour", "SHARED-GROWTH/h", UINT,
+	  BYTES_PER_HOUR),
 };
 
 /*

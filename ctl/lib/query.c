@@ -87,18 +87,20 @@ int query_process(struct knl *k, u32 pid, struct nlmsghdr **reply)
 /*
  * Sends facts about a process to the module.
  * @cold: share of the gained memory that is not used, in permille; negative: not sent
- * @limit, @used: memory limit and usage of its cgroup in bytes; @limit NULL: not sent
+ * @room: what its cgroup leaves; NULL: not sent
  */
-int query_facts(struct knl *k, u32 pid, int cold, const u64 *limit, u64 used)
+int query_facts(struct knl *k, u32 pid, int cold, const struct cgroup_room *room)
 {
 	struct nl_msg *msg = knl_msg(k, SEEPAGE_CMD_SET_FACTS, 0);
 
 	nla_put_u32(msg, SEEPAGE_A_PID, pid);
 	if (cold >= 0)
 		nla_put_u32(msg, SEEPAGE_A_COLD_PERMILLE, (u32)cold);
-	if (limit) {
-		nla_put_u64(msg, SEEPAGE_A_LIMIT_BYTES, *limit);
-		nla_put_u64(msg, SEEPAGE_A_CGROUP_USED_BYTES, used);
+	if (room) {
+		nla_put_u64(msg, SEEPAGE_A_LIMIT_BYTES, room->limit);
+		nla_put_u64(msg, SEEPAGE_A_CGROUP_USED_BYTES, room->used);
+		if (room->limit)
+			nla_put_u64(msg, SEEPAGE_A_CGROUP_ID, room->id);
 	}
 	return knl_call(k, msg, NULL, NULL);
 }

@@ -102,6 +102,23 @@ static void exhaustion(const struct message *msg, const char *text, char *buf, s
 		sentence_append(buf, size, ", memory exhausted in %s at this rate", text);
 }
 
+/* Adds what else the time to exhaustion counts: all that grows below the same limit. */
+void sentence_shares(const struct message *msg, char *buf, size_t size)
+{
+	u64 others, growth;
+	char text[FIGURE_MAX];
+
+	if (msg->past || !msg_u64(msg, SEEPAGE_A_SHARES_WITH, &others) ||
+	    !msg_u64(msg, SEEPAGE_A_SHARED_GROWTH_BYTES_PER_HOUR, &growth))
+		return;
+	fmt_growth(text, sizeof(text), growth < INT64_MAX ? (s64)growth : INT64_MAX);
+	if (others)
+		sentence_append(buf, size, " with %llu other%s, %s in all", others,
+				others == 1 ? "" : "s", text);
+	else
+		sentence_append(buf, size, " with what else takes memory, %s in all", text);
+}
+
 /* Writes the first line of show and explain. */
 void sentence_headline(const struct message *msg, char *buf, size_t size)
 {
@@ -127,6 +144,7 @@ void sentence_headline(const struct message *msg, char *buf, size_t size)
 		exhaustion(msg, fmt_seconds(text, sizeof(text), tte), buf, size);
 	else
 		sentence_append(buf, size, ", no time to exhaustion");
+	sentence_shares(msg, buf, size);
 }
 
 static void factor_retain(const struct factor *f, char *buf, size_t size)

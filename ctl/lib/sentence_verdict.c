@@ -31,6 +31,7 @@ void sentence_alert(const struct message *msg, char *buf, size_t size)
 	}
 	if (!msg->past && msg_u64(msg, SEEPAGE_A_TTE_SECONDS, &v))
 		sentence_append(buf, size, ", %s left", fmt_seconds(text, sizeof(text), v));
+	sentence_shares(msg, buf, size);
 	if (msg_u64(msg, SEEPAGE_A_CONFIDENCE, &v))
 		sentence_append(buf, size, ", confidence %llu", v);
 }

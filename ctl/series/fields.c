@@ -28,4 +28,6 @@ const struct series_field series_fields[FIELDS] = {
 	[FIELD_PEERS_GROWING]	= { 'q', false, false, UINT16_MAX },
 	[FIELD_PMC]		= { 'r', false, false, UINT16_MAX },
 	[FIELD_HEAP]		= { 'd', false, true, COUNT_MAX },
+	[FIELD_OTHERS_RATE]	= { 'o', false, false, COUNT_MAX },
+	[FIELD_OTHERS]		= { 'j', false, false, UINT16_MAX },
 };

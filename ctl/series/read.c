@@ -35,6 +35,8 @@ static void fill_sample(const struct series_reader *r, struct series *s)
 	s->sample.pmc = (u16)s->v[FIELD_PMC];
 	s->sample.cpu_ms = (u32)(s->v[FIELD_CPU] / 1000000);
 	s->sample.heap = seep_granules(s->v[FIELD_HEAP]);
+	s->sample.others_rate = seep_granules(s->v[FIELD_OTHERS_RATE]);
+	s->sample.others = (u16)s->v[FIELD_OTHERS];
 	s->sample.group = s->group;
 	s->sample.page_shift = s->page_shift;
 	s->sample.shmem_total = r->shmem_total;
@@ -154,7 +156,7 @@ static int read_field(struct series_reader *r, struct series *s, struct sample_l
 		break;
 	default:
 		return series_bad(r, "'%.80s': allowed a value with one of the letters "
-				  "afswvgnmxuetbhlckpqrSCT before it", word);
+				  "afswvgnmxuetbhlckpqrdojSCT before it", word);
 	}
 	if (!series_number(word + 1, SERIES_TIME_MAX, dest))
 		return series_bad(r, "'%.80s': allowed %c and 0..%llu", word, *word,

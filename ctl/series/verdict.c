@@ -72,6 +72,18 @@ static void put_subject(struct nl_msg *msg, const struct series *s, const struct
 	}
 }
 
+/* Adds when memory is exhausted, and what else takes it. */
+static void put_exhaustion(struct nl_msg *msg, const struct seep_sample *s,
+			   const struct seep_verdict *v)
+{
+	nla_put_u64(msg, SEEPAGE_A_TTE_SECONDS, v->tte_s);
+	if (!s->others_rate)
+		return;
+	nla_put_u32(msg, SEEPAGE_A_SHARES_WITH, s->others);
+	nla_put_u64(msg, SEEPAGE_A_SHARED_GROWTH_BYTES_PER_HOUR,
+		    seep_bytes(v->rate) + seep_bytes(s->others_rate));
+}
+
 /*
  * @t: out, series_verdict_free() frees it
  * @s: the series, with the sample that was fed last
@@ -106,7 +118,7 @@ void series_verdict_message(struct series_verdict *t, const struct series *s,
 	if (seep_det_growth(d, &now, &growth))
 		nla_put_s64(msg, SEEPAGE_A_GROWTH_BYTES_PER_HOUR, growth);
 	if (v->tte_s != SEEP_UNKNOWN)
-		nla_put_u64(msg, SEEPAGE_A_TTE_SECONDS, v->tte_s);
+		put_exhaustion(msg, &s->sample, v);
 	nla_put_u32(msg, SEEPAGE_A_FAULT_RATE,
 		    seep_det_fault_rate(d, &s->sample,
 					c->v[SEEPAGE_CFG_MONITORING_WINDOW_S]));

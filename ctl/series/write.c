@@ -131,6 +131,8 @@ static void values_of(const struct seepage_raw_sample *s, u64 v[FIELDS])
 	v[FIELD_PEERS_GROWING] = s->peers_growing;
 	v[FIELD_PMC] = s->pmc;
 	v[FIELD_HEAP] = s->heap;
+	v[FIELD_OTHERS_RATE] = s->others_rate;
+	v[FIELD_OTHERS] = s->others;
 }
 
 static struct written *new_series(struct series_writer *w, u64 id)

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "detect/share.h"
 #include "series/series.h"
 #include "tools.h"
 
@@ -21,7 +22,7 @@ static const struct opt opts[] = {
 	{ .name = "set", .kind = OPT_WORDS, .dest = &settings, .arg = "KEY=VALUE",
 	  .help = "judge with this value in place of the recorded one" },
 	{ .name = "limit", .kind = OPT_SIZE, .dest = &limit, .arg = "BYTES", .min = 1,
-	  .max = 1ULL << 62, .help = "judge as if each had a cgroup with this memory limit" },
+	  .max = 1ULL << 62, .help = "judge as if all were in a cgroup with this memory limit" },
 	{ .name = "no-cold", .kind = OPT_FLAG, .dest = &no_cold,
 	  .help = "judge as if nothing was known about the use of gained memory" },
 	{ .name = "id", .kind = OPT_NUMBER, .dest = &only_id, .arg = "N", .max = UINT64_MAX,
@@ -35,6 +36,14 @@ struct totals {
 	u64 samples, compared, differing;
 };
 
+/* The processes of the file below --limit. */
+struct shared {
+	struct seep_pool pool;
+	u64 pass;			/* number of the present pass */
+	bool full;			/* it is a full one */
+	u64 private;			/* bytes held by all of them, without shmem */
+};
+
 struct replay {
 	const struct ctx *ctx;
 	struct conf given;		/* configuration of --policy and --set */
@@ -42,6 +51,7 @@ struct replay {
 	struct seep_conf conf;		/* recorded configuration, changed by @given */
 	u64 conf_changes;
 	u64 series;
+	struct shared shared;
 	struct totals totals;
 	struct json_object *list;	/* summaries of the series */
 };
@@ -50,6 +60,8 @@ struct fed {				/* series->of */
 	struct seep_det det;
 	struct seep_verdict verdict;
 	u8 accused;			/* the alert state it is in or left last, or 0 */
+	u64 private, shmem;		/* bytes of it in the sums of struct shared */
+	struct seep_growers own;	/* growth of it in the pool; 0: a group */
 	struct totals totals;
 };
 
@@ -75,6 +87,7 @@ static void print_json(const struct ctx *ctx, const struct series *s, const stru
 	static const u8 before[] = {
 		SEEPAGE_A_TIME_NS, SEEPAGE_A_AGE_SECONDS, SEEPAGE_A_PREV_STATE, SEEPAGE_A_STATE,
 		SEEPAGE_A_CONFIDENCE, SEEPAGE_A_SEVERITY, SEEPAGE_A_POLICY, SEEPAGE_A_TTE_SECONDS,
+		SEEPAGE_A_SHARES_WITH, SEEPAGE_A_SHARED_GROWTH_BYTES_PER_HOUR,
 		SEEPAGE_A_GROWTH_BYTES_PER_HOUR, SEEPAGE_A_RSS_BYTES, SEEPAGE_A_ANON_BYTES,
 		SEEPAGE_A_FILE_BYTES, SEEPAGE_A_SHMEM_BYTES, SEEPAGE_A_SWAP_BYTES,
 		SEEPAGE_A_VSZ_BYTES, SEEPAGE_A_FAULTS_ANON, SEEPAGE_A_FAULTS_FILE,
@@ -214,27 +227,121 @@ static void compare(const struct series_reader *r, const struct series *s, struc
 	print_difference(r, s, v);
 }
 
+/* ---- a limit that all processes of the file share ---- */
+
+/* Same key as in the module: name, user and cgroup, as far as they were recorded. */
+static bool member(const struct series *group, const struct series *s)
+{
+	const struct place *a = &group->place, *b = &s->place;
+
+	return !s->group && !strcmp(group->comm, s->comm) &&
+	       (!a->has_uid || !b->has_uid || a->uid == b->uid) &&
+	       (!a->cgroup || !b->cgroup || !strcmp(a->cgroup, b->cgroup));
+}
+
+/* Adds up the growth of a group's members. */
+static struct seep_growers growth_of(const struct series_reader *r, const struct series *group)
+{
+	struct seep_growers sum = { 0 };
+	size_t i;
+
+	for (i = 0; i < r->live_n; i++) {
+		const struct fed *f = r->live[i]->of;
+
+		if (f && member(group, r->live[i]))
+			seep_growers_add(&sum, f->own.rate);
+	}
+	return sum;
+}
+
+/*
+ * Shared memory counts once: the most that one process of the file maps. Recordings do not
+ * say which of it is the same.
+ */
+static u64 most_shmem(const struct series_reader *r)
+{
+	u64 most = 0;
+	size_t i;
+
+	for (i = 0; i < r->live_n; i++) {
+		const struct fed *f = r->live[i]->of;
+
+		if (f && f->shmem > most)
+			most = f->shmem;
+	}
+	return most;
+}
+
+/* Counts what a process holds. A group is the sum of processes that are counted. */
+static void count(struct shared *below, const struct series *s, struct fed *f)
+{
+	if (s->group)
+		return;
+	below->private -= f->private;
+	f->private = s->sample.anon + s->sample.swap;
+	f->shmem = s->sample.shmem;
+	below->private += f->private;
+}
+
+/* Puts the sample below the limit, as the module does with those of one cgroup. */
+static void confine(struct series_reader *r, struct series *s, struct fed *f)
+{
+	struct replay *p = r->arg;
+	struct shared *below = &p->shared;
+	struct seep_growers own = f->own;
+	u64 used;
+
+	if (below->pass != r->pass) {
+		if (below->full)
+			seep_pool_close(&below->pool);
+		below->pass = r->pass;
+		below->full = s->sample.full;
+	}
+	count(below, s, f);
+	used = below->private + most_shmem(r);
+	s->sample.headroom = limit - (used < limit ? used : limit);
+	s->sample.limit = SEEPAGE_LIMIT_CGROUP;
+	s->sample.others_rate = 0;
+	s->sample.others = 0;
+	if (s->group)
+		own = growth_of(r, s);
+	if (s->group || f->det.state)
+		seep_pool_others(&below->pool, &own, &s->sample);
+}
+
+/* Adds what a process grows by, as seep_share_judged() of the module does. */
+static void share(struct shared *below, const struct series *s, struct fed *f)
+{
+	if (s->group)
+		return;
+	if (!seep_watched(f->det.state))
+		f->own = (struct seep_growers){ 0 };
+	else if (s->sample.full)
+		f->own = (struct seep_growers){ f->verdict.rate, !!f->verdict.rate };
+	if (s->sample.full)
+		seep_growers_add(&below->pool.sum, f->own.rate);
+}
+
 static int fed(struct series_reader *r, struct series *s)
 {
 	struct replay *p = r->arg;
 	struct fed *f = s->of;
 	struct seep_sample *now = &s->sample;
-	u64 used = now->anon + now->swap + now->shmem;
 	u8 prev;
 
 	if (!f)
 		return 0;
 	take_conf(p, r);
-	if (limit) {
-		now->headroom = limit - (used < limit ? used : limit);
-		now->limit = SEEPAGE_LIMIT_CGROUP;
-	}
+	if (limit)
+		confine(r, s, f);
 	if (no_cold) {
 		now->cold_ns = 0;
 		now->cold = 0;
 	}
 	prev = f->det.state;
 	seep_det_feed(&f->det, now, &p->conf, &f->verdict);
+	if (limit)
+		share(&p->shared, s, f);
 	if (series_verdict_check(r, s, &f->verdict) < 0)
 		return -1;
 	f->totals.samples++;
@@ -298,6 +405,7 @@ static void gone(struct series_reader *r, struct series *s, bool ended)
 	p->totals.compared += f->totals.compared;
 	p->totals.differing += f->totals.differing;
 	summarize(p, s, f);
+	p->shared.private -= f->private;
 	free(f);
 }
 

@@ -330,6 +330,7 @@ void seep_verdict_init(struct seep_verdict *v)
 	v->t1 = 0;
 	v->epoch = 0;
 	v->patience = 0;
+	v->rate = 0;
 }
 
 /* No level has a run and nothing grew fast: the verdict is ok without a closer look. */

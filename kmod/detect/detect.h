@@ -45,7 +45,9 @@
  * confirmed	suspected, and the growth went on for another 10 % of its patience
  * runaway	confirmed, and memory is exhausted within 15 minutes
  * headroom	bytes that the process can take until it meets its nearest limit
- * tte		time to exhaustion: headroom divided by the rate of growth
+ * tte		time to exhaustion: headroom divided by the rate of growth of everything
+ *		that grows below the same limit
+ * others	what else grows below a limit that a process shares (share.h)
  * patience	how long growth must last before it is suspected, by its tte (growth.c)
  * saturation	the rise of the second half of a level divided by that of the first.
  *		Growth that levels off saturates and is no leak.
@@ -104,6 +106,8 @@ struct seep_sample {
 	u32 error;		/* bytes by which the memory counters may be off */
 	u32 cpu_ms;		/* CPU time of all threads, ms, wraps; 0: not read */
 	u32 heap;		/* granules of the brk heap; read where cpu_ms is */
+	u32 others_rate;	/* granules an hour that others below limit grow by (share.h) */
+	u16 others;		/* how many of them are known; both 0 in state ok */
 	u16 cold;		/* permille of the growth that was not used again */
 	u16 peers;		/* group: its live processes; process: the others of its group */
 	u16 peers_growing;	/* how many of peers are under watch or worse */
@@ -233,6 +237,7 @@ struct seep_verdict {
 	u32 t0, t1;		/* its begin and its last rise, ds; t1 0: no growth */
 	u32 epoch;		/* of the longest level with a run, ds */
 	u32 patience;		/* needed before an alert, ds */
+	u32 rate;		/* growth of memory held, granules an hour; 0: none */
 	struct seep_gate gate[SEEP_MAX_GATES];
 	struct seep_factor factor[SEEP_MAX_FACTORS];
 };

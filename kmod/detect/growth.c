@@ -17,6 +17,7 @@
 #define PATIENCE_VSZ_DS		(6 * SEEP_HOUR_DS)	/* where nothing limits address space */
 #define ONSET_DS		(3 * SEEP_DS_PER_S)
 #define LATE_STEPS		4	/* of the seven steps of a level: its second half */
+#define FAIR			2	/* times the mean pace of all that grow below a limit */
 
 /* Add the levels of one series that have a run to the growth @g. */
 static void look(struct seep_growth *g, const struct seep_ladder *s, const struct seep_level *r,
@@ -84,28 +85,55 @@ static u32 patience(u64 tte_ds)
 }
 
 /*
- * Set time to exhaustion and patience. The rate is that since g->t0, or that of the
- * second half of the longest level where this is slower. @headroom in bytes.
+ * Time until @left granules are taken, ds: by a growth of @gained granules in @time, and by
+ * others, who grow by @others_rate granules an hour. @most limits what others take beside
+ * it, granules in @time.
+ *
+ * For example a worker gained 600 granules in an hour, five others grow by 600 an hour each,
+ * and 36000 granules are left: 36000 / (600 + 3000) are 10 hours. Alone it were 60.
  */
-static void project(struct seep_growth *g, u64 headroom)
+static u64 until(u64 left, u32 time, u32 gained, u32 others_rate, u64 most)
 {
-	u32 rise = seep_rise(g), span = g->t1 - g->t0, late;
-	u64 tte, left = seep_granules(headroom);
+	u64 others = seep_div((u64)others_rate * time, SEEP_HOUR_DS);
+
+	/* factors are below 2^32 and those of epochs below 2^29: the product fits 64 bits */
+	return seep_div(left * time, gained + (others < most ? others : most));
+}
+
+/*
+ * Set rate, time to exhaustion and patience. The rate is that since g->t0, or that of the
+ * second half of the longest level where this is slower. It is none once nothing has risen
+ * for two epochs of that level.
+ *
+ * Memory ends for everything below a limit at the same time, but a process is accused for
+ * its own part. Its patience therefore goes by others that take at most what FAIR times as
+ * many processes of its own pace would. Who grows less than half as fast as the mean is not
+ * accused in the haste that a runaway beside it asks for.
+ */
+static void project(struct seep_growth *g, const struct seep_sample *s)
+{
+	u32 gained = seep_rise(g), time = g->t1 - g->t0, epoch = g->window / (SEEP_MINIMA - 1);
+	u32 late, left = seep_granules(s->headroom);
+	u64 rate;
 
 	g->tte_ds = SEEP_UNKNOWN;
 	g->patience = PATIENCE_MAX_DS;
-	if (!rise)
+	if (!gained)
 		return;
-	/* factors are below 2^32 and those of epochs below 2^29: the products fit 64 bits */
-	g->tte_ds = seep_div(left * span, rise);
 	late = seep_floor(g->top.level, g->top.closed, 0) -
 	       seep_floor(g->top.level, g->top.closed, LATE_STEPS);
-	if (late) {
-		tte = seep_div(left * LATE_STEPS * (g->window / (SEEP_MINIMA - 1)), late);
-		if (tte > g->tte_ds)
-			g->tte_ds = tte;
+	if (late && (u64)late * time < (u64)gained * (LATE_STEPS * epoch)) {
+		gained = late;
+		time = LATE_STEPS * epoch;
 	}
-	g->patience = patience(g->tte_ds);
+	g->tte_ds = until(left, time, gained, s->others_rate, SEEP_UNKNOWN);
+	g->patience = patience(!s->others_rate ? g->tte_ds :
+			       until(left, time, gained, s->others_rate,
+				     (u64)gained * (FAIR * (s->others + 1U) - 1)));
+	if (!time || seep_ds(s->time_ns) - g->t1 > 2 * epoch)
+		return;
+	rate = seep_div((u64)gained * SEEP_HOUR_DS, time);
+	g->rate = rate < ~0U ? (u32)rate : ~0U;
 }
 
 /**
@@ -130,7 +158,7 @@ void seep_growth_find(const struct seep_det *d, const struct seep_sample *s,
 	}
 	look(g, &d->mem, d->mem_level, d->clock, SEEP_SLOW_LEVELS, d->epochs);
 	if (g->seen)
-		project(g, s->headroom);
+		project(g, s);
 }
 
 /**
@@ -154,7 +182,8 @@ void seep_growth_find_vsz(const struct seep_det *d, const struct seep_sample *s,
 	if (!g->seen)
 		return;
 	if (s->limit == SEEPAGE_LIMIT_AS) {
-		project(g, s->headroom);
+		project(g, s);
+		g->rate = 0;
 	} else {
 		g->tte_ds = SEEP_UNKNOWN;
 		g->patience = PATIENCE_VSZ_DS;

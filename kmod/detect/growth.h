@@ -25,6 +25,7 @@ struct seep_growth {
 	u8 subject;		/* enum seepage_subject */
 	u64 tte_ds;		/* time to exhaustion; SEEP_UNKNOWN: never */
 	u32 patience;		/* ds, how long growth must last for an alert */
+	u32 rate;		/* granules an hour; 0: it has ended, or is not of memory */
 	bool seen;		/* some level has a run */
 };
 

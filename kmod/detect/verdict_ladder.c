@@ -270,6 +270,7 @@ static void growth_verdict(struct seep_verdict *v, const struct seep_det *d,
 	v->t1 = g->t1;
 	v->epoch = g->window / (SEEP_MINIMA - 1);
 	v->patience = g->patience;
+	v->rate = g->rate;
 	if (g->tte_ds != SEEP_UNKNOWN)
 		v->tte_s = seep_div(g->tte_ds, SEEP_DS_PER_S);
 	seep_points_add(v, d, s, g);
@@ -303,6 +304,7 @@ static void vsz_verdict(const struct seep_det *d, const struct seep_sample *s,
 	seep_verdict_init(&vsz);
 	seep_add_gate(&vsz, SEEPAGE_GATE_SIZE, big, (s64)used, (s64)size);
 	growth_verdict(&vsz, d, s, c, &g, big);
+	vsz.rate = v->rate;
 	v->dropped |= vsz.dropped;
 	if (vsz.state > v->state) {
 		vsz.dropped = v->dropped;

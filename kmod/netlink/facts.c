@@ -14,6 +14,7 @@ static int check_whole(struct nlattr **attrs, struct netlink_ext_ack *extack)
 {
 	const struct nlattr *limit = attrs[SEEPAGE_A_LIMIT_BYTES];
 	const struct nlattr *used = attrs[SEEPAGE_A_CGROUP_USED_BYTES];
+	const struct nlattr *id = attrs[SEEPAGE_A_CGROUP_ID];
 
 	if (!attrs[SEEPAGE_A_PID])
 		return seep_refuse(extack, NULL, -EINVAL, "attribute PID is missing");
@@ -23,6 +24,8 @@ static int check_whole(struct nlattr **attrs, struct netlink_ext_ack *extack)
 	if (used && !limit)
 		return seep_refuse(extack, used, -EINVAL,
 				   "CGROUP_USED_BYTES goes with LIMIT_BYTES");
+	if (id && !limit)
+		return seep_refuse(extack, id, -EINVAL, "CGROUP_ID goes with LIMIT_BYTES");
 	if (limit && nla_get_u64(limit) && !used)
 		return seep_refuse(extack, NULL, -EINVAL, "attribute CGROUP_USED_BYTES is missing");
 	return 0;
@@ -33,11 +36,13 @@ static void take(struct seep_rec *rec, struct nlattr **attrs)
 	const struct nlattr *cold = attrs[SEEPAGE_A_COLD_PERMILLE];
 	const struct nlattr *limit = attrs[SEEPAGE_A_LIMIT_BYTES];
 	const struct nlattr *used = attrs[SEEPAGE_A_CGROUP_USED_BYTES];
+	const struct nlattr *id = attrs[SEEPAGE_A_CGROUP_ID];
 
 	if (cold)
 		seep_facts_cold(rec, (u16)nla_get_u32(cold));
 	if (limit)
-		seep_facts_cgroup(rec, nla_get_u64(limit), used ? nla_get_u64(used) : 0);
+		seep_facts_cgroup(rec, nla_get_u64(limit), used ? nla_get_u64(used) : 0,
+				  id ? nla_get_u64(id) : 0);
 }
 
 /**

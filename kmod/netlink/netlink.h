@@ -27,7 +27,7 @@
 /* netlink/takes.c */
 extern const struct nla_policy seep_dump_proc_takes[SEEPAGE_A_FILTER_AFTER_PID + 1];
 extern const struct nla_policy seep_dump_alerts_takes[SEEPAGE_A_SINCE_SEQ + 1];
-extern const struct nla_policy seep_request_takes[SEEPAGE_A_CGROUP_USED_BYTES + 1];
+extern const struct nla_policy seep_request_takes[SEEPAGE_A_CGROUP_ID + 1];
 int seep_netlink_takes(struct genl_info *info);
 int seep_refuse(struct netlink_ext_ack *extack, const struct nlattr *attr, int rc,
 		const char *text);

@@ -152,6 +152,8 @@ static void put_sample(const struct seepage_raw_sample *identity, const struct s
 	raw->peers = s->peers;
 	raw->peers_growing = s->peers_growing;
 	raw->pmc = s->pmc;
+	raw->others_rate = seep_bytes(s->others_rate);
+	raw->others = s->others;
 	raw->error = s->error;
 	raw->page_shift = s->page_shift;
 	raw->state = v->state;

@@ -116,15 +116,17 @@ const struct nla_policy seep_request_takes[] = {
 	[SEEPAGE_A_LIMIT_BYTES]	= { .type = NLA_U64 },
 	[SEEPAGE_A_CGROUP_USED_BYTES] = { .type = NLA_U64 },
 	[SEEPAGE_A_PMC_WANTED]	= NLA_POLICY_VALIDATE_FN(NLA_BINARY, check_events),
+	[SEEPAGE_A_CGROUP_ID]	= { .type = NLA_U64 },
 };
 
 /* Attributes by command. Up to v6.1 the do and the dump of a command share their policy. */
-static const u8 takes[][4] = {
+static const u8 takes[][5] = {
 	[SEEPAGE_CMD_GET_PROC]		= { SEEPAGE_A_PID },
 	[SEEPAGE_CMD_SET_CONFIG]	= { SEEPAGE_A_CONFIG, SEEPAGE_A_PMC_WANTED },
 	[SEEPAGE_CMD_RESET]		= { SEEPAGE_A_PID, SEEPAGE_A_RESET_WHAT },
 	[SEEPAGE_CMD_SET_FACTS]	= { SEEPAGE_A_PID, SEEPAGE_A_COLD_PERMILLE,
-					    SEEPAGE_A_LIMIT_BYTES, SEEPAGE_A_CGROUP_USED_BYTES },
+					    SEEPAGE_A_LIMIT_BYTES, SEEPAGE_A_CGROUP_USED_BYTES,
+					    SEEPAGE_A_CGROUP_ID },
 };
 
 /**

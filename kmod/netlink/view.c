@@ -180,7 +180,7 @@ static u8 *put_figures(u8 *at, const struct seep_view *v)
 	return put_u64(at, SEEPAGE_A_AGE_SECONDS, v->age_s);
 }
 
-#define SIZE_FACTS		(3 * SIZE_32 + SIZE_64)
+#define SIZE_FACTS		(4 * SIZE_32 + 2 * SIZE_64)
 
 /* Facts that are not known are left out: most processes are at rest and have none. */
 static u8 *put_facts(u8 *at, const struct seep_view *v)
@@ -189,8 +189,14 @@ static u8 *put_facts(u8 *at, const struct seep_view *v)
 		at = put_u32(at, SEEPAGE_A_COLD_PERMILLE, v->cold);
 		at = put_u64(at, SEEPAGE_A_COLD_AGE_SECONDS, v->cold_age_s);
 	}
-	if (v->verdict.tte_s != SEEP_UNKNOWN)
+	if (v->verdict.tte_s != SEEP_UNKNOWN) {
 		at = put_u8(at, SEEPAGE_A_LIMIT, v->limit);
+		if (v->others_rate) {
+			at = put_u32(at, SEEPAGE_A_SHARES_WITH, v->others);
+			at = put_u64(at, SEEPAGE_A_SHARED_GROWTH_BYTES_PER_HOUR,
+				     seep_bytes(v->verdict.rate) + seep_bytes(v->others_rate));
+		}
+	}
 	if (v->has_subject)
 		at = put_u8(at, SEEPAGE_A_SUBJECT, v->verdict.subject);
 	return at;

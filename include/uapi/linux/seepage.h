@@ -47,6 +47,7 @@
  * RESET       do     request: RESET_WHAT, [PID] (with RESET_HISTORY only)
  *                    reply:   ack only
  * SET_FACTS do    request: PID [COLD_PERMILLE] [LIMIT_BYTES] [CGROUP_USED_BYTES]
+ *                             [CGROUP_ID], of the cgroup that has the limit
  *                    reply:   ack only
  * ALERT       multicast group "alert":  an alert
  * SAMPLE      multicast group "sample": a process, each time it was sampled
@@ -65,7 +66,8 @@
  *             FAULTS_ANON FAULTS_FILE FAULT_RATE AGE_SECONDS
  *             FACTORS{ FACTOR{ .. }.. } [GATES{ GATE{ .. }.. }]
  *             [HISTORY{ LEVEL{ .. }.. }] [COLD_PERMILLE] [COLD_AGE_SECONDS]
- *             [LIMIT] [SUBJECT] [MEMBERS] [PMC_SET] [PMC_VALUES] [PMC_BASELINE]
+ *             [LIMIT] [SHARES_WITH] [SHARED_GROWTH_BYTES_PER_HOUR] [SUBJECT] [MEMBERS]
+ *             [PMC_SET] [PMC_VALUES] [PMC_BASELINE]
  *             Memory figures and fault counts are current, the verdict is that of the last
  *             sample. UID and CGROUP_ID are left out for a process that ended before they
  *             were read. PID is left out of an alert for a process without a pid in the
@@ -239,6 +241,10 @@ enum seepage_attr {
 	SEEPAGE_A_PMC_EVENT,		/* nest of enum seepage_pmc_attr */
 	SEEPAGE_A_PMC_VALUES,		/* binary: struct seepage_pmc_value[], one an event */
 	SEEPAGE_A_PMC_BASELINE,		/* binary: struct seepage_pmc_baseline[], one: figures */
+
+	/* what else grows below LIMIT; left out: nothing is known to */
+	SEEPAGE_A_SHARES_WITH,		/* u32, other processes that do; 0: not known which */
+	SEEPAGE_A_SHARED_GROWTH_BYTES_PER_HOUR,	/* u64, of all of them, the subject included */
 
 	__SEEPAGE_A_MAX,
 	SEEPAGE_A_MAX = __SEEPAGE_A_MAX - 1
@@ -514,6 +520,9 @@ struct seepage_raw_sample {
 	__u64	known_rise;		/* bytes, highest climb; 0: none */
 	__u64	known_span_ns;		/* longest climb, to 100 ms */
 	__u64	heap;			/* bytes of the brk heap, to 16 KiB; 0 in state ok */
+	__u64	others_rate;		/* bytes an hour that others below limit grow by */
+	__u32	others;			/* how many of them are known; both 0 in state ok */
+	__u32	pad2;
 };
 
 /* Names, units, defaults and bounds: include/seepage/names.h */

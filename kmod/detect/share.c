@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Shared limits: which limit is met first, and how fast the machine as a whole is used up.
+ *
+ * Context: any; pure. Lock: the caller serialises calls on one pool, machine or sample.
+ */
+#include "share.h"
+
+#define MACHINE_ERROR_SHIFT	9	/* a rise of 1/128 of the most left counts */
+
+/*
+ * Limit a leaves @a bytes and limit b @b bytes; others grow below them by @rate_a and
+ * @rate_b granules an hour, and the process itself by @own. Is a met before b? While @own
+ * is not known, the one that leaves less counts: at a limit of its own the process alone
+ * decides about time.
+ */
+static bool sooner(u64 a, u32 rate_a, u64 b, u32 rate_b, u32 own)
+{
+	/* a rate is below 2^32: twice the sum of two would not fit the product */
+	u64 all_a = ((u64)own + rate_a) / 2 + 1, all_b = ((u64)own + rate_b) / 2 + 1;
+
+	if (!own || rate_a == rate_b)
+		return a < b;
+	return seep_granules(a) * all_b < seep_granules(b) * all_a;
+}
+
+/**
+ * seep_sample_confine() - take a further limit as the nearest one, if it is met first
+ * @s: headroom, limit and others are those of the nearest limit so far
+ * @left: bytes that the further limit leaves
+ * @limit: enum seepage_limit
+ * @pool: what grows below it; NULL: a limit of the process alone
+ * @own: growth of the process or group itself, as the pools know it
+ *
+ * Context: any.
+ */
+void seep_sample_confine(struct seep_sample *s, u64 left, u8 limit, const struct seep_pool *pool,
+			 const struct seep_growers *own)
+{
+	struct seep_sample other = { .others_rate = 0 };
+
+	if (pool)
+		seep_pool_others(pool, own, &other);
+	if (!sooner(left, other.others_rate, s->headroom, s->others_rate, own->rate))
+		return;
+	s->headroom = left;
+	s->limit = limit;
+	s->others_rate = other.others_rate;
+	s->others = other.others;
+}
+
+/**
+ * seep_machine_feed() - follow the memory that is left on the machine
+ * @m: history, zeroed before the first call
+ * @now_ns: CLOCK_MONOTONIC, never goes back
+ * @left: bytes of available memory and free swap
+ * @c: configuration in force
+ *
+ * The series is what is used of the most that was ever left. More than that begins a new
+ * one: nothing grows then.
+ *
+ * Context: any.
+ * Return: rate at which the floors of what is used rise, granules an hour; 0: they do not.
+ */
+u32 seep_machine_feed(struct seep_machine *m, u64 now_ns, u64 left, const struct seep_conf *c)
+{
+	struct seep_sample s = { .time_ns = now_ns, .headroom = left, .full = true, .group = true };
+	struct seep_verdict v;
+
+	if (left > m->most) {
+		m->most = left;
+		seep_det_init(&m->det, now_ns);
+	}
+	s.anon = m->most - left;
+	s.vsz = s.anon;
+	s.page_shift = 12;
+	s.error = (u32)(m->most >> MACHINE_ERROR_SHIFT < 0xffffffffU ?
+			m->most >> MACHINE_ERROR_SHIFT : 0xffffffffU);
+	seep_det_feed(&m->det, &s, c, &v);
+	return v.rate;
+}

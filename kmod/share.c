@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Shared limits: the pools of the machine and of cgroups (detect/share.h).
+ *
+ * A full pass adds the rate of each record under watch to the pool of the machine, and to
+ * that of its cgroup where user space told its limit. The next samples read the sums.
+ *
+ * The machine as a whole is followed as well. Where it is used up faster than all that is
+ * known to grow explains, that rate counts.
+ *
+ * Context: process. Lock: seep_table_mutex for everything here.
+ */
+#include <linux/slab.h>
+#include "seep.h"
+
+#define MAX_POOLS	256		/* of cgroups: as many as suspects */
+
+struct seep_pool seep_pool_ram;
+static struct seep_machine *machine;	/* or NULL */
+static LIST_HEAD(pools);
+static u32 npools;
+
+static struct seep_cgroup_pool *find(u64 id)
+{
+	struct seep_cgroup_pool *p;
+
+	list_for_each_entry(p, &pools, all)
+		if (p->id == id)
+			return p;
+	if (npools >= MAX_POOLS) {
+		seep_count(SUSPECTS_FULL);
+		return NULL;
+	}
+	p = kzalloc(sizeof(*p), SEEP_GFP);
+	if (!p) {
+		seep_count(ALLOC_FAILED);
+		return NULL;
+	}
+	npools++;
+	p->id = id;
+	list_add(&p->all, &pools);
+	return p;
+}
+
+/**
+ * seep_share_leave() - the limit of a record's cgroup is not known any more
+ * @rec: live or buried
+ *
+ * Context: process, seep_table_mutex.
+ */
+void seep_share_leave(struct seep_rec *rec)
+{
+	struct seep_cgroup_pool *p = rec->pool;
+
+	rec->pool = NULL;
+	if (!p || --p->users)
+		return;
+	list_del(&p->all);
+	kfree(p);
+	npools--;
+}
+
+/**
+ * seep_share_join() - the limit of a cgroup holds for a record
+ * @rec: live; without a pool when there are too many, or no memory
+ * @id: of the cgroup that has the limit
+ *
+ * Context: process, seep_table_mutex.
+ */
+void seep_share_join(struct seep_rec *rec, u64 id)
+{
+	if (rec->pool && rec->pool->id == id)
+		return;
+	seep_share_leave(rec);
+	rec->pool = id ? find(id) : NULL;
+	if (rec->pool)
+		rec->pool->users++;
+}
+
+/**
+ * seep_share_judged() - a record was judged
+ * @rec: the record
+ * @v: its verdict
+ * @full: in a full pass
+ *
+ * Between two full passes the rate of a record stays what the sums have of it.
+ *
+ * Context: process, seep_table_mutex.
+ */
+void seep_share_judged(struct seep_rec *rec, const struct seep_verdict *v, bool full)
+{
+	if (!seep_watched(v->state))
+		rec->rate = 0;
+	else if (full)
+		rec->rate = v->rate;
+	if (!full)
+		return;
+	seep_growers_add(&seep_pool_ram.sum, rec->rate);
+	if (rec->pool && rec->cgroup_ns)
+		seep_growers_add(&rec->pool->pool.sum, rec->rate);
+}
+
+/**
+ * seep_share_pass() - a full pass has judged all records
+ * @now_ns: its time, CLOCK_MONOTONIC
+ * @left: bytes of available memory and free swap
+ * @c: configuration in force
+ *
+ * Context: process, seep_table_mutex.
+ */
+void seep_share_pass(u64 now_ns, u64 left, const struct seep_conf *c)
+{
+	struct seep_cgroup_pool *p;
+
+	list_for_each_entry(p, &pools, all)
+		seep_pool_close(&p->pool);
+	seep_pool_close(&seep_pool_ram);
+	if (!machine)
+		machine = kzalloc(sizeof(*machine), SEEP_GFP);
+	if (machine)
+		seep_pool_ram.last.rate = max(seep_pool_ram.last.rate,
+					      seep_machine_feed(machine, now_ns, left, c));
+	else
+		seep_count(ALLOC_FAILED);
+}
+
+/**
+ * seep_share_forget() - restart the history of the machine
+ *
+ * Context: process, seep_table_mutex.
+ */
+void __cold seep_share_forget(void)
+{
+	if (machine)
+		machine->most = 0;
+}
+
+/**
+ * seep_share_exit() - free all pools
+ *
+ * Context: module exit, after the worker has stopped; records are not read any more.
+ */
+void seep_share_exit(void)
+{
+	struct seep_cgroup_pool *p, *n;
+
+	list_for_each_entry_safe(p, n, &pools, all)
+		kfree(p);
+	kfree(machine);
+}
