@@ -46,6 +46,9 @@ $(build)/tests/%: tests/prog/%.c
 
 # No run-time linking in each of a million lives.
 $(build)/tests/churn $(build)/tests/relay: progflags := -static
+# A 32-bit program where the compiler makes x86 ones; it needs no 32-bit libraries.
+$(build)/tests/narrow: progflags = $(if $(findstring x86_64,$(shell $(CC) -dumpmachine)),-m32 \
+	-nostdlib -static -fno-pie -no-pie -ffreestanding -fno-stack-protector)
 # It speaks to the module.
 $(build)/tests/dumpers: progflags := -Iinclude/uapi
 

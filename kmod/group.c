@@ -305,7 +305,8 @@ static void sum_up(const struct seep_group *g, struct seep_sample *s, u64 now_ns
 		seep_sample_confine(s, g->sum.tight->last.headroom, SEEPAGE_LIMIT_CGROUP,
 				    seep_share_cgroup(g->sum.tight), &own);
 	/* errors of counters are independent: that of n members grows by the root of n */
-	s->error = min_t(u64, (u64)first->last.error * int_sqrt(g->n), U32_MAX);
+	s->error = min_t(u64, ((u64)seep_mm_counter_error(first->mm) << PAGE_SHIFT) *
+		       int_sqrt(g->n), U32_MAX);
 	s->page_shift = PAGE_SHIFT;
 	s->peers = min_t(u32, g->n, U16_MAX);
 	s->peers_growing = min_t(u32, g->sum.growing, U16_MAX);

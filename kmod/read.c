@@ -169,26 +169,10 @@ static noinline void read_surroundings(const struct seep_rec *rec, struct seep_s
 			confine(s, limit, s->vsz, SEEPAGE_LIMIT_AS, &own);
 		limit = READ_ONCE(p->signal->rlim[RLIMIT_DATA].rlim_cur);
 		if (limit != RLIM_INFINITY)
-			confine(s, limit, s->anon, SEEPAGE_LIMIT_DATA, &own);
+			confine(s, limit, seep_data_bytes(rec->mm), SEEPAGE_LIMIT_DATA, &own);
 	}
 	rcu_read_unlock();
-}
-
-/* All figures. Context: interrupts off. */
-static void read_figures(const struct seep_rec *rec, struct seep_sample *s, u64 rw[2])
-{
-	struct mm_struct *mm = rec->mm;
-
-	s->anon = seep_counter_bytes(mm, MM_ANONPAGES);
-	s->file = seep_counter_bytes(mm, MM_FILEPAGES);
-	s->shmem = seep_counter_bytes(mm, MM_SHMEMPAGES);
-	s->swap = seep_counter_bytes(mm, MM_SWAPENTS);
-	s->vsz = seep_vsz_bytes(mm);
-	read_faults(rec, s, rw);
-	seep_read_around(rec, s);
-	if (s->anon + s->swap != rec->last.anon + rec->last.swap || rec->det.state ||
-	    s->vsz != rec->last.vsz)
-		read_surroundings(rec, s);
+	confine(s, rec->mm->task_size, s->vsz, SEEPAGE_LIMIT_TASK_SIZE, &own);
 }
 
 /* Argument of read_on_the_spot(). */
@@ -196,13 +180,68 @@ struct reading {
 	const struct seep_rec *rec;
 	struct seep_sample *s;
 	u64 *rw;
+	s64 fix[NR_MM_COUNTERS];	/* pages to add to each counter */
+	u64 error;			/* bytes that they may be off then */
+	bool exact;			/* fix and error are known */
 };
+
+static u64 counter_bytes(const struct reading *r, int member)
+{
+	u64 fast = seep_counter_bytes(r->rec->mm, member);
+
+	return r->exact ? max_t(s64, fast + (r->fix[member] << PAGE_SHIFT), 0) : fast;
+}
+
+/* All figures. Context: interrupts off. */
+static void read_figures(const struct reading *r)
+{
+	const struct seep_rec *rec = r->rec;
+	struct seep_sample *s = r->s;
+
+	s->anon = counter_bytes(r, MM_ANONPAGES);
+	s->file = counter_bytes(r, MM_FILEPAGES);
+	s->shmem = counter_bytes(r, MM_SHMEMPAGES);
+	s->swap = counter_bytes(r, MM_SWAPENTS);
+	s->vsz = seep_vsz_bytes(rec->mm);
+	read_faults(rec, s, r->rw);
+	seep_read_around(rec, s);
+	if (r->exact)
+		s->error = min_t(u64, r->error, U32_MAX);
+	if (s->anon + s->swap != rec->last.anon + rec->last.swap || rec->det.state ||
+	    s->vsz != rec->last.vsz)
+		read_surroundings(rec, s);
+}
 
 static void read_on_the_spot(void *arg)
 {
-	const struct reading *r = arg;
+	read_figures(arg);
+}
 
-	read_figures(r->rec, r->s, r->rw);
+/*
+ * On a large machine, or before v6.2 in a process with many threads, a leak of tens of
+ * megabytes is within the error of the counters. What is cached beside them is then added
+ * up for a record under watch, and for one whose floors have risen: these are few. That
+ * comes first, with interrupts on; only what is cached meanwhile is missing.
+ */
+static noinline void read_exact(struct reading *r)
+{
+	struct task_struct *p;
+
+	rcu_read_lock();
+	p = pid_task(r->rec->pid, PIDTYPE_TGID);
+	if (p && READ_ONCE(p->signal->nr_threads) <= MOST_THREADS) {
+		memset(r->fix, 0, sizeof(r->fix));
+		r->error = (u64)seep_mm_counter_fix(r->rec->mm, p, r->fix) << PAGE_SHIFT;
+		r->exact = true;
+	}
+	rcu_read_unlock();
+}
+
+/* The error of the counters hides a rise that would count without it. */
+static bool error_matters(const struct seep_rec *rec)
+{
+	return (rec->det.state || rec->det.mem.rose) &&
+	       (u64)seep_mm_counter_error(rec->mm) << PAGE_SHIFT > seep_bytes(SEEP_LEAST_RISE) / 4;
 }
 
 /**
@@ -218,8 +257,14 @@ static void read_on_the_spot(void *arg)
  */
 noinline void seep_sample_read(const struct seep_rec *rec, struct seep_sample *s, u64 rw[2])
 {
-	struct reading r = { .rec = rec, .s = s, .rw = rw };
+	struct reading r;
 
+	r.rec = rec;
+	r.s = s;
+	r.rw = rw;
+	r.exact = false;
+	if (error_matters(rec))
+		read_exact(&r);
 	s->cold_ns = rec->last.cold_ns;	/* set by facts.c */
 	s->cold = rec->last.cold;
 	seep_sample_clear_watched(s);		/* unless read_surroundings() sets them */

@@ -32,6 +32,12 @@ static inline u64 seep_vsz_bytes(const struct mm_struct *mm)
 	return (u64)READ_ONCE(mm->total_vm) << PAGE_SHIFT;
 }
 
+/* What RLIMIT_DATA limits: private writable address space without stacks. As total_vm. */
+static inline u64 seep_data_bytes(const struct mm_struct *mm)
+{
+	return (u64)READ_ONCE(mm->data_vm) << PAGE_SHIFT;
+}
+
 /*
  * The brk heap, bytes. Written under mmap_lock, which is not held here: exec or prctl may
  * come between the two readings.

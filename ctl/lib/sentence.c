@@ -91,6 +91,7 @@ static void exhaustion(const struct message *msg, const char *text, char *buf, s
 		[SEEPAGE_LIMIT_AS] = "its limit of address space (RLIMIT_AS)",
 		[SEEPAGE_LIMIT_DATA] = "its limit of data (RLIMIT_DATA)",
 		[SEEPAGE_LIMIT_CGROUP] = "the memory limit of its cgroup",
+		[SEEPAGE_LIMIT_TASK_SIZE] = "the end of the addresses that it can have",
 		[SEEPAGE_LIMIT_MAPS] = "the most mappings a process may have (vm.max_map_count)",
 	};
 	u64 limit = msg_get(msg, SEEPAGE_A_LIMIT, SEEPAGE_LIMIT_RAM);

@@ -201,7 +201,9 @@
 	X(CGROUP, cgroup, "bytes",							\
 	  "The limit memory.max of its cgroup, known while a watcher sends it.")	\
 	X(MAPS, max_map_count, "mappings",						\
-	  "Mappings that a process may have (vm.max_map_count).")
+	  "Mappings that a process may have (vm.max_map_count).")			\
+	X(TASK_SIZE, task_size, "bytes",						\
+	  "Addresses that a process can have: 4 GB at most in a 32-bit one.")
 
 /* X(ID, name, unit, "help"): what was done, skipped or dropped */
 #define SEEPAGE_COUNTERS(X)								\

@@ -328,11 +328,12 @@ bool seep_ladder_early(const struct seep_det *d, const struct seep_sample *s,
  *
  * For example a floor of 100 MiB must rise by 4 MiB, a floor of 1 GiB by 20.5 MiB.
  */
+#define SEEP_LEAST_RISE	(4 * SEEP_MIB)
 #define SEEP_LEAST_VSZ	(64 * SEEP_MIB)
 
 static inline u32 seep_least_rise(const struct seep_sample *s)
 {
-	u32 least = 4 * SEEP_MIB, error = seep_granules(4ULL * s->error);
+	u32 least = SEEP_LEAST_RISE, error = seep_granules(4ULL * s->error);
 
 	return error > least ? error : least;
 }

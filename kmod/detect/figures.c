@@ -109,8 +109,9 @@ static u8 severity_by_size(u64 mb)
  * @s: its sample, with the limit that it meets first
  * @left: bytes that RAM and cgroup leave
  *
- * A process may set RLIMIT_AS and RLIMIT_DATA for itself. It can exhaust no more than that
- * then, whatever its pace. Close to the end of the machine it is small no more.
+ * A process may set RLIMIT_AS and RLIMIT_DATA for itself, and a 32-bit one has 4 GB of
+ * addresses at most. It can exhaust no more than that then, whatever its pace. Close to the
+ * end of the machine it is small no more.
  *
  * For example a process holds 10 MB and may take another 6 MB. It is small while more than
  * 128 MB are left.
@@ -119,7 +120,8 @@ static u8 severity_by_size(u64 mb)
  */
 bool seep_own_limit(const struct seep_sample *s, u64 left)
 {
-	return (s->limit == SEEPAGE_LIMIT_AS || s->limit == SEEPAGE_LIMIT_DATA) &&
+	return (s->limit == SEEPAGE_LIMIT_AS || s->limit == SEEPAGE_LIMIT_DATA ||
+		s->limit == SEEPAGE_LIMIT_TASK_SIZE) &&
 	       left >> OWN_LIMIT_SHIFT > seep_held(s) + s->headroom;
 }
 

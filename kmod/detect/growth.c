@@ -167,8 +167,8 @@ void seep_growth_find(const struct seep_det *d, const struct seep_sample *s,
  * @s: the sample that was fed last
  * @g: the growth out; g->seen tells whether there is one
  *
- * Address space that is never touched costs no memory. It is exhausted at RLIMIT_AS, or
- * never; then its patience is fixed.
+ * Address space that is never touched costs no memory. It is exhausted at RLIMIT_AS, at the
+ * last address that a process can have, or never; then its patience is fixed.
  *
  * Context: any.
  */
@@ -181,7 +181,7 @@ void seep_growth_find_vsz(const struct seep_det *d, const struct seep_sample *s,
 	     d->epochs >> SEEP_VSZ_SHIFT);
 	if (!g->seen)
 		return;
-	if (s->limit == SEEPAGE_LIMIT_AS) {
+	if (s->limit == SEEPAGE_LIMIT_AS || s->limit == SEEPAGE_LIMIT_TASK_SIZE) {
 		project(g, s);
 		g->rate = 0;
 	} else {

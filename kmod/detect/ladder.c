@@ -150,23 +150,30 @@ static u32 rising_steps(const struct seep_level *r, u32 closed)
 	return strict;
 }
 
-/* Close an epoch with the floor @code. Return: the level has a run. */
-static seep_noinline bool level_close(struct seep_level *r, const struct seep_clock *clk,
+#define RUN	1U
+#define ROSE	2U
+
+/*
+ * Close an epoch with the floor @code. Return: RUN, the level has a run; ROSE, its floors
+ * rose by what counts where the counters have no error.
+ */
+static seep_noinline u32 level_close(struct seep_level *r, const struct seep_clock *clk,
 				      u32 closed, u16 code, u32 least, u8 strict)
 {
-	u32 oldest, v, back;
+	u32 rise, v, back, rose;
 
 	r->min[(closed - 1) % SEEP_MINIMA] = code;
 	if (closed < SEEP_MINIMA)
-		return false;
-	oldest = seep_floor(r, closed, STEPS);
+		return 0;
 	v = seep_floor_unpack(code);
+	rise = seep_minus(v, seep_floor(r, closed, STEPS));
 	r->strict = 0;
-	if (v > oldest && v - oldest >= seep_needed_rise(least, v))
+	rose = rise >= seep_needed_rise(SEEP_LEAST_RISE, v) ? ROSE : 0;
+	if (rise >= seep_needed_rise(least, v))
 		r->strict = (u8)rising_steps(r, closed);
 	if (r->strict < strict) {
 		r->run = false;
-		return false;
+		return rose;
 	}
 	if (!r->run) {
 		back = seep_span(clk, closed);
@@ -177,7 +184,7 @@ static seep_noinline bool level_close(struct seep_level *r, const struct seep_cl
 	}
 	if (code > packed(r, closed, 1))
 		r->run_t1 = clk->t_close;
-	return true;
+	return rose | RUN;
 }
 
 /**
@@ -196,15 +203,15 @@ void seep_ladder_push(struct seep_ladder *s, struct seep_level *r, const struct 
 		      u32 nlev, u32 closed, u32 v, u32 least)
 {
 	u16 code = seep_floor_pack(v);
-	u32 bit = 1;
+	u32 bit = 1, how;
 
 	s->same = s->last == code ? s->same + 1 : 1;
 	s->last = code;
 	for (; nlev--; r++, clk++, bit <<= 1, closed >>= 1) {
 		if (s->same / SEEP_STILL < bit) {
-			s->runs &= ~bit;
-			if (level_close(r, clk, closed, code, least, s->strict))
-				s->runs |= bit;
+			how = level_close(r, clk, closed, code, least, s->strict);
+			s->runs = (s->runs & ~bit) | (how & RUN ? bit : 0);
+			s->rose = (s->rose & ~bit) | (how & ROSE ? bit : 0);
 		}
 		if (closed & 1) {
 			r->half = code;

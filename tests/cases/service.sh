@@ -17,3 +17,5 @@ for ((i = 0; i < 6; i++)); do
 done
 until_end
 judge 80 20
+kill "${workers[@]}" 2>/dev/null || true
+wait || true

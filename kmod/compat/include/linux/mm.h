@@ -4,6 +4,7 @@
 
 #include_next <linux/mm.h>
 #include <linux/cpumask.h>
+#include <linux/sched/signal.h>
 
 #ifndef TASK_SIZE_MAX		/* arm64 has it since 3d2403fd10a1 (v5.11) */
 #define TASK_SIZE_MAX	TASK_SIZE
@@ -22,6 +23,39 @@ static inline unsigned long seep_mm_counter_error(struct mm_struct *mm)
 	return 64UL * (unsigned int)atomic_read(&mm->mm_users);
 #elif defined(CONFIG_SMP)
 	return (unsigned long)percpu_counter_batch * num_online_cpus();
+#else
+	return 0;
+#endif
+}
+
+/*
+ * seep_mm_counter_fix() - what is cached beside the memory counters of @mm
+ * @p: the process; its threads are looked at
+ * @fix: out, pages to add to each counter
+ *
+ * Context: RCU. Costs a look at each CPU, or before v6.2 at each thread: mind the latency.
+ * READ_ONCE() pairs with plain stores of the threads.
+ * Return: pages by which a counter may be off nevertheless.
+ */
+static inline unsigned long seep_mm_counter_fix(struct mm_struct *mm, struct task_struct *p,
+						s64 fix[NR_MM_COUNTERS])
+{
+#ifdef SEEP_HAVE_RSS_PERCPU
+	int i;
+
+	for (i = 0; i < NR_MM_COUNTERS; i++)
+		fix[i] = percpu_counter_sum(&mm->rss_stat[i]) - percpu_counter_read(&mm->rss_stat[i]);
+	return 0;
+#elif defined(SPLIT_RSS_COUNTING)
+	unsigned int users = atomic_read(&mm->mm_users), n = 0, i;
+	struct task_struct *t;
+
+	for_each_thread(p, t) {
+		for (i = 0; i < NR_MM_COUNTERS; i++)
+			fix[i] += READ_ONCE(t->rss_stat.count[i]);
+		n++;
+	}
+	return users > n ? 64UL * (users - n) : 0;
 #else
 	return 0;
 #endif
