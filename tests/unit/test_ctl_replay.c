@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * replay fails if the detector had no room for a gate or factor. Otherwise a comparison
- * with the recorded verdict would not show it.
+ * with the recorded verdict would not show it. And what it feeds with --limit, which is a
+ * limit of all processes in the file.
  */
 #include "series/series.h"
 #include "tools.h"
@@ -27,9 +28,11 @@ static struct {
 	unsigned int feed, explain;	/* number of the call, from 1 on; 0: none */
 	bool factors;
 	unsigned int fed, explained;
+	unsigned int show;		/* number of the call of which the sample is shown */
 } fault;
 
 static char said[1024];
+static const char *recording = RECORDING;
 
 void __real_seep_det_feed(struct seep_det *d, const struct seep_sample *s,
 			  const struct seep_conf *c, struct seep_verdict *v);
@@ -57,6 +60,9 @@ void __wrap_seep_det_feed(struct seep_det *d, const struct seep_sample *s,
 	__real_seep_det_feed(d, s, c, v);
 	if (++fault.fed == fault.feed)
 		overflow(v);
+	if (fault.fed == fault.show)
+		fprintf(stderr, "headroom %llu limit %u others %u rate %llu\n", s->headroom >> 20,
+			s->limit, s->others, seep_bytes(s->others_rate) >> 20);
 	if (fault.explain)		/* an alert, so that the exit is one as well */
 		v->state = SEEPAGE_STATE_SUSPECTED;
 }
@@ -69,7 +75,7 @@ void __wrap_seep_det_explain(const struct seep_det *d, const struct seep_sample 
 		overflow(v);
 }
 
-/* Replays RECORDING in a process of its own. Returns its status; @said: its stderr */
+/* Replays the recording in a process of its own. Returns its status; @said: its stderr */
 static int replay(void)
 {
 	char path[64], *argv[] = { path, NULL };
@@ -80,7 +86,7 @@ static int replay(void)
 	pid_t pid;
 
 	fd = memfd_create("recording", 0);
-	assert_int_equal(write(fd, RECORDING, strlen(RECORDING)), strlen(RECORDING));
+	assert_int_equal(write(fd, recording, strlen(recording)), strlen(recording));
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	assert_int_equal(pipe(err), 0);
 	fflush(NULL);
@@ -139,12 +145,73 @@ static void one_in_the_verdict_of_an_exit_is_an_error(void **state)
 	assert_non_null(strstr(said, "line 9: series 7: the detector dropped a gate"));
 }
 
+static void set_limit(u64 bytes)
+{
+	const struct opt *o = cmd_replay.opts;
+
+	while (strcmp(o->name, "limit"))
+		o++;
+	*(u64 *)o->dest = bytes;
+}
+
+#define PASSES	80
+
+/*
+ * Writes a recording of @n processes that take 1 MiB in each pass and of the group of the
+ * first two, which are named alike.
+ */
+static void service(unsigned int n, bool group, char *buf, size_t size)
+{
+	unsigned int i, pass;
+
+	snprintf(buf, size, "seepage-series 1\n");
+	for (i = 1; i <= n; i++)
+		sentence_append(buf, size, "proc %u comm=%s born_ns=0 begun_ns=0\n", i,
+				i <= 2 ? "alike" : "other");
+	if (group)
+		sentence_append(buf, size, "proc 9 kind=group comm=alike born_ns=0 begun_ns=0\n");
+	for (pass = 0; pass < PASSES; pass++) {
+		sentence_append(buf, size, "pass 10000000000 full 1000000\n");
+		for (i = 1; i <= n; i++)
+			sentence_append(buf, size, "%u a+256 s%s f+1 n+256 m+256\n", i,
+					pass ? "+0" : "+25600");
+		if (group)
+			sentence_append(buf, size, "9 a+512\n");
+	}
+	recording = buf;
+}
+
+/* Of three that grow by 360 MiB an hour each, and hold 100 MiB of shared memory that is one. */
+static void a_limit_is_shared_by_all_processes(void **state)
+{
+	static char buf[1 << 16];
+
+	(void)state;
+	memset(&fault, 0, sizeof(fault));
+	set_limit(2048ULL << 20);
+	service(3, false, buf, sizeof(buf));
+	fault.show = 3 * PASSES;		/* the last process in the last pass */
+	assert_int_equal(replay(), 0);
+	assert_non_null(strstr(said, "headroom 1708 limit 3 others 2 rate 7"));
+	service(3, true, buf, sizeof(buf));	/* beside the group of two there is one */
+	fault.show = 4 * PASSES;
+	assert_int_equal(replay(), 0);
+	assert_non_null(strstr(said, "headroom 1708 limit 3 others 1 rate 3"));
+	service(1, false, buf, sizeof(buf));	/* alone, as ever */
+	fault.show = PASSES;
+	assert_int_equal(replay(), 0);
+	assert_non_null(strstr(said, "headroom 1868 limit 3 others 0 rate 0\n"));
+	set_limit(0);
+	recording = RECORDING;
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_complete_verdict_is_no_error),
 		cmocka_unit_test(a_dropped_gate_or_factor_is_an_error),
 		cmocka_unit_test(one_in_the_verdict_of_an_exit_is_an_error),
+		cmocka_unit_test(a_limit_is_shared_by_all_processes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

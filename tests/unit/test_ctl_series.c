@@ -70,6 +70,8 @@ static void change_sample(struct seepage_raw_sample *s)
 	s->peers = below(8) ? s->peers : (u16)below(65536);
 	s->peers_growing = below(8) ? s->peers_growing : (u16)below(65536);
 	s->pmc = below(8) ? s->pmc : (u16)below(65536);
+	s->others_rate = below(8) ? s->others_rate : (u64)below(1000000) << 10;
+	s->others = below(8) ? s->others : below(65536);
 	s->state = below(4) ? s->state : (u8)below(__SEEPAGE_STATE_MAX);
 	s->confidence = below(4) ? s->confidence : (u8)below(101);
 	s->tte_s = below(4) ? s->tte_s : below(3) ? below(100000) : SEEP_UNKNOWN;
@@ -190,6 +192,8 @@ static int on_fed(struct series_reader *r, struct series *s)
 	assert_true(g->group == (w->kind == SEEPAGE_KIND_GROUP));
 	assert_true(g->peers == w->peers && g->peers_growing == w->peers_growing);
 	assert_int_equal(g->pmc, w->pmc);
+	assert_int_equal(g->others_rate, seep_granules(w->others_rate));
+	assert_int_equal(g->others, w->others);
 	assert_true(g->page_shift == w->page_shift && g->full == l->full[l->read]);
 	assert_true(s->judged && s->state == w->state && s->confidence == w->confidence);
 	assert_true(s->tte_s == w->tte_s);
@@ -474,8 +478,8 @@ static const struct {
 	{ PASS "1 a-1\n", "'a-1': makes less than 0: 0 before" },
 	{ PASS "1 a+17592186044417\n", "allowed a, + or - and a number up to 17592186044416" },
 	{ PASS "1 x+4294967295\npass 1 full 1\n1 x+1\n", "makes too much: 4294967295 before" },
-	{ PASS "1 l9\n", "'l9': allowed l and 0..4" },
-	{ PASS "1 l+1\n", "'l+1': allowed l and 0..4" },
+	{ PASS "1 l9\n", "'l9': allowed l and 0..5" },
+	{ PASS "1 l+1\n", "'l+1': allowed l and 0..5" },
 	{ PASS "1 S7\n", "'S7': allowed S and 0..6" },
 	{ PASS "1 C101\n", "'C101': allowed C and 0..100" },
 	{ PASS "1 T-1\n", "'T-1': allowed T and a number, or T-" },

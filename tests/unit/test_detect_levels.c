@@ -28,6 +28,28 @@ static u32 level_min(const struct ladder *l, u32 j, u32 i)
 	return seep_floor(&l->r[j], l->epochs >> j, i);
 }
 
+/*
+ * Floors that rise by 5 MiB are no run where the counters may be off by more, but the level
+ * shows that exact counters are worth reading. One that rises by 3 MiB does not.
+ */
+static void test_a_rise_within_the_error_shows(void **state)
+{
+	struct ladder l;
+
+	(void)state;
+	ladder_init(&l);
+	for (u32 i = 0; i < 9; i++)
+		ladder_push(&l, 1000 + i * 5 * SEEP_MIB / 7, i * 100, 128 * SEEP_MIB);
+	assert_int_equal(l.s.runs, 0);
+	assert_int_equal(l.s.rose & 1, 1);
+	ladder_push(&l, 1000 + 6 * SEEP_MIB, 900, SEEP_LEAST_RISE);
+	assert_int_equal(l.s.runs & 1, 1);
+	ladder_init(&l);
+	for (u32 i = 0; i < 9; i++)
+		ladder_push(&l, 1000 + i * 3 * SEEP_MIB / 7, i * 100, 128 * SEEP_MIB);
+	assert_int_equal(l.s.rose, 0);
+}
+
 /* What is taken at once at the start is the floor of no level. */
 static void test_start_is_no_floor(void **state)
 {
@@ -173,6 +195,7 @@ static void test_short_cut_of_flat_levels_changes_nothing(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_a_rise_within_the_error_shows),
 		cmocka_unit_test(test_start_is_no_floor),
 		cmocka_unit_test(test_levels_keep_minima),
 		cmocka_unit_test(test_packed_floors_keep_their_order),

@@ -260,6 +260,45 @@ static void test_saturating_growth_is_no_alert(void **state)
 	assert_in_range(m.worst, SEEPAGE_STATE_OK, SEEPAGE_STATE_WATCH);
 }
 
+/* A leak of 20 MB a minute, with pages of 1 << @shift bytes: of its size, and whole faults. */
+static void leak_in_pages(struct sim *m, u8 shift)
+{
+	sim_init(m, 2 * GB);
+	m->s.page_shift = shift;
+	m->s.error = 0;
+	for (double t = 0; t < 900; t += m->v.state ? 1 : 10) {
+		u64 anon = (u64)leak_20mb_min(t) >> 16 << 16;	/* whole pages of both sizes */
+
+		m->s.faults_anon = anon >> shift;
+		m->s.faults = m->s.faults_anon;
+		m->s.vsz = anon + 10 * MB;
+		sample(m, t, anon, fmod(t, 10) == 0);
+	}
+}
+
+/* Pages of 64 KiB (arm64, ppc64) change no verdict. */
+static void test_64k_pages(void **state)
+{
+	struct sim small, large;
+
+	(void)state;
+	leak_in_pages(&small, 12);
+	leak_in_pages(&large, 16);
+	assert_true(small.worst >= SEEPAGE_STATE_CONFIRMED);
+	assert_memory_equal(small.at, large.at, sizeof(small.at));
+	assert_int_equal(small.v.confidence, large.v.confidence);
+	assert_int_equal(small.v.tte_s, large.v.tte_s);
+	assert_int_equal(small.v.rate, large.v.rate);
+	assert_int_equal(small.d.faultless, 0);
+	assert_int_equal(large.d.faultless, 0);
+	/* a huge page of 512 MiB: one fault explains all of it, and no more */
+	large.s.faults++;
+	sample(&large, 901, large.s.anon + 512 * MB, false);
+	assert_int_equal(large.d.faultless, 0);
+	sample(&large, 902, large.s.anon + 512 * MB, false);
+	assert_int_equal(large.d.faultless, seep_granules(512 * MB));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -278,6 +317,7 @@ int main(void)
 		cmocka_unit_test(test_leak_below_a_sawtooth_is_found),
 		cmocka_unit_test(test_five_minute_filler_within_30_s),
 		cmocka_unit_test(test_saturating_growth_is_no_alert),
+		cmocka_unit_test(test_64k_pages),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
