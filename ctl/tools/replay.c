@@ -483,6 +483,6 @@ const struct command cmd_replay = {
 	.more = "FILE is a file of record, -: standard input. The module is not needed. replay\n"
 		"prints each change of state, with -j one object a line. It compares every\n"
 		"verdict with the recorded one, unless --policy, --set, --limit or --no-cold is\n"
-		"given, and exits with status 1 if one differs.",
+		"given, and exits with status 1 if one differs. All processes of FILE share --limit.",
 	.opts = opts, .min = 1, .max = 1, .run = run,
 };

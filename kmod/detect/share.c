@@ -8,6 +8,23 @@
 
 #define MACHINE_ERROR_SHIFT	9	/* a rise of 1/128 of the most left counts */
 
+/**
+ * seep_pool_others() - enter into a sample what else grows below its limit
+ * @p: the pool of the limit
+ * @own: growth of the process or group itself, as the pool knows it
+ * @s: others and others_rate are set
+ *
+ * Context: any.
+ */
+void seep_pool_others(const struct seep_pool *p, const struct seep_growers *own,
+		      struct seep_sample *s)
+{
+	u32 n = seep_minus(p->last.n, own->n);
+
+	s->others_rate = seep_minus(p->last.rate, own->rate);
+	s->others = n < 0xffff ? (u16)n : 0xffff;
+}
+
 /*
  * Limit a leaves @a bytes and limit b @b bytes; others grow below them by @rate_a and
  * @rate_b granules an hour, and the process itself by @own. Is a met before b? While @own
@@ -37,16 +54,20 @@ static bool sooner(u64 a, u32 rate_a, u64 b, u32 rate_b, u32 own)
 void seep_sample_confine(struct seep_sample *s, u64 left, u8 limit, const struct seep_pool *pool,
 			 const struct seep_growers *own)
 {
-	struct seep_sample other = { .others_rate = 0 };
+	u32 rate = s->others_rate;
+	u16 n = s->others;
 
+	s->others_rate = 0;
+	s->others = 0;
 	if (pool)
-		seep_pool_others(pool, own, &other);
-	if (!sooner(left, other.others_rate, s->headroom, s->others_rate, own->rate))
-		return;
-	s->headroom = left;
-	s->limit = limit;
-	s->others_rate = other.others_rate;
-	s->others = other.others;
+		seep_pool_others(pool, own, s);
+	if (sooner(left, s->others_rate, s->headroom, rate, own->rate)) {
+		s->headroom = left;
+		s->limit = limit;
+	} else {
+		s->others_rate = rate;
+		s->others = n;
+	}
 }
 
 /**

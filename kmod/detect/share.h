@@ -50,16 +50,8 @@ static inline void seep_pool_close(struct seep_pool *p)
 	p->sum = (struct seep_growers){ 0 };
 }
 
-/* Enter into a sample what grows below its limit beside @own, which is part of the pool. */
-static inline void seep_pool_others(const struct seep_pool *p, const struct seep_growers *own,
-				    struct seep_sample *s)
-{
-	u32 n = seep_minus(p->last.n, own->n);
-
-	s->others_rate = seep_minus(p->last.rate, own->rate);
-	s->others = n < 0xffff ? (u16)n : 0xffff;
-}
-
+void seep_pool_others(const struct seep_pool *p, const struct seep_growers *own,
+		      struct seep_sample *s);
 void seep_sample_confine(struct seep_sample *s, u64 left, u8 limit, const struct seep_pool *pool,
 			 const struct seep_growers *own);
 u32 seep_machine_feed(struct seep_machine *m, u64 now_ns, u64 left, const struct seep_conf *c);

@@ -30,7 +30,7 @@ static const struct command {
 	{ "RESET", SEEPAGE_CMD_RESET, 0, { SEEPAGE_A_RESET_WHAT, SEEPAGE_A_PID } },
 	{ "SET_FACTS", SEEPAGE_CMD_SET_FACTS, 0,
 	  { SEEPAGE_A_PID, SEEPAGE_A_COLD_PERMILLE, SEEPAGE_A_LIMIT_BYTES,
-	    SEEPAGE_A_CGROUP_USED_BYTES } },
+	    SEEPAGE_A_CGROUP_USED_BYTES, SEEPAGE_A_CGROUP_ID } },
 };
 
 static bool takes(const struct command *k, int attr)
@@ -80,6 +80,7 @@ static void put_good(struct nlmsghdr *nlh, int attr)
 	case SEEPAGE_A_SINCE_SEQ:
 	case SEEPAGE_A_LIMIT_BYTES:
 	case SEEPAGE_A_CGROUP_USED_BYTES:
+	case SEEPAGE_A_CGROUP_ID:
 		mnl_attr_put_u64(nlh, attr, 1ULL << 60);
 		break;
 	default:		/* an attribute of replies */
@@ -175,6 +176,7 @@ static void wrong_length(void)
 			right = k->takes[i] == SEEPAGE_A_FILTER_MIN_CONFIDENCE ? 1 :
 				k->takes[i] == SEEPAGE_A_SINCE_SEQ ||
 				k->takes[i] == SEEPAGE_A_LIMIT_BYTES ||
+				k->takes[i] == SEEPAGE_A_CGROUP_ID ||
 				k->takes[i] == SEEPAGE_A_CGROUP_USED_BYTES ? 8 : 4;
 			for (j = 0; j < ARRAY_SIZE(len); j++) {
 				if (len[j] == right)
@@ -295,6 +297,9 @@ static void bad_facts(void)
 	nlh = facts(getpid(), SEEPAGE_A_COLD_PERMILLE, 0);
 	put_good(nlh, SEEPAGE_A_CGROUP_USED_BYTES);
 	refused(&c, nlh, -EINVAL, "LIMIT_BYTES", NULL, "what is used without a limit");
+	nlh = facts(getpid(), SEEPAGE_A_COLD_PERMILLE, 0);
+	put_good(nlh, SEEPAGE_A_CGROUP_ID);
+	refused(&c, nlh, -EINVAL, "LIMIT_BYTES", NULL, "a cgroup without a limit");
 	refused(&c, facts(0x7ffffff0, SEEPAGE_A_COLD_PERMILLE, 0), -ESRCH, "process", NULL,
 		"facts about nobody");
 	refused(&c, facts(2, SEEPAGE_A_COLD_PERMILLE, 0), -ESRCH, "kernel thread", NULL,

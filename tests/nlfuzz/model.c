@@ -105,6 +105,7 @@ static void promise_facts(const struct fuzz_sock *s, const struct nlmsghdr *nlh)
 		cold ? mnl_attr_get_u32(cold) : 0);
 	promise(!limit || !mnl_attr_get_u64(limit) || find(nlh, SEEPAGE_A_CGROUP_USED_BYTES),
 		"a limit was accepted without what is used");
+	promise(limit || !find(nlh, SEEPAGE_A_CGROUP_ID), "a cgroup was accepted without a limit");
 }
 
 /* An accepted request that writes; returns whether it is about the configuration. */
