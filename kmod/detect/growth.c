@@ -12,10 +12,18 @@
 #define PATIENCE_MORE_SHARE	3	/* plus 1/3 of what exceeds this */
 #define PATIENCE_MORE_DS	(90 * SEEP_MINUTE_DS)
 #define PATIENCE_PERCENT	21	/* of tte, at most; that is 17 % of the runway */
+#define PATIENCE_START_PERCENT	22	/* of tte, for growth that may be a start; 18 % */
 #define PATIENCE_MIN_DS		(20 * SEEP_DS_PER_S)
 #define PATIENCE_MAX_DS		(14 * SEEP_HOUR_DS)	/* longer than half of a day's load */
 #define PATIENCE_VSZ_DS		(6 * SEEP_HOUR_DS)	/* where nothing limits address space */
+#define CONFIRM_PERCENT		110	/* of the patience */
+#define CONFIRM_START_PERCENT	105	/* likewise; such growth has waited for long enough */
+#define CONFIRM_VSZ_PERCENT	130	/* likewise; untouched address space costs nothing yet */
 #define ONSET_DS		(3 * SEEP_DS_PER_S)
+#define START_DS		SEEP_MINUTE_DS
+#define START_SHARE		4	/* or 1/4 of the time that the growth has lasted */
+#define START_TTE_DS		(20 * SEEP_MINUTE_DS)
+#define START_MIB_MIN		100
 #define LATE_STEPS		4	/* of the seven steps of a level: its second half */
 
 /* Add the levels of one series that have a run to the growth @g. */
@@ -67,11 +75,19 @@ static void look(struct seep_growth *g, const struct seep_ladder *s, const struc
  *	confirmed	after 4 h 30 min, when 81 % are left
  *
  * A leak that needs a week has the longest patience, 14 h.
+ *
+ * Growth that began with the process may be its start: programs read their data, fill their
+ * pools and warm up (@start). It must therefore use up 18 % of the runway: for example
+ * 13 min 12 s at 60 min to exhaustion, in place of 4 min 47 s.
  */
-static u32 patience(u64 tte_ds)
+static u32 patience(u64 tte_ds, bool start)
 {
 	u64 wait = seep_div(tte_ds, PATIENCE_SHARE), most;
 
+	if (start) {
+		wait = seep_div(tte_ds, 100) * PATIENCE_START_PERCENT;
+		return wait < PATIENCE_MAX_DS ? (u32)wait : PATIENCE_MAX_DS;
+	}
 	wait -= (tte_ds < PATIENCE_LESS_DS ? (u32)tte_ds : PATIENCE_LESS_DS) / PATIENCE_LESS_SHARE;
 	if (tte_ds > PATIENCE_MORE_DS)
 		wait += seep_div(tte_ds - PATIENCE_MORE_DS, PATIENCE_MORE_SHARE);
@@ -84,16 +100,32 @@ static u32 patience(u64 tte_ds)
 }
 
 /*
- * Set time to exhaustion and patience. The rate is that since g->t0, or that of the
- * second half of the longest level where this is slower. @headroom in bytes.
+ * The growth may be the start of the process: it began in its first minute, or so early that
+ * its age then was less than a quarter of the time that the growth has lasted. Growth that
+ * exhausts memory within 20 minutes, or that exceeds 100 MiB a minute, cannot be waited for.
  */
-static void project(struct seep_growth *g, u64 headroom)
+static bool may_be_start(const struct seep_growth *g, const struct seep_sample *s)
+{
+	u64 age = seep_div(s->age_ns, 100000000), since = seep_ds(s->time_ns) - g->t0;
+	u32 span = g->t1 - g->t0;
+
+	return g->tte_ds > START_TTE_DS && age < since + START_DS + span / START_SHARE &&
+	       (u64)seep_rise(g) * SEEP_MINUTE_DS < (u64)START_MIB_MIN * SEEP_MIB * span;
+}
+
+/*
+ * Set time to exhaustion and patience. The rate is that since g->t0, or that of the
+ * second half of the longest level where this is slower.
+ */
+static void project(struct seep_growth *g, const struct seep_sample *s)
 {
 	u32 rise = seep_rise(g), span = g->t1 - g->t0, late;
-	u64 tte, left = seep_granules(headroom);
+	u64 tte, left = seep_granules(s->headroom);
+	bool start;
 
 	g->tte_ds = SEEP_UNKNOWN;
 	g->patience = PATIENCE_MAX_DS;
+	g->confirm_percent = CONFIRM_PERCENT;
 	if (!rise)
 		return;
 	/* factors are below 2^32 and those of epochs below 2^29: the products fit 64 bits */
@@ -105,7 +137,10 @@ static void project(struct seep_growth *g, u64 headroom)
 		if (tte > g->tte_ds)
 			g->tte_ds = tte;
 	}
-	g->patience = patience(g->tte_ds);
+	start = may_be_start(g, s);
+	g->patience = patience(g->tte_ds, start);
+	if (start)
+		g->confirm_percent = CONFIRM_START_PERCENT;
 }
 
 /**
@@ -130,7 +165,7 @@ void seep_growth_find(const struct seep_det *d, const struct seep_sample *s,
 	}
 	look(g, &d->mem, d->mem_level, d->clock, SEEP_SLOW_LEVELS, d->epochs);
 	if (g->seen)
-		project(g, s->headroom);
+		project(g, s);
 }
 
 /**
@@ -154,9 +189,10 @@ void seep_growth_find_vsz(const struct seep_det *d, const struct seep_sample *s,
 	if (!g->seen)
 		return;
 	if (s->limit == SEEPAGE_LIMIT_AS) {
-		project(g, s->headroom);
+		project(g, s);
 	} else {
 		g->tte_ds = SEEP_UNKNOWN;
 		g->patience = PATIENCE_VSZ_DS;
 	}
+	g->confirm_percent = CONFIRM_VSZ_PERCENT;
 }

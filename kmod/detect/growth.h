@@ -25,6 +25,7 @@ struct seep_growth {
 	u8 subject;		/* enum seepage_subject */
 	u64 tte_ds;		/* time to exhaustion; SEEP_UNKNOWN: never */
 	u32 patience;		/* ds, how long growth must last for an alert */
+	u8 confirm_percent;	/* of patience, how long until the alert is confirmed */
 	bool seen;		/* some level has a run */
 };
 
