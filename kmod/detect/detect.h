@@ -42,7 +42,8 @@
  *		It is sampled every suspect_interval_ms and raises no alert.
  * onset	the sample before the step that put the process under watch
  * suspected	first state with an alert: every gate has passed
- * confirmed	suspected, and the growth went on for another 10 % of its patience
+ * confirmed	suspected, and the growth went on for another 10 % of its patience, or 5 %
+ *		where it may be the start of the process (growth.c)
  * runaway	confirmed, and memory is exhausted within 15 minutes
  * headroom	bytes that the process can take until it meets its nearest limit
  * tte		time to exhaustion: headroom divided by the rate of growth of everything

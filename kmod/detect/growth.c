@@ -12,10 +12,18 @@
 #define PATIENCE_MORE_SHARE	3	/* plus 1/3 of what exceeds this */
 #define PATIENCE_MORE_DS	(90 * SEEP_MINUTE_DS)
 #define PATIENCE_PERCENT	21	/* of tte, at most; that is 17 % of the runway */
+#define PATIENCE_START_PERCENT	22	/* of tte, for growth that may be a start; 18 % */
 #define PATIENCE_MIN_DS		(20 * SEEP_DS_PER_S)
 #define PATIENCE_MAX_DS		(14 * SEEP_HOUR_DS)	/* longer than half of a day's load */
 #define PATIENCE_VSZ_DS		(6 * SEEP_HOUR_DS)	/* where nothing limits address space */
+#define CONFIRM_PERCENT		110	/* of the patience */
+#define CONFIRM_START_PERCENT	105	/* likewise; such growth has waited for long enough */
+#define CONFIRM_VSZ_PERCENT	130	/* likewise; untouched address space costs nothing yet */
 #define ONSET_DS		(3 * SEEP_DS_PER_S)
+#define START_DS		SEEP_MINUTE_DS
+#define START_SHARE		4	/* or 1/4 of the time that the growth has lasted */
+#define START_TTE_DS		(20 * SEEP_MINUTE_DS)
+#define START_MIB_MIN		100
 #define LATE_STEPS		4	/* of the seven steps of a level: its second half */
 #define FAIR			2	/* times the mean pace of all that grow below a limit */
 
@@ -68,11 +76,19 @@ static void look(struct seep_growth *g, const struct seep_ladder *s, const struc
  *	confirmed	after 4 h 30 min, when 81 % are left
  *
  * A leak that needs a week has the longest patience, 14 h.
+ *
+ * Growth that began with the process may be its start: programs read their data, fill their
+ * pools and warm up (@start). It must therefore use up 18 % of the runway: for example
+ * 13 min 12 s at 60 min to exhaustion, in place of 4 min 47 s.
  */
-static u32 patience(u64 tte_ds)
+static u32 patience(u64 tte_ds, bool start)
 {
 	u64 wait = seep_div(tte_ds, PATIENCE_SHARE), most;
 
+	if (start) {
+		wait = seep_div(tte_ds, 100) * PATIENCE_START_PERCENT;
+		return wait < PATIENCE_MAX_DS ? (u32)wait : PATIENCE_MAX_DS;
+	}
 	wait -= (tte_ds < PATIENCE_LESS_DS ? (u32)tte_ds : PATIENCE_LESS_DS) / PATIENCE_LESS_SHARE;
 	if (tte_ds > PATIENCE_MORE_DS)
 		wait += seep_div(tte_ds - PATIENCE_MORE_DS, PATIENCE_MORE_SHARE);
@@ -82,6 +98,20 @@ static u32 patience(u64 tte_ds)
 	if (wait < PATIENCE_MIN_DS)
 		return PATIENCE_MIN_DS;
 	return wait < PATIENCE_MAX_DS ? (u32)wait : PATIENCE_MAX_DS;
+}
+
+/*
+ * The growth may be the start of the process: it began in its first minute, or so early that
+ * its age then was less than a quarter of the time that the growth has lasted. Growth that
+ * exhausts memory within 20 minutes, or that exceeds 100 MiB a minute, cannot be waited for.
+ */
+static bool may_be_start(const struct seep_growth *g, const struct seep_sample *s, u64 tte_ds)
+{
+	u64 age = seep_div(s->age_ns, 100000000), since = seep_ds(s->time_ns) - g->t0;
+	u32 span = g->t1 - g->t0;
+
+	return tte_ds > START_TTE_DS && age < since + START_DS + span / START_SHARE &&
+	       (u64)seep_rise(g) * SEEP_MINUTE_DS < (u64)START_MIB_MIN * SEEP_MIB * span;
 }
 
 /*
@@ -114,10 +144,12 @@ static void project(struct seep_growth *g, const struct seep_sample *s)
 {
 	u32 gained = seep_rise(g), time = g->t1 - g->t0, epoch = g->window / (SEEP_MINIMA - 1);
 	u32 late, left = seep_granules(s->headroom);
-	u64 rate;
+	u64 rate, tte;
+	bool start;
 
 	g->tte_ds = SEEP_UNKNOWN;
 	g->patience = PATIENCE_MAX_DS;
+	g->confirm_percent = CONFIRM_PERCENT;
 	if (!gained)
 		return;
 	late = seep_floor(g->top.level, g->top.closed, 0) -
@@ -127,9 +159,13 @@ static void project(struct seep_growth *g, const struct seep_sample *s)
 		time = LATE_STEPS * epoch;
 	}
 	g->tte_ds = until(left, time, gained, s->others_rate, SEEP_UNKNOWN);
-	g->patience = patience(!s->others_rate ? g->tte_ds :
-			       until(left, time, gained, s->others_rate,
-				     (u64)gained * (FAIR * (s->others + 1U) - 1)));
+	tte = !s->others_rate ? g->tte_ds :
+	      until(left, time, gained, s->others_rate,
+		    (u64)gained * (FAIR * (s->others + 1U) - 1));
+	start = may_be_start(g, s, tte);
+	g->patience = patience(tte, start);
+	if (start)
+		g->confirm_percent = CONFIRM_START_PERCENT;
 	if (!time || seep_ds(s->time_ns) - g->t1 > 2 * epoch)
 		return;
 	rate = seep_div((u64)gained * SEEP_HOUR_DS, time);
@@ -188,4 +224,5 @@ void seep_growth_find_vsz(const struct seep_det *d, const struct seep_sample *s,
 		g->tte_ds = SEEP_UNKNOWN;
 		g->patience = PATIENCE_VSZ_DS;
 	}
+	g->confirm_percent = CONFIRM_VSZ_PERCENT;
 }

@@ -26,6 +26,7 @@ struct seep_growth {
 	u64 tte_ds;		/* time to exhaustion; SEEP_UNKNOWN: never */
 	u32 patience;		/* ds, how long growth must last for an alert */
 	u32 rate;		/* granules an hour; 0: it has ended, or is not of memory */
+	u8 confirm_percent;	/* of patience, how long until the alert is confirmed */
 	bool seen;		/* some level has a run */
 };
 

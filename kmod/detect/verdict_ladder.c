@@ -10,8 +10,6 @@
  */
 #include "growth.h"
 
-#define CONFIRM_PERCENT		110	/* of the patience */
-#define CONFIRM_VSZ_PERCENT	130	/* likewise; untouched address space costs nothing yet */
 #define RUNAWAY_TTE_S		900
 #define HORIZON_S		(180ULL * 24 * 3600)
 #define SATURATION_PERMILLE	850
@@ -282,8 +280,7 @@ static void growth_verdict(struct seep_verdict *v, const struct seep_det *d,
 	if (!gates(v, d, s, c, g))
 		return;
 	v->state = SEEPAGE_STATE_SUSPECTED;
-	if (span < seep_div((u64)g->patience * (g->subject == SEEPAGE_SUBJECT_VSZ ?
-						CONFIRM_VSZ_PERCENT : CONFIRM_PERCENT), 100))
+	if (span < seep_div((u64)g->patience * g->confirm_percent, 100))
 		return;
 	v->state = v->tte_s <= RUNAWAY_TTE_S ? SEEPAGE_STATE_RUNAWAY :
 					       SEEPAGE_STATE_CONFIRMED;
