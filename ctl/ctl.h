@@ -439,7 +439,7 @@ int knl_events(struct knl *k, knl_cb cb, void *arg);
 /* query.c: requests that several commands send */
 struct msgs {			/* copies of messages; msgs_free() frees them */
 	struct nlmsghdr **v;
-	size_t n, room;
+	size_t n, capacity;
 };
 
 int query_open(const struct ctx *ctx, struct knl *k);

@@ -71,7 +71,7 @@ static u64 less(u64 a, u64 b)
 }
 
 /* Computes the headroom of one cgroup in bytes. Returns false if it has no limit. */
-static bool room_of(int dir, bool v1, u64 *room, u64 *used)
+static bool headroom_of(int dir, bool v1, u64 *headroom, u64 *used)
 {
 	u64 limit = number(dir, v1 ? "memory.limit_in_bytes" : "memory.max", NO_LIMIT);
 	u64 drop, swap, both;
@@ -87,11 +87,11 @@ static bool room_of(int dir, bool v1, u64 *room, u64 *used)
 		swap = swap < both ? swap : both;
 	}
 	*used = less(*used, drop);
-	*room = less(limit, *used) + swap;
+	*headroom = less(limit, *used) + swap;
 	both = v1 ? number(dir, "memory.memsw.limit_in_bytes", NO_LIMIT) : NO_LIMIT;
 	if (both < NO_LIMIT) {
 		both = less(both, less(number(dir, "memory.memsw.usage_in_bytes", 0), drop));
-		*room = *room < both ? *room : both;
+		*headroom = *headroom < both ? *headroom : both;
 	}
 	return true;
 }
@@ -126,7 +126,7 @@ static void find_hierarchies(struct hierarchy *v2, struct hierarchy *v1)
  * Finds the least headroom of the cgroup of @path and those above it. Truncates @path.
  * Returns false if none has a limit.
  */
-static bool least_room(const struct hierarchy *h, char *path, u64 *room, u64 *used)
+static bool least_headroom(const struct hierarchy *h, char *path, u64 *headroom, u64 *used)
 {
 	size_t n = strcmp(h->root, "/") ? strlen(h->root) : 0;
 	bool found = false;
@@ -142,8 +142,8 @@ static bool least_room(const struct hierarchy *h, char *path, u64 *room, u64 *us
 
 		snprintf(whole, sizeof(whole), "%s%s", h->mount, path);
 		dir = open(whole, O_PATH | O_DIRECTORY | O_CLOEXEC);
-		if (dir >= 0 && room_of(dir, h->v1, &r, &u) && (!found || r < *room)) {
-			*room = r;
+		if (dir >= 0 && headroom_of(dir, h->v1, &r, &u) && (!found || r < *headroom)) {
+			*headroom = r;
 			*used = u;
 			found = true;
 		}
@@ -178,7 +178,7 @@ bool cgroup_limit(int dir, u64 *limit, u64 *used)
 {
 	struct hierarchy h[2] = { { .v1 = false }, { .v1 = true } };
 	char *text = procfs_read(dir, "cgroup"), *save = NULL, *line, *path;
-	u64 room = 0, r, u;
+	u64 least = 0, headroom, u;
 	bool found = false;
 	int i;
 
@@ -187,14 +187,15 @@ bool cgroup_limit(int dir, u64 *limit, u64 *used)
 	     line = strtok_r(NULL, "\n", &save)) {
 		for (i = 0; i < 2; i++) {
 			path = h[i].mount ? path_in(line, h[i].v1) : NULL;
-			if (!path || !least_room(&h[i], path, &r, &u) || (found && r >= room))
+			if (!path || !least_headroom(&h[i], path, &headroom, &u) ||
+			    (found && headroom >= least))
 				continue;
-			room = r;
+			least = headroom;
 			*used = u;
 			found = true;
 		}
 	}
-	*limit = found ? *used + room : 0;
+	*limit = found ? *used + least : 0;
 	for (i = 0; i < 2; i++) {
 		free(h[i].mount);
 		free(h[i].root);

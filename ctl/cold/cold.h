@@ -52,7 +52,7 @@ struct cold_map {		/* bytes */
 
 struct cold_look {		/* mappings with memory of the process, by address */
 	struct cold_map *v;
-	size_t n, room;
+	size_t n, capacity;
 	unsigned int seen;	/* number of all mappings in smaps */
 };
 

@@ -114,7 +114,7 @@ static struct suspect *find(struct prober *p, u32 pid)
 }
 
 /* Returns a free slot, if needed that of a suspect less severe than @state; or NULL. */
-static struct suspect *make_room(struct prober *p, u64 state)
+static struct suspect *free_slot(struct prober *p, u64 state)
 {
 	struct suspect *least = &p->s[0];
 	size_t i;
@@ -143,7 +143,7 @@ static void note_suspect(struct prober *p, const struct message *msg, u64 now)
 	}
 	if (!s) {
 		dir = procfs_open((u32)pid, (s64)age * 1000);
-		s = dir >= 0 ? make_room(p, state) : NULL;
+		s = dir >= 0 ? free_slot(p, state) : NULL;
 		if (!s) {
 			if (dir >= 0)
 				close(dir);

@@ -36,9 +36,9 @@ static int keep(struct nlmsghdr *nlh, void *arg)
 {
 	struct msgs *m = arg;
 
-	if (m->n == m->room) {
-		m->room = m->room ? 2 * m->room : 16;
-		m->v = must(realloc(m->v, m->room * sizeof(*m->v)));
+	if (m->n == m->capacity) {
+		m->capacity = m->capacity ? 2 * m->capacity : 16;
+		m->v = must(realloc(m->v, m->capacity * sizeof(*m->v)));
 	}
 	m->v[m->n] = must(malloc(nlh->nlmsg_len));
 	memcpy(m->v[m->n++], nlh, nlh->nlmsg_len);
