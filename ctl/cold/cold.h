@@ -97,7 +97,7 @@ struct prober;
 struct prober *prober_new(struct knl *k);
 int prober_wait(const struct prober *p);
 void prober_step(struct prober *p);
-void prober_forget(struct prober *p);
+void prober_drop_all(struct prober *p);
 void prober_free(struct prober *p);
 
 /* cold/explain.c */

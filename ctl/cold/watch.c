@@ -15,7 +15,7 @@
 #define LIST_MS		2000		/* interval of listing suspects */
 #define LIST_IDLE_MS	10000		/* the same while there are none */
 #define CGROUP_MS	10000		/* interval of sending cgroup limits */
-#define FORGET_MS	(6 * 3600 * 1000)	/* drop a process this long after suspicion */
+#define DROP_MS		(6 * 3600 * 1000)	/* drop a process this long after suspicion */
 #define LOCK_MS		60000		/* interval of trying a lock that another has */
 #define NEVER		UINT64_MAX
 
@@ -60,7 +60,7 @@ static void drop(struct prober *p, struct suspect *s)
 }
 
 /* Drops all suspects: a module that was loaded again knows none of the facts. */
-void prober_forget(struct prober *p)
+void prober_drop_all(struct prober *p)
 {
 	while (p && p->n)
 		drop(p, &p->s[p->n - 1]);
@@ -72,7 +72,7 @@ void prober_free(struct prober *p)
 {
 	if (!p)
 		return;
-	prober_forget(p);
+	prober_drop_all(p);
 	if (p->lock >= 0)
 		close(p->lock);
 	free(p);
@@ -174,7 +174,7 @@ static void list_suspects(struct prober *p, u64 now)
 	for (i = p->n; i--;) {
 		if (p->s[i].seen_ms != now)
 			p->s[i].state = SEEPAGE_STATE_OK;
-		if (now - p->s[i].seen_ms > FORGET_MS)
+		if (now - p->s[i].seen_ms > DROP_MS)
 			drop(p, &p->s[i]);
 	}
 }
@@ -182,7 +182,7 @@ static void list_suspects(struct prober *p, u64 now)
 /* ---- facts ---- */
 
 /* Sends facts to the kernel. Returns false if the process has exited or on an error. */
-static bool tell(struct prober *p, struct suspect *s, int cold, const u64 *limit, u64 used)
+static bool send_facts(struct prober *p, struct suspect *s, int cold, const u64 *limit, u64 used)
 {
 	int err = query_facts(p->k, s->pid, cold, limit, used);
 
@@ -194,13 +194,13 @@ static bool tell(struct prober *p, struct suspect *s, int cold, const u64 *limit
 	return err >= 0;
 }
 
-static void tell_cgroup(struct prober *p, struct suspect *s, u64 now)
+static void send_cgroup_limit(struct prober *p, struct suspect *s, u64 now)
 {
 	u64 limit, used = 0;
 	bool limited = cgroup_limit(s->dir, &limit, &used);
 
 	s->cgroup_ms = now + CGROUP_MS;
-	if ((limited || s->limited) && !tell(p, s, -1, &limit, used))
+	if ((limited || s->limited) && !send_facts(p, s, -1, &limit, used))
 		drop(p, s);
 	else
 		s->limited = limited;
@@ -252,7 +252,7 @@ static void look(struct prober *p, struct suspect *s)
 		     cold_next(s->first_ms, now, now - begin);
 	expected = cold_foresee(permille, s->permille);
 	s->permille = permille;
-	if (expected >= 0 && !tell(p, s, expected, NULL, 0))
+	if (expected >= 0 && !send_facts(p, s, expected, NULL, 0))
 		drop(p, s);
 }
 
@@ -312,7 +312,7 @@ void prober_step(struct prober *p)
 		if (!s->state)
 			continue;
 		if (s->cgroup_ms <= now) {
-			tell_cgroup(p, s, now);
+			send_cgroup_limit(p, s, now);
 			return;
 		}
 		if (s->next_ms <= now) {

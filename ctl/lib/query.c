@@ -254,7 +254,7 @@ static bool asks_for_counters(const struct conf *c)
 }
 
 /* Prints a note if the new configuration asks for counters but they are not on. */
-static void tell_counters(const struct ctx *ctx, struct knl *k)
+static void note_counters_off(const struct ctx *ctx, struct knl *k)
 {
 	struct nlmsghdr *nlh;
 	char state[TEXT_MAX];
@@ -284,7 +284,7 @@ int query_configure(const struct ctx *ctx, const struct conf *c)
 	if (send_config(&k, c) < 0)
 		status = knl_fail(ctx, &k, NEEDS_ADMIN);
 	else if (asks_for_counters(c))
-		tell_counters(ctx, &k);
+		note_counters_off(ctx, &k);
 	knl_close(&k);
 	return status;
 }
