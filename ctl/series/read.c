@@ -80,7 +80,8 @@ static int end_pass(struct series_reader *r)
 /* ---- one sample ---- */
 
 struct sample_line {
-	u64 t, h;			/* h SEEP_UNKNOWN: the headroom of the pass */
+	u64 t;				/* ns since the pass */
+	u64 h;				/* headroom in bytes; SEEP_UNKNOWN: that of the pass */
 };
 
 static int read_value(struct series_reader *r, struct series *s, const struct series_field *f,

@@ -104,8 +104,8 @@ static void print_counts(struct stat *s, const struct stat_block *b)
 /* ---- reading ---- */
 
 #define PART		90	/* percent of CPU time; note_share() reports less */
-#define WHOLE_AGAIN	95	/* percent; from here on it reports the end of that */
-#define OTHER_PART	5	/* percent; a change by more is reported again */
+#define WHOLE_AGAIN	95	/* percent; from here on all is counted again, which it reports */
+#define OTHER_PART	5	/* percent; a share that differs by more is reported again */
 
 static void note_share(struct stat *s)
 {
