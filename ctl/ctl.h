@@ -445,7 +445,7 @@ struct cgroup_room {		/* of the cgroup that leaves least; bytes */
 
 struct msgs {			/* copies of messages; msgs_free() frees them */
 	struct nlmsghdr **v;
-	size_t n, room;
+	size_t n, capacity;
 };
 
 int query_open(const struct ctx *ctx, struct knl *k);

@@ -50,7 +50,7 @@ static bool is_safe(const char *dir)
  * missing, if others may change the directory, or if the program has more rights than
  * its user: a hard link would choose the directory.
  */
-static bool own_dir(char *dir, size_t size)
+static bool program_dir(char *dir, size_t size)
 {
 	ssize_t n = getauxval(AT_SECURE) ? -1 : readlink("/proc/self/exe", dir, size - 1);
 	char *end;
@@ -76,11 +76,11 @@ static bool is_in(const char *dir, const char *below, const char *name, char *pa
 }
 
 /* The same below the directory of this program, if only root or the user may change it. */
-static bool is_in_safe(const char *own, const char *below, const char *name, char *path,
+static bool is_in_safe(const char *base, const char *below, const char *name, char *path,
 		       size_t size)
 {
 	char dir[PATH_MAX];
-	int n = snprintf(dir, sizeof(dir), "%s%s", own, below);
+	int n = snprintf(dir, sizeof(dir), "%s%s", base, below);
 
 	return n > 0 && (size_t)n < sizeof(dir) && is_safe(dir) &&
 	       is_in(dir, "", name, path, size);
@@ -100,17 +100,17 @@ static bool is_in_safe(const char *own, const char *below, const char *name, cha
 bool tools_find(const char *name, char *path, size_t size)
 {
 	const char *given = given_dir();
-	char own[PATH_MAX];
+	char program[PATH_MAX];
 	bool known;
 
 	if (!*name || name[strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-")])
 		return false;
 	if (given && is_in(given, "", name, path, size))
 		return true;
-	known = own_dir(own, sizeof(own));
-	return (known && is_in_safe(own, "/tools", name, path, size)) ||
+	known = program_dir(program, sizeof(program));
+	return (known && is_in_safe(program, "/tools", name, path, size)) ||
 	       is_in(SEEPAGE_LIBEXECDIR, "", name, path, size) ||
-	       (known && is_in_safe(own, "/../libexec/seepage", name, path, size));
+	       (known && is_in_safe(program, "/../libexec/seepage", name, path, size));
 }
 
 /*

@@ -96,7 +96,7 @@ static void show(struct watch *w, const struct message *msg, bool multicast)
 		w->done = true;
 }
 
-static void tell_lost(const struct watch *w, u64 from, u64 to)
+static void report_lost(const struct watch *w, u64 from, u64 to)
 {
 	struct json_object *o, *range;
 
@@ -121,7 +121,7 @@ static void take(struct watch *w, const struct message *msg, u64 seq, bool multi
 		return;
 	lost = follow_take(&w->follow, seq);
 	if (lost)
-		tell_lost(w, seq - lost, seq - 1);
+		report_lost(w, seq - lost, seq - 1);
 	show(w, msg, multicast);
 }
 
@@ -162,7 +162,7 @@ static int read_ring(struct watch *w)
 }
 
 /* Notes which alerts the ring holds from before the start; they are not printed. */
-static void tell_earlier(u64 first, u64 last)
+static void note_earlier(u64 first, u64 last)
 {
 	if (first && last >= first)
 		note(NULL, "watch: %llu earlier alert%s held: "
@@ -182,7 +182,7 @@ static void begin(struct watch *w, const struct message *status)
 		return;
 	}
 	if (!since_text) {
-		tell_earlier(msg_get(status, SEEPAGE_A_SEQ_FIRST, 0), last);
+		note_earlier(msg_get(status, SEEPAGE_A_SEQ_FIRST, 0), last);
 		/* an empty ring does not show the next number */
 		follow_begin(&w->follow, instance, last ? last + 1 : 0);
 		return;
@@ -233,7 +233,7 @@ static int connect_module(struct watch *w)
 		begin(w, &msg);
 	} else if (follow_reloaded(&w->follow, msg_get(&msg, SEEPAGE_A_INSTANCE, 0))) {
 		note(NULL, "watch: module reloaded");
-		prober_forget(w->prober);
+		prober_drop_all(w->prober);
 	}
 	free(nlh);
 	err = read_ring(w);

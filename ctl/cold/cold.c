@@ -52,9 +52,9 @@ static bool read_head(struct cold_reader *r, const char *line)
 
 static void keep(struct cold_look *look, const struct cold_map *m)
 {
-	if (look->n == look->room) {
-		look->room = look->room ? 2 * look->room : 64;
-		look->v = must(realloc(look->v, look->room * sizeof(*look->v)));
+	if (look->n == look->capacity) {
+		look->capacity = look->capacity ? 2 * look->capacity : 64;
+		look->v = must(realloc(look->v, look->capacity * sizeof(*look->v)));
 	}
 	look->v[look->n++] = *m;
 }

@@ -52,7 +52,7 @@ struct cold_map {		/* bytes */
 
 struct cold_look {		/* mappings with memory of the process, by address */
 	struct cold_map *v;
-	size_t n, room;
+	size_t n, capacity;
 	unsigned int seen;	/* number of all mappings in smaps */
 };
 
@@ -97,7 +97,7 @@ struct prober;
 struct prober *prober_new(struct knl *k);
 int prober_wait(const struct prober *p);
 void prober_step(struct prober *p);
-void prober_forget(struct prober *p);
+void prober_drop_all(struct prober *p);
 void prober_free(struct prober *p);
 
 /* cold/explain.c */

@@ -17,7 +17,7 @@ static int read_smaps(int dir, struct cold_look *look)
 	int fd = openat(dir, "smaps", O_RDONLY | O_CLOEXEC), err = 0;
 	struct cold_reader r;
 	char *line = NULL;
-	size_t room = 0;
+	size_t capacity = 0;
 	FILE *f;
 
 	cold_begin(&r, look);		/* on failure, too: the caller frees @look */
@@ -25,7 +25,7 @@ static int read_smaps(int dir, struct cold_look *look)
 		return -errno;
 	f = must(fdopen(fd, "r"));
 	errno = 0;
-	while (!err && getline(&line, &room, f) > 0)
+	while (!err && getline(&line, &capacity, f) > 0)
 		if (!cold_line(&r, line))
 			err = -E2BIG;
 	if (!err && ferror(f))

@@ -27,7 +27,7 @@ static void label_name(struct prom *p, const char *label, const char *name)
 	prom_label(p, label, name, name ? strlen(name) : 0);
 }
 
-static void tell_info(struct prom *p, const struct export_data *d)
+static void write_info(struct prom *p, const struct export_data *d)
 {
 	const struct export_process *o;
 	u64 v;
@@ -50,7 +50,7 @@ static void tell_info(struct prom *p, const struct export_data *d)
 }
 
 /* Prints every state of each process; the current one is 1, the others are 0. */
-static void tell_state(struct prom *p, const struct export_data *d)
+static void write_state(struct prom *p, const struct export_data *d)
 {
 	const struct export_process *o;
 	unsigned int i;
@@ -86,7 +86,7 @@ static const struct {
 	{ "process_age_seconds", "Time since fork or exec.", SEEPAGE_A_AGE_SECONDS, 0 },
 };
 
-static void tell_figures(struct prom *p, const struct export_data *d)
+static void write_figures(struct prom *p, const struct export_data *d)
 {
 	const struct export_process *o;
 	size_t i;
@@ -103,7 +103,7 @@ static void tell_figures(struct prom *p, const struct export_data *d)
 	}
 }
 
-static void tell_faults(struct prom *p, const struct export_data *d)
+static void write_faults(struct prom *p, const struct export_data *d)
 {
 	static const struct { const char *mode; u8 id; } modes[] = {
 		{ "user", SEEPAGE_A_FAULTS_USER }, { "kernel", SEEPAGE_A_FAULTS_KERNEL },
@@ -127,7 +127,7 @@ static void tell_faults(struct prom *p, const struct export_data *d)
 
 /* ---- growth ---- */
 
-static void tell_rate(struct prom *p, const struct export_data *d)
+static void write_growth(struct prom *p, const struct export_data *d)
 {
 	const struct export_process *o;
 	s64 v;
@@ -157,7 +157,7 @@ static bool factor_value(const struct message *msg, unsigned int id, u64 *v)
 	return false;
 }
 
-static void tell_onset(struct prom *p, const struct export_data *d)
+static void write_rise(struct prom *p, const struct export_data *d)
 {
 	const struct export_process *o;
 	u64 v;
@@ -183,7 +183,7 @@ static void tell_onset(struct prom *p, const struct export_data *d)
 /* ---- hardware counters ---- */
 
 /* Prints unscaled counts: scaled ones may fall, which a counter must not do. */
-static void tell_events(struct prom *p, const struct export_data *d, const struct stat_block *b)
+static void write_events(struct prom *p, const struct export_data *d, const struct stat_block *b)
 {
 	static const struct { const char *name, *help; size_t at; u8 decimals; } kinds[] = {
 		{ "process_pmc_events_total", "Events counted, not scaled.",
@@ -218,8 +218,8 @@ static void tell_events(struct prom *p, const struct export_data *d, const struc
 #define FIGURE(field)	.at = offsetof(struct seep_pmu_figures, field)
 
 /* Prints ratios of the counts since the process was first seen. */
-static void tell_metrics(struct prom *p, const struct export_data *d,
-			 const struct seep_pmu_figures *f)
+static void write_metrics(struct prom *p, const struct export_data *d,
+			  const struct seep_pmu_figures *f)
 {
 	static const struct { const char *name, *help; struct stat_metric m; } metrics[] = {
 		{ "process_instructions_per_cycle", "Instructions per cycle.",
@@ -254,7 +254,7 @@ static void tell_metrics(struct prom *p, const struct export_data *d,
 }
 
 /* Prints the learned baseline of each process. */
-static void tell_learned(struct prom *p, const struct export_data *d, const struct stat_block *b)
+static void write_learned(struct prom *p, const struct export_data *d, const struct stat_block *b)
 {
 	const struct export_process *o;
 	unsigned int i;
@@ -283,7 +283,7 @@ static void tell_learned(struct prom *p, const struct export_data *d, const stru
 }
 
 /* A process with counts of another event list gets a block of zeros: pid 0 prints nothing. */
-static void tell_pmc(struct prom *p, const struct export_data *d)
+static void write_counts(struct prom *p, const struct export_data *d)
 {
 	struct stat_block *b = must(calloc(d->n + 1, sizeof(*b)));
 	struct seep_pmu_figures *f = must(calloc(d->n + 1, sizeof(*f)));
@@ -296,20 +296,20 @@ static void tell_pmc(struct prom *p, const struct export_data *d)
 			memset(&b[i], 0, sizeof(b[i]));
 		stat_figures(&d->pmc, &b[i], &f[i]);
 	}
-	tell_events(p, d, b);
-	tell_metrics(p, d, f);
-	tell_learned(p, d, b);
+	write_events(p, d, b);
+	write_metrics(p, d, f);
+	write_learned(p, d, b);
 	free(b);
 	free(f);
 }
 
 void export_processes(struct prom *p, const struct export_data *d)
 {
-	tell_info(p, d);
-	tell_state(p, d);
-	tell_figures(p, d);
-	tell_faults(p, d);
-	tell_rate(p, d);
-	tell_onset(p, d);
-	tell_pmc(p, d);
+	write_info(p, d);
+	write_state(p, d);
+	write_figures(p, d);
+	write_faults(p, d);
+	write_growth(p, d);
+	write_rise(p, d);
+	write_counts(p, d);
 }

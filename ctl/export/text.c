@@ -41,7 +41,7 @@ static const struct {
 	  SEEPAGE_A_SEQ_LAST, 0, PROM_GAUGE },
 };
 
-static void tell_figures(struct prom *p, const struct message *status)
+static void write_module_figures(struct prom *p, const struct message *status)
 {
 	size_t i;
 	u64 v;
@@ -61,7 +61,7 @@ static void tell_figures(struct prom *p, const struct message *status)
 static const char *const counter_help[__SEEPAGE_COUNTER_MAX] = { SEEPAGE_COUNTERS(HELP) };
 #undef HELP
 
-static void tell_counters(struct prom *p, const struct message *status)
+static void write_module_counters(struct prom *p, const struct message *status)
 {
 	struct nlattr *nest = status->a[SEEPAGE_A_COUNTERS], *pos;
 	char name[64];
@@ -93,7 +93,7 @@ static void label_attr(struct prom *p, const char *label, const struct message *
 	prom_label(p, label, text, strlen(text));
 }
 
-static void tell_module(struct prom *p, const struct export_data *d)
+static void write_module_info(struct prom *p, const struct export_data *d)
 {
 	prom_family(p, PROM_GAUGE, "module_info",
 		    "Always 1; labels of the loaded module. load differs at every load.");
@@ -111,7 +111,7 @@ static void tell_module(struct prom *p, const struct export_data *d)
 		       d->conf->v[SEEPAGE_CFG_MAX_PROCESSES]);
 }
 
-static void tell_states(struct prom *p, const struct export_data *d)
+static void write_states(struct prom *p, const struct export_data *d)
 {
 	unsigned int i;
 
@@ -127,7 +127,7 @@ static void tell_states(struct prom *p, const struct export_data *d)
 }
 
 /* Prints all pairs of state and subject, those of 0 too: no time series disappears. */
-static void tell_alerts(struct prom *p, const struct export_data *d)
+static void write_alerts(struct prom *p, const struct export_data *d)
 {
 	u64 count[__SEEPAGE_STATE_MAX][__SEEPAGE_SUBJECT_MAX] = { 0 };
 	unsigned int state, subject;
@@ -164,7 +164,7 @@ static void begin_event(struct prom *p, const struct pmc_event *ev)
 #define COUNTED(field)	(u8)offsetof(struct seepage_pmc_value, field)
 #define GOT(field)	offsetof(struct pmc_event, field)
 
-static void tell_pmc(struct prom *p, const struct pmc_list *l)
+static void write_machine_events(struct prom *p, const struct pmc_list *l)
 {
 	static const struct { const char *name, *help; u8 at, decimals; } totals[] = {
 		{ "pmc_events_total", "Events counted on all CPUs, not scaled.",
@@ -223,12 +223,12 @@ char *export_text(const struct export_data *d, size_t *len)
 	prom_label(&p, "version", SEEPAGE_CTL_VERSION, strlen(SEEPAGE_CTL_VERSION));
 	prom_end(&p, 1, 0);
 	if (d) {
-		tell_module(&p, d);
-		tell_figures(&p, d->status);
-		tell_counters(&p, d->status);
-		tell_states(&p, d);
-		tell_alerts(&p, d);
-		tell_pmc(&p, &d->pmc);
+		write_module_info(&p, d);
+		write_module_figures(&p, d->status);
+		write_module_counters(&p, d->status);
+		write_states(&p, d);
+		write_alerts(&p, d);
+		write_machine_events(&p, &d->pmc);
 		export_processes(&p, d);
 	}
 	return must(fclose(p.f) ? NULL : text);

@@ -23,8 +23,8 @@
  */
 char *procfs_read(int dir, const char *name)
 {
-	size_t n = 0, room = 4096;
-	char *buf = must(malloc(room));
+	size_t n = 0, capacity = 4096;
+	char *buf = must(malloc(capacity));
 	ssize_t got = 0;
 	int fd = openat(dir, name, O_RDONLY | O_CLOEXEC);
 
@@ -32,11 +32,11 @@ char *procfs_read(int dir, const char *name)
 		free(buf);
 		return NULL;
 	}
-	while (room - n > 1 && (got = read(fd, buf + n, room - n - 1)) > 0) {
+	while (capacity - n > 1 && (got = read(fd, buf + n, capacity - n - 1)) > 0) {
 		n += (size_t)got;
-		if (room - n == 1 && room < 1 << 20) {
-			room *= 2;
-			buf = must(realloc(buf, room));
+		if (capacity - n == 1 && capacity < 1 << 20) {
+			capacity *= 2;
+			buf = must(realloc(buf, capacity));
 		}
 	}
 	close(fd);

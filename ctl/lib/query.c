@@ -36,9 +36,9 @@ static int keep(struct nlmsghdr *nlh, void *arg)
 {
 	struct msgs *m = arg;
 
-	if (m->n == m->room) {
-		m->room = m->room ? 2 * m->room : 16;
-		m->v = must(realloc(m->v, m->room * sizeof(*m->v)));
+	if (m->n == m->capacity) {
+		m->capacity = m->capacity ? 2 * m->capacity : 16;
+		m->v = must(realloc(m->v, m->capacity * sizeof(*m->v)));
 	}
 	m->v[m->n] = must(malloc(nlh->nlmsg_len));
 	memcpy(m->v[m->n++], nlh, nlh->nlmsg_len);
@@ -256,7 +256,7 @@ static bool asks_for_counters(const struct conf *c)
 }
 
 /* Prints a note if the new configuration asks for counters but they are not on. */
-static void tell_counters(const struct ctx *ctx, struct knl *k)
+static void note_counters_off(const struct ctx *ctx, struct knl *k)
 {
 	struct nlmsghdr *nlh;
 	char state[TEXT_MAX];
@@ -286,7 +286,7 @@ int query_configure(const struct ctx *ctx, const struct conf *c)
 	if (send_config(&k, c) < 0)
 		status = knl_fail(ctx, &k, NEEDS_ADMIN);
 	else if (asks_for_counters(c))
-		tell_counters(ctx, &k);
+		note_counters_off(ctx, &k);
 	knl_close(&k);
 	return status;
 }

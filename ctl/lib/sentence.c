@@ -230,6 +230,35 @@ static void factor_pop(const struct factor *f, char *buf, size_t size)
 			 f->past ? "grew" : f->value == 1 ? "grows" : "grow");
 }
 
+static void factor_floor(const struct factor *f, const char *value, const char *base,
+			 char *buf, size_t size)
+{
+	const char *subject = sentence_subject(f->subject);
+
+	if (f->value > 0)
+		snprintf(buf, size, "the floor of %s rose %s, from %s", subject, value, base);
+	else
+		snprintf(buf, size, "the floor of %s %s not rise", subject,
+			 f->past ? "did" : "does");
+}
+
+static void factor_persist(const struct factor *f, const char *value, const char *base,
+			   char *buf, size_t size)
+{
+	if (f->value > 0)
+		snprintf(buf, size, "it %s rising for %s; %s %s asked for",
+			 sentence_has_been(f->past), value, base, f->past ? "were" : "are");
+	else
+		snprintf(buf, size, "there %s no lasting rise", sentence_is(f->past));
+}
+
+static void factor_pmc(const struct factor *f, const char *value, char *buf, size_t size)
+{
+	snprintf(buf, size, "cache and TLB misses, at %s of what was usual, %s %s a leak", value,
+		 f->past ? "spoke" : "speak", f->points > 0 ? "for" :
+		 f->points < 0 ? "against" : "neither for nor against");
+}
+
 void sentence_factor(const struct factor *f, char *buf, size_t size)
 {
 	const char *unit = factor_unit(f->id), *name = factor_name(f->id);
@@ -257,19 +286,10 @@ void sentence_factor(const struct factor *f, char *buf, size_t size)
 		factor_threshold(f, "address space over RSS", value, base, buf, size);
 		break;
 	case SEEPAGE_FACTOR_FLOOR:
-		if (f->value > 0)
-			snprintf(buf, size, "the floor of %s rose %s, from %s",
-				 sentence_subject(f->subject), value, base);
-		else
-			snprintf(buf, size, "the floor of %s %s not rise",
-				 sentence_subject(f->subject), f->past ? "did" : "does");
+		factor_floor(f, value, base, buf, size);
 		break;
 	case SEEPAGE_FACTOR_PERSIST:
-		if (f->value > 0)
-			snprintf(buf, size, "it %s rising for %s; %s %s asked for",
-				 sentence_has_been(f->past), value, base, f->past ? "were" : "are");
-		else
-			snprintf(buf, size, "there %s no lasting rise", sentence_is(f->past));
+		factor_persist(f, value, base, buf, size);
 		break;
 	case SEEPAGE_FACTOR_RELEASE:
 		factor_release(f, value, buf, size);
@@ -282,9 +302,7 @@ void sentence_factor(const struct factor *f, char *buf, size_t size)
 			 value, sentence_is(f->past), base, sentence_counts(f->past));
 		break;
 	case SEEPAGE_FACTOR_PMC:
-		snprintf(buf, size, "cache and TLB misses, at %s of what was usual, %s %s a leak",
-			 value, f->past ? "spoke" : "speak", f->points > 0 ? "for" :
-			 f->points < 0 ? "against" : "neither for nor against");
+		factor_pmc(f, value, buf, size);
 		break;
 	case SEEPAGE_FACTOR_KIND:
 		snprintf(buf, size, "%s of what it gained %s %s", value, sentence_is(f->past),

@@ -28,6 +28,32 @@ static void gate_novelty(const struct gate *g, const char *value, const char *li
 			 be, value, limit, be, have);
 }
 
+static void gate_origin(const struct gate *g, const char *value, const char *limit,
+			char *buf, size_t size)
+{
+	const char *be = sentence_is(g->past);
+
+	snprintf(buf, size, "%s of the growth %s new memory of its own, neither shared "
+		 "memory that existed before nor pages that came without a fault into "
+		 "older mappings; at least %s %s needed", value, be, limit, be);
+}
+
+/* Below the limit, the gate passes when growth has gone on for long enough. */
+static void gate_cold(const struct gate *g, const char *value, const char *limit,
+		      char *buf, size_t size)
+{
+	const char *be = sentence_is(g->past);
+
+	if (g->passed && g->value < g->limit)
+		snprintf(buf, size, "%s of what it gained %s not used again, less than "
+			 "%s, but it %s been rising for 14 hours or for three quarters "
+			 "of the time to exhaustion", value, be, limit,
+			 g->past ? "had" : "has");
+	else
+		snprintf(buf, size, "%s of what it gained %s not used again; at least %s "
+			 "%s needed", value, be, limit, be);
+}
+
 /* Says what a gate without figures waits for. */
 static void gate_waits(const struct gate *g, char *buf, size_t size)
 {
@@ -88,19 +114,10 @@ void sentence_gate(const struct gate *g, char *buf, size_t size)
 		gate_novelty(g, value, limit, buf, size);
 		break;
 	case SEEPAGE_GATE_ORIGIN:
-		snprintf(buf, size, "%s of the growth %s new memory of its own, neither shared "
-			 "memory that existed before nor pages that came without a fault into "
-			 "older mappings; at least %s %s needed", value, be, limit, be);
+		gate_origin(g, value, limit, buf, size);
 		break;
 	case SEEPAGE_GATE_COLD:
-		if (g->passed && g->value < g->limit)
-			snprintf(buf, size, "%s of what it gained %s not used again, less than "
-				 "%s, but it %s been rising for 14 hours or for three quarters "
-				 "of the time to exhaustion", value, be, limit,
-				 g->past ? "had" : "has");
-		else
-			snprintf(buf, size, "%s of what it gained %s not used again; at least %s "
-				 "%s needed", value, be, limit, be);
+		gate_cold(g, value, limit, buf, size);
 		break;
 	case SEEPAGE_GATE_SPREAD:
 		snprintf(buf, size, "%s of its processes %s not growing individually; at least %s "

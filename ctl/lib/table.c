@@ -11,7 +11,7 @@ struct table {
 	const char *const *heads;	/* NULL: no heading */
 	const bool *right;
 	unsigned int cols;
-	size_t n, room;
+	size_t n, capacity;
 	char **cell;
 };
 
@@ -28,9 +28,9 @@ struct table *table_new(const char *const *heads, const bool *right, unsigned in
 
 void table_cell(struct table *t, const char *text)
 {
-	if (t->n == t->room) {
-		t->room = t->room ? 2 * t->room : 64;
-		t->cell = must(realloc(t->cell, t->room * sizeof(*t->cell)));
+	if (t->n == t->capacity) {
+		t->capacity = t->capacity ? 2 * t->capacity : 64;
+		t->cell = must(realloc(t->cell, t->capacity * sizeof(*t->cell)));
 	}
 	t->cell[t->n++] = must(strdup(text));
 }

@@ -9,7 +9,7 @@
 
 static size_t slot_of(const struct series_map *m, u64 id)
 {
-	return (size_t)(id * 0x9e3779b97f4a7c15ULL >> 20) & (m->room - 1);
+	return (size_t)(id * 0x9e3779b97f4a7c15ULL >> 20) & (m->capacity - 1);
 }
 
 static struct series_slot *find(const struct series_map *m, u64 id)
@@ -17,7 +17,7 @@ static struct series_slot *find(const struct series_map *m, u64 id)
 	size_t i = slot_of(m, id);
 
 	while (m->slot[i].p && m->slot[i].id != id)
-		i = (i + 1) & (m->room - 1);
+		i = (i + 1) & (m->capacity - 1);
 	return &m->slot[i];
 }
 
@@ -31,9 +31,9 @@ static void grow(struct series_map *m)
 	struct series_map old = *m;
 	size_t i;
 
-	m->room = old.room ? 2 * old.room : 64;
-	m->slot = must(calloc(m->room, sizeof(*m->slot)));
-	for (i = 0; i < old.room; i++)
+	m->capacity = old.capacity ? 2 * old.capacity : 64;
+	m->slot = must(calloc(m->capacity, sizeof(*m->slot)));
+	for (i = 0; i < old.capacity; i++)
 		if (old.slot[i].p)
 			*find(m, old.slot[i].id) = old.slot[i];
 	free(old.slot);
@@ -42,7 +42,7 @@ static void grow(struct series_map *m)
 /* Adds @p, not NULL, under @id, which must not be in use. */
 void series_map_put(struct series_map *m, u64 id, void *p)
 {
-	if (2 * m->n >= m->room)
+	if (2 * m->n >= m->capacity)
 		grow(m);
 	*find(m, id) = (struct series_slot){ id, p };
 	m->n++;
@@ -58,8 +58,8 @@ void series_map_del(struct series_map *m, u64 id)
 		return;
 	hole->p = NULL;
 	m->n--;
-	for (i = (size_t)(hole - m->slot + 1) & (m->room - 1); m->slot[i].p;
-	     i = (i + 1) & (m->room - 1)) {
+	for (i = (size_t)(hole - m->slot + 1) & (m->capacity - 1); m->slot[i].p;
+	     i = (i + 1) & (m->capacity - 1)) {
 		moved = m->slot[i];
 		m->slot[i].p = NULL;
 		*find(m, moved.id) = moved;

@@ -55,7 +55,7 @@ static int feed(struct series_reader *r, struct series *s, u64 time_ns, u64 head
 	s->sample.time_ns = time_ns;
 	s->sample.age_ns = time_ns - (s->born_ns < time_ns ? s->born_ns : time_ns);
 	s->sample.headroom = headroom;
-	s->left = r->room;
+	s->headroom = r->headroom;
 	s->fed_pass = r->pass;
 	s->fed_ns = time_ns;
 	return r->fed(r, s);
@@ -73,7 +73,7 @@ static int end_pass(struct series_reader *r)
 	r->line = r->pass_line;
 	for (i = 0; r->full && i < r->live_n; i++)
 		if (r->live[i]->fed_pass != r->pass &&
-		    feed(r, r->live[i], r->pass_ns, r->room) < 0)
+		    feed(r, r->live[i], r->pass_ns, r->headroom) < 0)
 			return -1;
 	r->line = line;
 	return 0;
@@ -82,7 +82,8 @@ static int end_pass(struct series_reader *r)
 /* ---- one sample ---- */
 
 struct sample_line {
-	u64 t, h;			/* h SEEP_UNKNOWN: the headroom of the pass */
+	u64 t;				/* ns since the pass */
+	u64 h;				/* headroom in bytes; SEEP_UNKNOWN: that of the pass */
 };
 
 static int read_value(struct series_reader *r, struct series *s, const struct series_field *f,
@@ -183,7 +184,7 @@ static int read_sample(struct series_reader *r, const char *number_word, char *r
 	while ((word = series_word(&rest)))
 		if (read_field(r, s, &l, word) < 0)
 			return -1;
-	return feed(r, s, r->pass_ns + l.t, l.h == SEEP_UNKNOWN ? r->room : l.h);
+	return feed(r, s, r->pass_ns + l.t, l.h == SEEP_UNKNOWN ? r->headroom : l.h);
 }
 
 /* ---- conf, pass, gone, lost ---- */
@@ -219,20 +220,20 @@ static int read_conf(struct series_reader *r, char *rest)
 static int read_pass(struct series_reader *r, char *rest)
 {
 	const char *delta = series_word(&rest), *kind = series_word(&rest);
-	const char *room = series_word(&rest), *shmem_total = series_word(&rest);
+	const char *headroom = series_word(&rest), *shmem_total = series_word(&rest);
 	u64 ns;
 
 	if (end_pass(r) < 0)
 		return -1;
-	if (!room || rest)
+	if (!headroom || rest)
 		return series_bad(r, "allowed pass NANOSECONDS full|short BYTES [BYTES]");
 	if (!series_number(delta, SERIES_TIME_MAX - r->pass_ns, &ns))
 		return series_bad(r, "'%.80s': allowed ns since the pass before, 0..%llu", delta,
 				  SERIES_TIME_MAX - r->pass_ns);
 	if (strcmp(kind, "full") && strcmp(kind, "short"))
 		return series_bad(r, "'%.80s': allowed full or short", kind);
-	if (!series_number(room, SERIES_TIME_MAX, &r->room))
-		return series_bad(r, "'%.80s': allowed bytes, 0..%llu", room,
+	if (!series_number(headroom, SERIES_TIME_MAX, &r->headroom))
+		return series_bad(r, "'%.80s': allowed bytes, 0..%llu", headroom,
 				  (u64)SERIES_TIME_MAX);
 	r->shmem_total = 0;
 	if (shmem_total && !series_number(shmem_total, SERIES_TIME_MAX, &r->shmem_total))
@@ -303,9 +304,9 @@ static int read_proc(struct series_reader *r, char *rest)
 		free_series(s);
 		return -1;
 	}
-	if (r->live_n == r->live_room) {
-		r->live_room = r->live_room ? 2 * r->live_room : 64;
-		r->live = must(realloc(r->live, r->live_room * sizeof(*r->live)));
+	if (r->live_n == r->live_capacity) {
+		r->live_capacity = r->live_capacity ? 2 * r->live_capacity : 64;
+		r->live = must(realloc(r->live, r->live_capacity * sizeof(*r->live)));
 	}
 	s->at = r->live_n;
 	r->live[r->live_n++] = s;
@@ -340,12 +341,12 @@ static int read_line(struct series_reader *r, char *text)
 static int read_lines(struct series_reader *r, FILE *f)
 {
 	char *text = NULL;
-	size_t room = 0;
+	size_t capacity = 0;
 	ssize_t len;
 	int err = 0;
 
 	errno = 0;
-	while (!err && (len = getline(&text, &room, f)) > 0) {
+	while (!err && (len = getline(&text, &capacity, f)) > 0) {
 		r->line++;
 		if (r->line == 1 && strncmp(text, SERIES_KIND, strlen(SERIES_KIND)))
 			err = series_bad(r, "not a file of series, which begins with '"

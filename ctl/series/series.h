@@ -18,7 +18,7 @@ struct series_map {
 		u64 id;
 		void *p;		/* NULL: the slot is free */
 	} *slot;
-	size_t n, room;			/* a power of two, or 0 */
+	size_t n, capacity;			/* a power of two, or 0 */
 };
 
 void *series_map_get(const struct series_map *m, u64 id);
@@ -68,10 +68,10 @@ struct series_writer {
 	bool in_pass, full, missed;	/* the pass being written; missed: incomplete */
 	u64 pass_samples;
 	char *text;			/* lines not yet written to the file */
-	size_t n, text_room;
+	size_t n, text_capacity;
 	struct series_map map;
 	struct written **live;
-	size_t live_n, live_room;
+	size_t live_n, live_capacity;
 };
 
 void series_write_begin(struct series_writer *w, FILE *out);
@@ -101,7 +101,7 @@ struct series {
 
 	u64 v[FIELDS];
 	struct seep_sample sample;	/* the sample being fed */
-	u64 left;			/* headroom of the machine then, bytes */
+	u64 headroom;			/* of the machine, at the last pass, bytes */
 	bool judged;			/* the kernel's verdict follows: */
 	u8 state, confidence;
 	u64 tte_s;
@@ -121,7 +121,7 @@ struct series_reader {
 	void *arg;
 
 	struct seep_conf conf;		/* configuration in force */
-	u64 pass_ns, room, shmem_total;
+	u64 pass_ns, headroom, shmem_total;
 	u64 pass;			/* number of the pass, 0: none yet */
 	u64 conf_changes;
 	unsigned long line;
@@ -132,7 +132,7 @@ struct series_reader {
 	unsigned long pass_line;
 	struct series_map map;
 	struct series **live;
-	size_t live_n, live_room;
+	size_t live_n, live_capacity;
 };
 
 int series_read(struct series_reader *r, FILE *f);

@@ -114,7 +114,7 @@ void series_verdict_message(struct series_verdict *t, const struct series *s,
 	nla_put_u8(msg, SEEPAGE_A_POLICY, v->policy);
 	nla_put_u8(msg, SEEPAGE_A_CONFIDENCE, v->confidence);
 	nla_put_u8(msg, SEEPAGE_A_SEVERITY,
-		   seep_severity(v, seep_rss(&s->sample), seep_own_limit(&s->sample, s->left)));
+		   seep_severity(v, seep_rss(&s->sample), seep_own_limit(&s->sample, s->headroom)));
 	if (seep_det_growth(d, &now, &growth))
 		nla_put_s64(msg, SEEPAGE_A_GROWTH_BYTES_PER_HOUR, growth);
 	if (v->tte_s != SEEP_UNKNOWN)

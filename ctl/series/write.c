@@ -30,12 +30,12 @@ static void __printf(2, 3) add(struct series_writer *w, const char *fmt, ...)
 
 	for (;;) {
 		va_start(ap, fmt);
-		len = vsnprintf(w->text + w->n, w->text_room - w->n, fmt, ap);
+		len = vsnprintf(w->text + w->n, w->text_capacity - w->n, fmt, ap);
 		va_end(ap);
-		if (len >= 0 && (size_t)len < w->text_room - w->n)
+		if (len >= 0 && (size_t)len < w->text_capacity - w->n)
 			break;
-		w->text_room = 2 * w->text_room + (size_t)(len > 0 ? len : 0);
-		w->text = must(realloc(w->text, w->text_room));
+		w->text_capacity = 2 * w->text_capacity + (size_t)(len > 0 ? len : 0);
+		w->text = must(realloc(w->text, w->text_capacity));
 	}
 	w->n += (size_t)len;
 }
@@ -64,8 +64,8 @@ static int flush(struct series_writer *w)
 void series_write_begin(struct series_writer *w, FILE *out)
 {
 	w->out = out;
-	w->text_room = 4096;
-	w->text = must(malloc(w->text_room));
+	w->text_capacity = 4096;
+	w->text = must(malloc(w->text_capacity));
 	add(w, SERIES_MAGIC "\n");
 	flush(w);
 }
@@ -139,9 +139,9 @@ static struct written *new_series(struct series_writer *w, u64 id)
 {
 	struct written *k = must(calloc(1, sizeof(*k)));
 
-	if (w->live_n == w->live_room) {
-		w->live_room = w->live_room ? 2 * w->live_room : 64;
-		w->live = must(realloc(w->live, w->live_room * sizeof(*w->live)));
+	if (w->live_n == w->live_capacity) {
+		w->live_capacity = w->live_capacity ? 2 * w->live_capacity : 64;
+		w->live = must(realloc(w->live, w->live_capacity * sizeof(*w->live)));
 	}
 	k->id = id;
 	k->at = w->live_n;

@@ -210,8 +210,8 @@ struct change {
 	double percent;			/* change in percent of the base */
 };
 
-static struct change judge(const struct row *row, const struct figure *b,
-			   const struct figure *c, u64 limit)
+static struct change compare_figures(const struct row *row, const struct figure *b,
+				     const struct figure *c, u64 limit)
 {
 	struct change ch = { UNKNOWN, false, 0 };
 	double diff, worse;
@@ -352,7 +352,7 @@ int stat_compare(const struct ctx *ctx, const char *base, const char *cand,
 	if (b.command && b.status)
 		note(ctx, "the commands ended %s", ended(&b, of_base, sizeof(of_base)));
 	for (i = 0; i < ROWS; i++) {
-		ch[i] = judge(&rows[i], &b.of[i], &c.of[i], limit[i]);
+		ch[i] = compare_figures(&rows[i], &b.of[i], &c.of[i], limit[i]);
 		known |= ch[i].verdict != UNKNOWN;
 		regressed |= ch[i].verdict == REGRESSED;
 	}

@@ -23,7 +23,7 @@ struct run {
 	const struct pmc_list *list;
 	struct stat_block *sum;
 	struct member *member;		/* processes of which a thread has exited */
-	size_t n, room;
+	size_t n, capacity;
 };
 
 static volatile pid_t running;		/* the command; 0: none */
@@ -52,9 +52,9 @@ static struct member *member_of(struct run *r, u32 pid)
 	for (i = 0; i < r->n; i++)
 		if (r->member[i].pid == pid)
 			return &r->member[i];
-	if (r->n == r->room) {
-		r->room = r->room ? 2 * r->room : 16;
-		r->member = must(realloc(r->member, r->room * sizeof(*r->member)));
+	if (r->n == r->capacity) {
+		r->capacity = r->capacity ? 2 * r->capacity : 16;
+		r->member = must(realloc(r->member, r->capacity * sizeof(*r->member)));
 	}
 	memset(&r->member[r->n], 0, sizeof(*r->member));
 	r->member[r->n].pid = pid;

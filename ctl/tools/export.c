@@ -80,7 +80,7 @@ static int ask(struct knl *k, struct answers *a)
 	return err < 0 ? err : 0;
 }
 
-/* ---- telling ---- */
+/* ---- the page ---- */
 
 /*
  * Drops repeated pids of a dump, which comes by rising pid: Prometheus rejects a page
@@ -100,7 +100,7 @@ static size_t distinct(struct message *msg, size_t n)
 	return kept;
 }
 
-static char *tell(const struct answers *a, const struct message *status, size_t *len)
+static char *format_page(const struct answers *a, const struct message *status, size_t *len)
 {
 	struct export_data d = { .now_s = (u64)time(NULL), .status = status, .conf = &a->conf };
 	struct message *alerts = list_messages(&a->alerts, &d.n_alerts), *msg;
@@ -157,7 +157,7 @@ static char *page(void *arg, size_t *len)
 	else if (!err && e->err)
 		note(e->ctx, "the module answers again");
 	e->err = err;
-	text = err ? export_text(NULL, len) : tell(&a, &status, len);
+	text = err ? export_text(NULL, len) : format_page(&a, &status, len);
 	knl_close(&k);
 	free(a.status);
 	msgs_free(&a.processes);

@@ -125,7 +125,7 @@ static void read_samples(struct recorder *r, const struct nlattr *a, u64 size)
 
 static int read_pass(struct recorder *r, const struct message *msg, bool gap)
 {
-	u64 ns, room = msg_get(msg, SEEPAGE_A_HEADROOM_BYTES, 0);
+	u64 ns, headroom = msg_get(msg, SEEPAGE_A_HEADROOM_BYTES, 0);
 	u64 shmem_total = msg_get(msg, SEEPAGE_A_SHMEM_TOTAL_BYTES, 0);
 	bool full = msg_get(msg, SEEPAGE_A_PASS_FULL, 0);
 	struct conf c;
@@ -135,7 +135,7 @@ static int read_pass(struct recorder *r, const struct message *msg, bool gap)
 		return 0;
 	if (ns != r->pass_ns) {
 		read_conf(msg->a[SEEPAGE_A_CONFIG], &c);
-		series_write_pass(&r->w, ns, full, room, shmem_total, &c, gap);
+		series_write_pass(&r->w, ns, full, headroom, shmem_total, &c, gap);
 		r->pass_ns = ns;
 	}
 	read_samples(r, msg->a[SEEPAGE_A_SAMPLES], msg_get(msg, SEEPAGE_A_SAMPLE_SIZE, 0));

@@ -65,7 +65,7 @@ struct stat {
 
 /* ---- output ---- */
 
-static void tell_file(struct stat *s, const struct stat_block *b)
+static void append_to_file(struct stat *s, const struct stat_block *b)
 {
 	struct json_object *o;
 
@@ -85,9 +85,9 @@ static void tell_file(struct stat *s, const struct stat_block *b)
 	json_object_put(o);
 }
 
-static void tell(struct stat *s, const struct stat_block *b)
+static void print_counts(struct stat *s, const struct stat_block *b)
 {
-	tell_file(s, b);
+	append_to_file(s, b);
 	s->printed = true;
 	if (s->ctx->json) {
 		out_json(s->ctx, stat_json(&s->list, b));
@@ -103,11 +103,11 @@ static void tell(struct stat *s, const struct stat_block *b)
 
 /* ---- reading ---- */
 
-#define PART		90	/* percent of CPU time; tell_share() reports less */
-#define WHOLE_AGAIN	95	/* percent; from here on it reports the end of that */
-#define OTHER_PART	5	/* percent; a change by more is reported again */
+#define PART		90	/* percent of CPU time; note_share() reports less */
+#define WHOLE_AGAIN	95	/* percent; from here on all is counted again, which it reports */
+#define OTHER_PART	5	/* percent; a share that differs by more is reported again */
 
-static void tell_share(struct stat *s)
+static void note_share(struct stat *s)
 {
 	u64 share = s->share, noted = s->noted_share;
 
@@ -143,7 +143,7 @@ static int ask(struct stat *s)
 	whole = cpus > 0 ? ns * (u64)(cpus < s->at.cpus ? cpus : s->at.cpus) : 0;
 	s->share = counted < whole ? counted / (whole / 100 + 1) : 100;
 	s->at.cpus = cpus;
-	tell_share(s);
+	note_share(s);
 	return 0;
 }
 
@@ -253,7 +253,7 @@ static void since(struct stat_block *b, const struct stat_block *before, size_t 
 }
 
 /* Prints the processes that ran, the busiest first. */
-static void tell_all(struct stat *s, struct stat_block *b, size_t n)
+static void print_busiest(struct stat *s, struct stat_block *b, size_t n)
 {
 	size_t i, kept = 0;
 
@@ -267,11 +267,11 @@ static void tell_all(struct stat *s, struct stat_block *b, size_t n)
 		return;
 	}
 	for (i = 0; i < kept; i++)
-		tell(s, &b[i]);
+		print_counts(s, &b[i]);
 }
 
 /* Prints the counts between two readings. */
-static void tell_interval(struct stat *s, struct stat_block *before, size_t n, u64 ns)
+static void print_interval(struct stat *s, struct stat_block *before, size_t n, u64 ns)
 {
 	struct stat_block *b = must(malloc((s->blocks + 1) * sizeof(*b)));
 	u64 time_ns = clock_real_ns();
@@ -286,9 +286,9 @@ static void tell_interval(struct stat *s, struct stat_block *before, size_t n, u
 		b[i].share = s->share;
 	}
 	if (all)
-		tell_all(s, b, s->blocks);
+		print_busiest(s, b, s->blocks);
 	for (i = 0; !all && i < s->blocks; i++)
-		tell(s, &b[i]);
+		print_counts(s, &b[i]);
 	free(b);
 }
 
@@ -311,7 +311,7 @@ static int intervals(struct stat *s)
 		if (!err)
 			err = read_now(s);
 		if (!err)
-			tell_interval(s, before, n, end - begin);
+			print_interval(s, before, n, end - begin);
 		begin = end;
 		free(before);
 		stop |= out_broken() || (!all && !s->blocks);
@@ -335,7 +335,7 @@ static int command(struct stat *s, char **argv)
 			return err;
 		b.time_ns = clock_real_ns();
 		b.share = s->share;
-		tell(s, &b);
+		print_counts(s, &b);
 		if (!status)		/* keep the status of the first failure */
 			status = WIFEXITED(b.status) ? WEXITSTATUS(b.status) :
 						       128 + WTERMSIG(b.status);

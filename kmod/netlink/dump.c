@@ -32,7 +32,7 @@ struct dump {
 	u64 seq;			/* GET_ALERTS: sequence number of the next alert */
 	bool all;			/* the reader may see processes of other users */
 	u64 charged_ns;			/* CLOCK_MONOTONIC, last seep_pmu_sync() of all */
-	struct seep_own own;		/* the uid that is_own() compares with */
+	struct seep_unpriv own;		/* the uid that is_own() compares with */
 	u32 pid;			/* filter: this process only; 0: all */
 	u32 states;			/* filter: mask of 1 << enum seepage_state */
 	u8 min_confidence;		/* filter, 0 to 100 */
@@ -199,7 +199,7 @@ static int dump_own(struct dump *d, struct sock *sk)
 			return -ENOMEM;
 		if (d->i == d->n && !find_own(d))
 			break;
-		rc = seep_own_run(put_own, d);
+		rc = seep_unpriv_run(put_own, d);
 		if (rc || d->i == d->n)
 			continue;
 		if (seep_broken(!d->skb->len))
@@ -283,11 +283,11 @@ int seep_dump_proc_start(struct netlink_callback *cb)
 	d->pid_ns = task_active_pid_ns(current);
 	if (!uid_valid(d->own.uid))	/* it has no process: nothing to look for */
 		d->at = INT_MAX - 1;
-	rc = seep_own_begin(&d->own, cb->extack);
+	rc = seep_unpriv_begin(&d->own, cb->extack);
 	if (!rc) {
 		rc = dump_own(d, NETLINK_CB(cb->skb).sk);
 		nlmsg_free(d->skb);
-		seep_own_end(&d->own);
+		seep_unpriv_end(&d->own);
 	}
 	kfree(d);
 	return rc ?: -EINTR;

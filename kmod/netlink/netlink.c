@@ -123,7 +123,7 @@ struct proc_request {
 	struct pid_namespace *ns;	/* this and user_ns are the reader's */
 	struct user_namespace *user_ns;
 	bool all;			/* it may see processes of other users */
-	struct seep_own own;		/* uid that is_own() compares with */
+	struct seep_unpriv own;		/* uid that is_own() compares with */
 	struct seep_view *v;		/* allocated before the mutex is taken */
 	struct sk_buff *skb;		/* likewise; out: the reply */
 	int rc;				/* the result */
@@ -202,11 +202,11 @@ static int ask_proc(struct proc_request *r)
 	}
 	if (!may_be_own(r->info->attrs[SEEPAGE_A_PID], r->own.uid))
 		return not_yours(extack);
-	rc = seep_own_begin(&r->own, extack);
+	rc = seep_unpriv_begin(&r->own, extack);
 	if (rc)
 		return rc;
-	rc = seep_own_run(answer_proc, r) ?: r->rc;
-	seep_own_end(&r->own);
+	rc = seep_unpriv_run(answer_proc, r) ?: r->rc;
+	seep_unpriv_end(&r->own);
 	return rc;
 }
 
@@ -374,14 +374,14 @@ int __init seep_netlink_init(void)
 	int rc;
 
 	seep_instance = get_random_u64() | 1;
-	rc = seep_own_init();
+	rc = seep_unpriv_init();
 	if (rc)
 		return rc;
 	/* else the first pass tries */
 	seep_netlink_spare = nlmsg_new(NLMSG_GOODSIZE, GFP_KERNEL);
 	rc = register_evicting(&heard);
 	if (rc) {
-		seep_own_exit();
+		seep_unpriv_exit();
 		nlmsg_free(seep_netlink_spare);
 		return rc;
 	}
@@ -401,6 +401,6 @@ void seep_netlink_exit(void)
 {
 	seep_publish_set(NULL);
 	genl_unregister_family(&seep_family);
-	seep_own_exit();
+	seep_unpriv_exit();
 	nlmsg_free(seep_netlink_spare);
 }

@@ -3,17 +3,17 @@
  * Interfaces between the netlink files. The stage publishes processes and alerts and takes
  * requests; the manual of the messages is the head comment of the uapi header.
  *
- * netlink.c	family, requests
- * rights.c	what the sender of a request may see and change
- * multicast.c	multicast groups "alert" and "sample"
- * takes.c	attributes that a request may hold; refusals
- * dump.c	dumps of processes and alerts
- * own.c	the table mutex for users without rights
- * view.c	a process or an alert as attributes
- * series.c	multicast group "series"
- * facts.c	SET_FACTS
- * pmu.c	hardware counters of the machine as attributes
- * put.c	everything else as attributes
+ * netlink.c		family, requests
+ * rights.c		what the sender of a request may see and change
+ * multicast.c		multicast groups "alert" and "sample"
+ * takes.c		attributes that a request may hold; refusals
+ * dump.c		dumps of processes and alerts
+ * unprivileged.c	requests of users without rights: by one worker, one request a user
+ * view.c		a process or an alert as attributes
+ * series.c		multicast group "series"
+ * facts.c		SET_FACTS
+ * pmu.c		hardware counters of the machine as attributes
+ * put.c		everything else as attributes
  *
  * Context: process, may sleep. "table mutex": the caller holds seep_table_mutex.
  */
@@ -54,17 +54,17 @@ extern u64 seep_instance;			/* of this load; the same until the unload */
 struct seep_rec *seep_netlink_rec(const struct nlattr *attr, struct pid_namespace *ns,
 				  struct netlink_ext_ack *extack);	/* table mutex */
 
-/* netlink/own.c */
-struct seep_own {			/* a user without rights that asks */
-	struct list_head all;
-	kuid_t uid;
+/* netlink/unprivileged.c */
+struct seep_unpriv {			/* a request of a user without rights */
+	struct list_head node;
+	kuid_t uid;			/* the user; INVALID_UID: none */
 };
 
-int seep_own_run(void (*f)(void *arg), void *arg);	/* no lock held */
-int seep_own_begin(struct seep_own *u, struct netlink_ext_ack *extack);
-void seep_own_end(struct seep_own *u);
-int seep_own_init(void);
-void seep_own_exit(void);
+int seep_unpriv_run(void (*f)(void *arg), void *arg);	/* no lock held */
+int seep_unpriv_begin(struct seep_unpriv *u, struct netlink_ext_ack *extack);
+void seep_unpriv_end(struct seep_unpriv *u);
+int seep_unpriv_init(void);
+void seep_unpriv_exit(void);
 
 /* netlink/series.c: callbacks of publish.h */
 void seep_series_begin(u64 now_ns, u64 headroom, u64 shmem_total, bool full,

@@ -25,7 +25,7 @@ def percent(share):
 def bars(d, board, half, left, top, width):
     """Precision and recall of each decider; returns where the panel ends."""
     d.text(left, top, f"{half} half", 15, font_weight="bold")
-    d.text(left + 190, top, "precision", 12, fill=GREY)
+    d.text(left + 190, top, "precision, %", 12, fill=GREY)
     d.text(left + 190 + width / 2, top, "recall, %", 12, fill=GREY)
     y, first = top + 10, top + 10
     for decider, s in board["summary"][half].items():

@@ -103,10 +103,10 @@ class Reader:
 
     def do_pass(self, words):
         if len(words) not in (3, 4) or words[1] not in ("full", "short"):
-            raise BadSeries("a pass has a time, full or short, and room")
+            raise BadSeries("a pass has a time, full or short, and headroom")
         step = int(words[0])
         if step < 0 or int(words[2]) < 0:
-            raise BadSeries("a pass before the last one, or negative room")
+            raise BadSeries("a pass before the last one, or negative headroom")
         self.end_pass()
         self.time += step
         self.full = words[1] == "full"

@@ -192,9 +192,9 @@ class World:
             if not p.group and self.rng.random() < 0.2:
                 p.noise = self.rng.randrange(0, 24)
         used = sum(p.anon + p.shmem for p in self.procs if not p.group)
-        room = max(0, RAM - USED - used)
+        headroom = max(0, RAM - USED - used)
         lines = self.ended + [f"pass {self.now - self.last} {'short' if short else 'full'} "
-                              f"{room * 4096}"] + self.news
+                              f"{headroom * 4096}"] + self.news
         self.last = self.now
         self.news, self.ended = [], []
         due = self.shape.evidence and not short and int(self.t()) % 600 == 0

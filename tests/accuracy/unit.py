@@ -49,8 +49,9 @@ def leaking(recording, case):
 def truth_of(recording, case, limit_mb):
     if not case.leak:
         return judge.Truth(False)
-    room = limit_mb * MB - leaking(recording, case)[0]
-    return judge.Truth(True, onset_of(recording, case), max(0.0, room / (case.rate * MB) * 3600),
+    headroom = limit_mb * MB - leaking(recording, case)[0]
+    seconds = max(0.0, headroom / (case.rate * MB) * 3600)
+    return judge.Truth(True, onset_of(recording, case), seconds,
                        recording.end, case.rate)
 
 

@@ -64,7 +64,7 @@ static int by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-static void tell(void)
+static void report_insns(void)
 {
 	FILE *f = fopen(out, "a");
 
@@ -105,7 +105,7 @@ static void marked(unsigned int vcpu, void *data)
 		cpus[vcpu].begun = 0;
 		break;
 	case MARK_TELL:
-		tell();
+		report_insns();
 	}
 }
 

@@ -90,7 +90,7 @@ struct limits {
 struct process {
 	__u64 faults, anon, file, rate, rss, vsz, first_rss, since_ns;
 	__u64 window[WINDOWS];
-	__u32 at, score, told;
+	__u32 at, score, alerted;
 };
 
 struct {
@@ -162,9 +162,9 @@ static __always_inline void evaluate(struct process *p, const struct limits *l, 
 	read_memory(p);
 	p->score = score(p, l);
 	p->since_ns = now;
-	if (p->score <= 70 || p->told)
+	if (p->score <= 70 || p->alerted)
 		return;
-	p->told = 1;
+	p->alerted = 1;
 	bpf_ringbuf_output(&alerts, p, sizeof(*p), 0);
 }
 

@@ -97,7 +97,7 @@ void promise_json(const char *text, size_t len)
 	json_tokener_free(tok);
 }
 
-void promise_told(const struct captured *c, int status)
+void promise_readable(const struct captured *c, int status)
 {
 	promise(status == 0 || status == 1 || status == EXIT_USAGE, "status %d", status);
 	promise(!status || c->err_len, "status %d without a word", status);

@@ -25,7 +25,7 @@ void captured_free(struct captured *c);
 void promise_safe(const char *text, size_t len, const char *what);
 void promise_json(const char *text, size_t len);
 /* A run of a command or a parser: its status fits what it has printed. */
-void promise_told(const struct captured *c, int status);
+void promise_readable(const struct captured *c, int status);
 /* Commands keep their options in static variables: as at the start. */
 void options_reset(const struct command *cmd);
 

@@ -120,13 +120,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	promise(first == -1 || (first >= 1 && first <= argc), "globals end at %d of %d", first,
 		argc);
 	capture_end(&c);
-	promise_told(&c, first < 0 ? EXIT_USAGE : 0);
+	promise_readable(&c, first < 0 ? EXIT_USAGE : 0);
 	captured_free(&c);
 	for (k = 0; k < ARRAY_SIZE(commands); k++) {
 		capture_begin();
 		status = command(commands[k], argc - 1, words + 1);
 		capture_end(&c);
-		promise_told(&c, status);
+		promise_readable(&c, status);
 		promise(!c.out_len, "parsing printed on stdout");
 		captured_free(&c);
 	}
@@ -138,7 +138,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			setting(words[i], words[i + 1]);
 	}
 	capture_end(&c);
-	promise_told(&c, 0);
+	promise_readable(&c, 0);
 	captured_free(&c);
 	free(text);
 	return 0;

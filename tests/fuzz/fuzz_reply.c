@@ -60,7 +60,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	wire_end();
 	capture_end(&c);
 	options_reset(l->cmd);
-	promise_told(&c, status);
+	promise_readable(&c, status);
 	if (ctx.json)
 		promise_json(c.out, c.out_len);
 	captured_free(&c);

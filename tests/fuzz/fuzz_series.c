@@ -81,7 +81,7 @@ static void write_again(struct series_reader *r, struct reading *k, const struct
 		if (k->pass)
 			series_write_pass_end(k->w);
 		conf_of(r, &c);
-		series_write_pass(k->w, r->pass_ns, f->sample.full, r->room, r->shmem_total, &c,
+		series_write_pass(k->w, r->pass_ns, f->sample.full, r->headroom, r->shmem_total, &c,
 				  true);
 		k->pass = r->pass;
 	}

@@ -64,7 +64,7 @@ static unsigned int byte(void)
 	return w.p < w.end ? *w.p++ : 0;
 }
 
-static unsigned char *room(size_t n)
+static unsigned char *reserve(size_t n)
 {
 	unsigned char *at = w.buf + w.n;
 
@@ -103,7 +103,7 @@ static void message(void)
 
 	close_message();
 	w.message = w.n;
-	nlh = (void *)room(sizeof(*nlh));
+	nlh = (void *)reserve(sizeof(*nlh));
 	if (!nlh)
 		return;
 	nlh->nlmsg_type = types[type % ARRAY_SIZE(types)];
@@ -113,7 +113,7 @@ static void message(void)
 		nlh->nlmsg_seq = FOREIGN_SEQ;
 	if (nlh->nlmsg_type < NLMSG_MIN_TYPE)	/* the error is raw bytes */
 		return;
-	g = (void *)room(sizeof(*g));
+	g = (void *)reserve(sizeof(*g));
 	if (g) {
 		g->cmd = (u8)cmd;
 		g->version = SEEPAGE_GENL_VERSION;
@@ -122,7 +122,7 @@ static void message(void)
 
 static void put_attr(unsigned int type, const void *data, size_t len)
 {
-	struct nlattr *a = (void *)room(NLA_HDRLEN + len);
+	struct nlattr *a = (void *)reserve(NLA_HDRLEN + len);
 
 	if (!a)
 		return;
@@ -151,7 +151,7 @@ static void put_bytes(unsigned int how)
 static void put_raw(void)
 {
 	unsigned int len = given(byte() % 64);
-	unsigned char *raw = room(len);
+	unsigned char *raw = reserve(len);
 
 	if (raw && len)
 		memcpy(raw, w.p, len);
@@ -256,7 +256,7 @@ static void build_family(void)
 	w.n = NLMSG_ALIGN(nlmsg_hdr(m)->nlmsg_len);
 	memcpy(w.buf, nlmsg_hdr(m), w.n);
 	nlmsg_free(m);
-	ack = (void *)room(NLMSG_HDRLEN + sizeof(struct nlmsgerr));
+	ack = (void *)reserve(NLMSG_HDRLEN + sizeof(struct nlmsgerr));
 	ack->nlmsg_len = NLMSG_HDRLEN + sizeof(struct nlmsgerr);
 	ack->nlmsg_type = NLMSG_ERROR;
 	ack->nlmsg_flags = NLM_F_CAPPED;

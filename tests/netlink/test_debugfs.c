@@ -35,16 +35,17 @@ static int open_file(const char *name, int flags)
 /* The whole file in reads of so many bytes. */
 static char *slurp(const char *name, size_t piece)
 {
-	size_t len = 0, room = 1 << 20;
-	char *text = malloc(room);
+	size_t len = 0, capacity = 1 << 20;
+	char *text = malloc(capacity);
 	int fd = open_file(name, O_RDONLY);
 	ssize_t n;
 
 	need(fd >= 0, "%s: %s", name, strerror(errno));
-	while ((n = read(fd, text + len, piece < room - len - 1 ? piece : room - len - 1)) > 0) {
+	while ((n = read(fd, text + len,
+			 piece < capacity - len - 1 ? piece : capacity - len - 1)) > 0) {
 		len += n;
-		if (room - len < 4096)
-			text = realloc(text, room *= 2);
+		if (capacity - len < 4096)
+			text = realloc(text, capacity *= 2);
 	}
 	need(!n, "%s: %s", name, strerror(errno));
 	close(fd);

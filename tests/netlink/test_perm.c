@@ -38,7 +38,7 @@ static struct nlmsghdr *resetting(uint32_t what)
 	return nlh;
 }
 
-static struct nlmsghdr *telling(void)
+static struct nlmsghdr *facts(void)
 {
 	struct nlmsghdr *nlh = request(&c, buf, SEEPAGE_CMD_SET_FACTS, 0);
 
@@ -54,7 +54,7 @@ static void no_write(void)
 	refused(&c, setting(), -EPERM, "CAP_SYS_ADMIN", NULL, "SET_CONFIG");
 	for (what = 1; what <= SEEPAGE_RESET_ALL; what++)
 		refused(&c, resetting(what), -EPERM, "CAP_SYS_ADMIN", NULL, "RESET");
-	refused(&c, telling(), -EPERM, "CAP_SYS_ADMIN", NULL, "SET_FACTS");
+	refused(&c, facts(), -EPERM, "CAP_SYS_ADMIN", NULL, "SET_FACTS");
 	/* not even one's own history */
 	refused(&c, resetting(SEEPAGE_RESET_HISTORY), -EPERM, "CAP_SYS_ADMIN", NULL, "RESET");
 }
@@ -104,7 +104,7 @@ static void on_own(const struct parsed *p, void *data)
 }
 
 /* Somebody unprivileged sees what is its own and nothing else. */
-static void own(void)
+static void own_processes(void)
 {
 	struct filter by_root = { .by_uid = true, .uid = 0 };
 	struct answer a;
@@ -353,7 +353,7 @@ static void hidden_factors(void)
 const struct test tests_perm[] = {
 	{ "perm-alerts", leave_alerts },
 	{ "perm-denied", denied },
-	{ "perm-own", own },
+	{ "perm-own", own_processes },
 	{ "perm-reader", reader },
 	{ "perm-reader-all", reader_all },
 	{ "perm-admin", admin },

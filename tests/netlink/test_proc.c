@@ -230,7 +230,7 @@ static void vforked(void)
 	need(pid > 0 && child, "vfork: %s", strerror(errno));
 }
 
-static int tell_cold(pid_t pid, uint32_t permille)
+static int set_cold(pid_t pid, uint32_t permille)
 {
 	static char buf[REQ_SIZE] __attribute__((aligned(8)));
 	struct nlmsghdr *nlh = request(&c, buf, SEEPAGE_CMD_SET_FACTS, 0);
@@ -261,7 +261,7 @@ static void facts(void)
 	kid_start(&k, MB, 0, "cold", 0);
 	kid_start(&other, MB, 0, "other", 0);
 	check(!knows_cold(k.pid), "COLD_PERMILLE before anybody told it");
-	need(!tell_cold(k.pid, 321), "SET_FACTS refused");
+	need(!set_cold(k.pid, 321), "SET_FACTS refused");
 	kid_ask(&k, '+', 4 * MB);	/* its next sample is not the last one again */
 	msleep(500);
 	need(knows_cold(k.pid), "no COLD_PERMILLE");
@@ -270,7 +270,7 @@ static void facts(void)
 	check(num(&m.p, SEEPAGE_A_COLD_AGE_SECONDS) <= 30, "COLD_AGE_SECONDS: %llu",
 	      (unsigned long long)num(&m.p, SEEPAGE_A_COLD_AGE_SECONDS));
 	check(!knows_cold(other.pid), "COLD_PERMILLE of another one");
-	need(!tell_cold(k.pid, 0), "SET_FACTS refused");
+	need(!set_cold(k.pid, 0), "SET_FACTS refused");
 	check(knows_cold(k.pid) && !num(&m.p, SEEPAGE_A_COLD_PERMILLE), "0 is not told");
 	need(!reset(&c, SEEPAGE_RESET_HISTORY, k.pid), "RESET refused");
 	check(!knows_cold(k.pid), "COLD_PERMILLE after a reset");
@@ -312,7 +312,7 @@ static void executed(void)
 	msleep(1500);
 	got(pid, "before exec");
 	before = num(&m.p, SEEPAGE_A_FAULTS_USER);
-	rc = tell_cold(pid, 1000);
+	rc = set_cold(pid, 1000);
 	need(!rc, "SET_FACTS refused: %s", strerror(-rc));
 	need(knows_cold(pid), "no COLD_PERMILLE of '%s'", str(&m.p, SEEPAGE_A_COMM));
 	for (i = 0; i < 100; i++) {	/* a debug kernel takes its time */

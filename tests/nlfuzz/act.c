@@ -16,7 +16,7 @@ static struct fuzz_sock socks[SOCKS];
 static void reopen(unsigned int i)
 {
 	static const struct {
-		enum who who;
+		enum sender sender;
 		unsigned int recv_size;
 		int rcvbuf;
 	} kinds[SOCKS] = {
@@ -26,7 +26,7 @@ static void reopen(unsigned int i)
 		{ OPENED_BY_NOBODY, 65536, 0 },
 	};
 
-	sock_open(&socks[i], kinds[i].who, kinds[i].recv_size, kinds[i].rcvbuf);
+	sock_open(&socks[i], kinds[i].sender, kinds[i].recv_size, kinds[i].rcvbuf);
 }
 
 static void fill(struct batch *b)
@@ -51,7 +51,7 @@ static void exchange(struct fuzz_sock *s, struct batch *b)
 	struct exchange x = { .n = 0 };
 
 	in_flight = b;
-	keep(s->who, b);
+	keep(s->sender, b);
 	kcov_start();
 	if (sock_send(s, b, &x))
 		sock_drain(s, &x);
@@ -79,7 +79,7 @@ static void dumps(void)
 		if (one_in(3))
 			gen_message(&b[k]);	/* while the dump goes on */
 		in_flight = &b[k];
-		keep(socks[i].who, &b[k]);
+		keep(socks[i].sender, &b[k]);
 		if (!sock_send(&socks[i], &b[k], &x[k]))
 			x[k].lost = true;
 	}
@@ -116,7 +116,7 @@ static void join_or_leave(void)
 	struct fuzz_sock *s = &socks[i];
 	int rc;
 
-	become(s->who, false);
+	become(s->sender, false);
 	rc = setsockopt(s->fd, SOL_NETLINK,
 			leave ? NETLINK_DROP_MEMBERSHIP : NETLINK_ADD_MEMBERSHIP,
 			&groups[below(3)], sizeof(groups[0]));
@@ -125,8 +125,8 @@ static void join_or_leave(void)
 	become_root();
 	if (leave)
 		return;
-	promise(s->who == ROOT || s->who == OPENED_BY_NOBODY ? !rc : rc == -EPERM,
-		"joining as %d: %s", s->who, strerror(-rc));
+	promise(s->sender == ROOT || s->sender == OPENED_BY_NOBODY ? !rc : rc == -EPERM,
+		"joining as %d: %s", s->sender, strerror(-rc));
 	s->joined = s->joined || !rc;
 	sock_drain(s, &none);
 	if (one_in(2) && s->joined) {	/* else all would listen for ever */
@@ -155,11 +155,11 @@ void act(void)
 }
 
 /* A batch of an earlier run, as the same kind of user */
-void act_again(enum who who, struct batch *b)
+void act_again(enum sender sender, struct batch *b)
 {
 	unsigned int i = 0;
 
-	while (socks[i].who != who)
+	while (socks[i].sender != sender)
 		i++;
 	exchange(&socks[i], b);
 }

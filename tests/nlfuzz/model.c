@@ -17,11 +17,11 @@ static const struct { const char *name; uint32_t min, max; } keys[__SEEPAGE_CFG_
 #undef NUMBER
 #undef WORD
 
-static struct fuzz_sock own;
+static struct fuzz_sock model;
 static uint32_t at_load[__SEEPAGE_CFG_MAX], now[__SEEPAGE_CFG_MAX];
 
 /* A question of the model's own; the last reply is left in buf. */
-static void ask_own(uint8_t cmd, struct batch *reply)
+static void ask_model(uint8_t cmd, struct batch *reply)
 {
 	struct sockaddr_nl kernel = { .nl_family = AF_NETLINK };
 	char buf[64] __attribute__((aligned(8)));
@@ -34,9 +34,9 @@ static void ask_own(uint8_t cmd, struct batch *reply)
 	nlh->nlmsg_seq = ~0U;
 	g->cmd = cmd;
 	g->version = SEEPAGE_GENL_VERSION;
-	n = sendto(own.fd, nlh, nlh->nlmsg_len, 0, (void *)&kernel, sizeof(kernel));
+	n = sendto(model.fd, nlh, nlh->nlmsg_len, 0, (void *)&kernel, sizeof(kernel));
 	need(n == (ssize_t)nlh->nlmsg_len, "send");
-	n = recv(own.fd, reply->data, sizeof(reply->data), 0);
+	n = recv(model.fd, reply->data, sizeof(reply->data), 0);
 	nlh = (void *)reply->data;
 	need(n > (ssize_t)sizeof(*nlh) && nlh->nlmsg_seq == ~0U && nlh->nlmsg_type == family,
 	     "no reply to command %u", cmd);
@@ -49,7 +49,7 @@ static void read_config(uint32_t v[__SEEPAGE_CFG_MAX])
 	struct parsed p;
 	int key;
 
-	ask_own(SEEPAGE_CMD_GET_CONFIG, &reply);
+	ask_model(SEEPAGE_CMD_GET_CONFIG, &reply);
 	parse((void *)reply.data, CONFIG, &p);
 	for (key = 1; key < __SEEPAGE_CFG_MAX; key++)
 		v[key] = keyed(&p, SEEPAGE_A_CONFIG, key);
@@ -138,7 +138,7 @@ static void promise_at_work(void)
 	static struct batch reply;
 	struct parsed p;
 
-	ask_own(SEEPAGE_CMD_GET_STATUS, &reply);
+	ask_model(SEEPAGE_CMD_GET_STATUS, &reply);
 	parse((void *)reply.data, STATUS, &p);	/* DISABLED is none of an honest status */
 	promise(!keyed(&p, SEEPAGE_A_COUNTERS, SEEPAGE_COUNTER_INVARIANTS_BROKEN),
 		"an invariant is broken");
@@ -186,7 +186,7 @@ void model_compare(void)
 
 void model_begin(void)
 {
-	sock_open(&own, ROOT, BATCH_MAX, 0);
+	sock_open(&model, ROOT, BATCH_MAX, 0);
 	read_config(at_load);
 	promise_sound(at_load);
 	memcpy(now, at_load, sizeof(now));
@@ -195,5 +195,5 @@ void model_begin(void)
 void model_end(void)
 {
 	promise_at_work();
-	sock_close(&own);
+	sock_close(&model);
 }

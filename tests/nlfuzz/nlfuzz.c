@@ -24,18 +24,18 @@ struct totals totals;
 const struct batch *in_flight;
 
 static struct {
-	enum who who;
+	enum sender sender;
 	struct batch b;
 } kept[KEPT];
 static unsigned int n_kept;
 static const char *keep_file;
 static unsigned long long seed, max_messages, max_seconds;
 
-void keep(enum who who, const struct batch *b)
+void keep(enum sender sender, const struct batch *b)
 {
 	unsigned int i = n_kept++ % KEPT;
 
-	kept[i].who = who;
+	kept[i].sender = sender;
 	kept[i].b.len = b->len;
 	memcpy(kept[i].b.data, b->data, b->len);
 }
@@ -45,7 +45,7 @@ static void write_kept(FILE *f)
 	unsigned int i = n_kept > KEPT ? n_kept - KEPT : 0;
 
 	for (; i < n_kept; i++) {
-		fprintf(f, "%d ", kept[i % KEPT].who);
+		fprintf(f, "%d ", kept[i % KEPT].sender);
 		batch_write(f, &kept[i % KEPT].b);
 	}
 }
@@ -163,11 +163,11 @@ static void replay(const char *path)
 {
 	FILE *f = fopen(path, "r");
 	static struct batch b;
-	unsigned int who;
+	unsigned int sender;
 
 	need(f, "%s: %s", path, strerror(errno));
-	while (fscanf(f, "%u ", &who) == 1 && who < WHO_MAX && batch_read(f, &b))
-		act_again(who, &b);
+	while (fscanf(f, "%u ", &sender) == 1 && sender < WHO_MAX && batch_read(f, &b))
+		act_again(sender, &b);
 	fclose(f);
 }
 

@@ -55,11 +55,11 @@ void kids_begin(void);
 void kids_stop(void);
 
 /* sock.c: sockets, and what comes out of them */
-enum who { ROOT, OPENED_BY_ROOT, OPENED_BY_NOBODY, NOBODY_AT_ALL, WHO_MAX };
+enum sender { ROOT, OPENED_BY_ROOT, OPENED_BY_NOBODY, NOBODY_AT_ALL, WHO_MAX };
 
 struct fuzz_sock {
 	int fd;
-	enum who who;
+	enum sender sender;
 	bool addressed;		/* the kernel is named as receiver */
 	unsigned int recv_size;
 	bool tight;		/* overruns soon */
@@ -85,13 +85,13 @@ struct exchange {
 void family_find(void);
 extern uint16_t family;
 extern uint32_t groups[3];
-void sock_open(struct fuzz_sock *s, enum who who, unsigned int recv_size, int rcvbuf);
+void sock_open(struct fuzz_sock *s, enum sender sender, unsigned int recv_size, int rcvbuf);
 void sock_close(struct fuzz_sock *s);
 bool sock_send(struct fuzz_sock *s, struct batch *b, struct exchange *x);
 bool sock_read(struct fuzz_sock *s, struct exchange *x);	/* false: nothing waits */
 void sock_drain(struct fuzz_sock *s, struct exchange *x);
 bool may(const struct fuzz_sock *s);	/* read all and write */
-void become(enum who who, bool opening);
+void become(enum sender sender, bool opening);
 void become_root(void);
 
 /* model.c: what has to come of it */
@@ -103,7 +103,7 @@ void model_end(void);			/* the module must be at work still */
 /* act.c: one step */
 void act_begin(void);
 void act(void);
-void act_again(enum who who, struct batch *b);
+void act_again(enum sender sender, struct batch *b);
 void act_end(void);
 
 /* nlfuzz.c */
@@ -114,7 +114,7 @@ struct totals {
 
 extern struct totals totals;
 extern const struct batch *in_flight;	/* what is being answered */
-void keep(enum who who, const struct batch *b);	/* for the report of what breaks */
+void keep(enum sender sender, const struct batch *b);	/* for the report of what breaks */
 #define promise(cond, ...)	check(cond, __VA_ARGS__)
 
 #endif /* NLFUZZ_H */

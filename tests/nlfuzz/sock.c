@@ -13,9 +13,9 @@ uint16_t family;
 uint32_t groups[3];
 const char *datagram;
 
-void become(enum who who, bool opening)
+void become(enum sender sender, bool opening)
 {
-	bool root = who == ROOT || who == (opening ? OPENED_BY_ROOT : OPENED_BY_NOBODY);
+	bool root = sender == ROOT || sender == (opening ? OPENED_BY_ROOT : OPENED_BY_NOBODY);
 
 	if (!root)
 		need(!setresuid(NOBODY, NOBODY, 0), "setresuid: %s", strerror(errno));
@@ -27,24 +27,24 @@ void become_root(void)
 }
 
 /*
- * The sender needs the capability; so does who opened the socket, unless the
+ * The sender needs the capability; so does the task that opened the socket, unless the
  * sender names where the message goes (netlink_capable() of the kernel).
  */
 bool may(const struct fuzz_sock *s)
 {
-	return s->who == ROOT || (s->who == OPENED_BY_NOBODY && s->addressed);
+	return s->sender == ROOT || (s->sender == OPENED_BY_NOBODY && s->addressed);
 }
 
-void sock_open(struct fuzz_sock *s, enum who who, unsigned int recv_size, int rcvbuf)
+void sock_open(struct fuzz_sock *s, enum sender sender, unsigned int recv_size, int rcvbuf)
 {
 	struct sockaddr_nl me = { .nl_family = AF_NETLINK };
 	int one = 1;
 
 	memset(s, 0, sizeof(*s));
-	s->who = who;
+	s->sender = sender;
 	s->recv_size = recv_size;
 	s->addressed = one_in(2);
-	become(who, true);
+	become(sender, true);
 	s->fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_GENERIC);
 	become_root();
 	need(s->fd >= 0, "socket: %s", strerror(errno));
@@ -102,7 +102,7 @@ bool sock_send(struct fuzz_sock *s, struct batch *b, struct exchange *x)
 	number(b, x);
 	totals.messages += x->n ? x->n : 1;
 	totals.batches++;
-	become(s->who, false);
+	become(s->sender, false);
 	n = sendto(s->fd, b->data, b->len, MSG_DONTWAIT, s->addressed ? (void *)&kernel : NULL,
 		   s->addressed ? sizeof(kernel) : 0);
 	become_root();
@@ -170,7 +170,7 @@ static void promise_own(const struct fuzz_sock *s, const struct parsed *p, enum 
 	if (may(s))
 		return;
 	promise(kind == PROC_DO || kind == PROC_DUMP, "told a user a message of kind %d", kind);
-	promise(s->who == NOBODY_AT_ALL, "told a user through the socket of another");
+	promise(s->sender == NOBODY_AT_ALL, "told a user through the socket of another");
 	promise(has(p, SEEPAGE_A_UID) && num(p, SEEPAGE_A_UID) == NOBODY,
 		"told a user of process %llu", (unsigned long long)num(p, SEEPAGE_A_PID));
 }
@@ -278,7 +278,7 @@ bool sock_read(struct fuzz_sock *s, struct exchange *x)
 	struct msghdr m = { .msg_iov = &iov, .msg_iovlen = 1 };
 	int n, error;
 
-	become(s->who, false);
+	become(s->sender, false);
 	n = recvmsg(s->fd, &m, MSG_DONTWAIT);
 	error = errno;
 	become_root();

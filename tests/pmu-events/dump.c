@@ -12,7 +12,7 @@ static const char * const names[] = {
 	SEEP_PMU_NAMES(NAME)
 };
 
-static void dump(const char *who, const struct seep_pmu_set *set)
+static void dump(const char *cpu, const struct seep_pmu_set *set)
 {
 	const struct seep_pmu_event_code *e;
 	int i;
@@ -20,7 +20,7 @@ static void dump(const char *who, const struct seep_pmu_set *set)
 	for (i = 0; i < __SEEP_PMU_MAX; i++) {
 		e = &set->event[i];
 		if (e->there)
-			printf("%s\t%s\t%s\t%x\t%x\t%s\n", who, set->name, names[i], e->type,
+			printf("%s\t%s\t%s\t%x\t%x\t%s\n", cpu, set->name, names[i], e->type,
 			       e->config, e->name);
 	}
 }
@@ -37,20 +37,20 @@ int main(void)
 		{ "AuthenticAMD", SEEP_PMU_AMD, 0x19 },
 		{ "AuthenticAMD", SEEP_PMU_AMD, 0x1a },
 	};
-	char who[64];
+	char cpu[64];
 	u32 i, model;
 
 	for (i = 0; i < sizeof(x86) / sizeof(x86[0]); i++) {
 		for (model = 0; model < 0x100; model++) {
-			snprintf(who, sizeof(who), "%s\t%x\t%x", x86[i].name, x86[i].family, model);
-			dump(who, seep_pmu_lookup(x86[i].vendor, x86[i].family, model));
+			snprintf(cpu, sizeof(cpu), "%s\t%x\t%x", x86[i].name, x86[i].family, model);
+			dump(cpu, seep_pmu_lookup(x86[i].vendor, x86[i].family, model));
 		}
 	}
 	for (i = 0; i < 0x1000; i++) {		/* Arm's own parts */
 		u32 midr = 0x410f0000 | i << 4;
 
-		snprintf(who, sizeof(who), "arm\t-\t%x", midr);
-		dump(who, seep_pmu_lookup_midr(midr));
+		snprintf(cpu, sizeof(cpu), "arm\t-\t%x", midr);
+		dump(cpu, seep_pmu_lookup_midr(midr));
 	}
 	dump("other\t-\t0", seep_pmu_lookup(SEEP_PMU_OTHER, 0, 0));
 	return 0;

@@ -40,23 +40,23 @@ int main(int argc, char **argv)
 {
 	size_t n = argc > 2 ? strtoul(argv[2], NULL, 10) : 1000, i;
 	size_t reads = argc > 1 && !strcmp(argv[1], "shmrw") ? n / 2 : n;
-	volatile char *shared, *own;
+	volatile char *shared, *private;
 	unsigned int sum = 0;
 
 	if (argc < 3)
 		return 2;
 	shared = mmap(NULL, n * PAGE, PROT_READ | PROT_WRITE, MAP_SHARED,
 		      resident(argv[1], n), 0);
-	own = mmap(NULL, n * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (shared == MAP_FAILED || own == MAP_FAILED)
+	private = mmap(NULL, n * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (shared == MAP_FAILED || private == MAP_FAILED)
 		die("mmap");
-	madvise((void *)own, n * PAGE, MADV_NOHUGEPAGE);
+	madvise((void *)private, n * PAGE, MADV_NOHUGEPAGE);
 	for (i = 0; i < reads; i++)
 		sum += shared[i * PAGE];
 	for (; i < n; i++)
 		shared[i * PAGE] = 2;
 	for (i = 0; i < n; i++)
-		own[i * PAGE] = 1;
+		private[i * PAGE] = 1;
 	if (sum != reads)
 		return 1;
 	printf("ready\n");

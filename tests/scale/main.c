@@ -210,7 +210,7 @@ static void measured_fault(struct sum *s, unsigned int cpu, const struct w_proce
 /* A process on each CPU that faults on and on; then the threads of one process. */
 static void same(char **args)
 {
-	struct sum own = { 0 }, threads = { 0 }, empty = { 0 };
+	struct sum same = { 0 }, threads = { 0 }, empty = { 0 };
 
 	(void)args;
 	boot(SCALE_CPUS, DEFAULT_TABLE);
@@ -220,7 +220,7 @@ static void same(char **args)
 		quiet_fault(cpu, processes[cpu]);
 	for (unsigned int round = 0; round < 16; round++)
 		for (unsigned int cpu = 0; cpu < SCALE_CPUS; cpu++)
-			measured_fault(&own, cpu, processes[cpu]);
+			measured_fault(&same, cpu, processes[cpu]);
 	for (unsigned int cpu = 0; cpu < SCALE_CPUS; cpu++)
 		quiet_fault(cpu, processes[SCALE_CPUS]);
 	for (unsigned int round = 0; round < 16; round++)
@@ -229,7 +229,7 @@ static void same(char **args)
 	begin();
 	w_empty(0, processes[0]);
 	end(&empty);
-	figures("same", &own);
+	figures("same", &same);
 	figures("threads", &threads);
 	figures("empty", &empty);
 }

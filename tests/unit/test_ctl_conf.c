@@ -8,22 +8,22 @@
 
 static struct conf c;
 static char err[CONF_ERR_MAX];
-static char told[512];		/* keys that were ignored */
+static char ignored_names[512];	/* names of keys */
 
-static void ignored(void *arg, const char *key)
+static void note_ignored(void *arg, const char *key)
 {
-	size_t n = strlen(told);
+	size_t n = strlen(ignored_names);
 
 	(void)arg;
-	snprintf(told + n, sizeof(told) - n, "%s\n", key);
+	snprintf(ignored_names + n, sizeof(ignored_names) - n, "%s\n", key);
 }
 
 static bool file(const char *text)
 {
 	memset(&c, 0, sizeof(c));
 	memset(err, 0, sizeof(err));
-	told[0] = '\0';
-	return conf_file(&c, text, strlen(text), ignored, NULL, err, sizeof(err));
+	ignored_names[0] = '\0';
+	return conf_file(&c, text, strlen(text), note_ignored, NULL, err, sizeof(err));
 }
 
 static bool word(const char *key, const char *value)
@@ -140,7 +140,7 @@ static void older_shape(void **state)
 	assert_int_equal(c.v[SEEPAGE_CFG_ALERT_CONFIDENCE], 80);
 	assert_int_equal(c.v[SEEPAGE_CFG_ALERT_INTERVAL_S], 600);
 	assert_int_equal(c.v[SEEPAGE_CFG_MAX_PROCESSES], 4096);
-	assert_string_equal(told, names);
+	assert_string_equal(ignored_names, names);
 }
 
 #define WHOLE	", a whole number without quotes"
@@ -196,7 +196,7 @@ static void bad_values(void **state)
 	}
 }
 
-/* Whoever gives something else than JSON is told what it should be, and where. */
+/* The error for a file that is not JSON says what is wrong, and where. */
 static void no_json(void **state)
 {
 	static const struct { const char *text, *says; } bad[] = {
@@ -223,7 +223,7 @@ static void no_json(void **state)
 		assert_in_range(strlen(err), strlen(expected), sizeof(err));
 		assert_string_equal(err + strlen(err) - strlen(expected), expected);
 	}
-	assert_false(conf_file(&c, "{}\n\0{", 5, ignored, NULL, err, sizeof(err)));
+	assert_false(conf_file(&c, "{}\n\0{", 5, note_ignored, NULL, err, sizeof(err)));
 	assert_non_null(strstr(err, "line 2: not JSON: a NUL byte"));
 }
 
@@ -250,7 +250,7 @@ static void bad_shape(void **state)
 			fail_msg("accepted: %s", bad[i]);
 		assert_true(*err);
 	}
-	assert_false(conf_file(&c, "{}\0{", 4, ignored, NULL, err, sizeof(err)));
+	assert_false(conf_file(&c, "{}\0{", 4, note_ignored, NULL, err, sizeof(err)));
 }
 
 /* Each value is right by itself; beside what is in force they are not. */

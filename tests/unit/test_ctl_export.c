@@ -327,11 +327,11 @@ static void check_structure(void)
 					 !strcmp(name + strlen(name) - 6, "_total"));
 			typed = true;
 		} else {
-			char own[96];
+			char found[96];
 
-			name_at(line, 0, own, sizeof(own));
+			name_at(line, 0, found, sizeof(found));
 			assert_true(typed && n_series < ARRAY_SIZE(series));
-			assert_string_equal(own, name);
+			assert_string_equal(found, name);
 			snprintf(series[n_series], sizeof(series[0]), "%.*s",
 				 (int)(strrchr(line, ' ') - line), line);
 			for (i = 0; i < n_series; i++)

@@ -17,7 +17,7 @@
 
 static unsigned char wire[4][1024];
 static size_t wire_len[ARRAY_SIZE(wire)];
-static unsigned int filled, taken;
+static unsigned int datagrams, taken;
 static struct knl k;
 
 int nl_send(struct nl_sock *sk, struct nl_msg *msg)
@@ -32,7 +32,7 @@ int nl_recv(struct nl_sock *sk, struct sockaddr_nl *nla, unsigned char **buf,
 {
 	(void)sk;
 	(void)creds;
-	if (taken == filled)
+	if (taken == datagrams)
 		fail_msg("read on after the end of the answer");
 	memset(nla, 0, sizeof(*nla));
 	*buf = must(malloc(wire_len[taken]));
@@ -42,7 +42,7 @@ int nl_recv(struct nl_sock *sk, struct sockaddr_nl *nla, unsigned char **buf,
 
 static void nothing_waits(void)
 {
-	filled = 0;
+	datagrams = 0;
 	taken = 0;
 	memset(wire_len, 0, sizeof(wire_len));
 }
@@ -58,9 +58,9 @@ static void put(int type, int flags, const void *data, size_t len, const char *t
 		nlh->nlmsg_flags |= NLM_F_ACK_TLVS;
 		nla_put_string(m, NLMSGERR_ATTR_MSG, text);
 	}
-	assert_in_range(wire_len[filled] + NLMSG_ALIGN(nlh->nlmsg_len), 1, sizeof(wire[0]));
-	memcpy(wire[filled] + wire_len[filled], nlh, nlh->nlmsg_len);
-	wire_len[filled] += NLMSG_ALIGN(nlh->nlmsg_len);
+	assert_in_range(wire_len[datagrams] + NLMSG_ALIGN(nlh->nlmsg_len), 1, sizeof(wire[0]));
+	memcpy(wire[datagrams] + wire_len[datagrams], nlh, nlh->nlmsg_len);
+	wire_len[datagrams] += NLMSG_ALIGN(nlh->nlmsg_len);
 	nlmsg_free(m);
 }
 
@@ -99,7 +99,7 @@ static int dump(size_t *n)
 	struct msgs m = { 0 };
 	int err;
 
-	filled++;
+	datagrams++;
 	k.err = 0;
 	snprintf(k.text, sizeof(k.text), "left over");
 	err = query_dump(&k, question, NULL, &m);
@@ -116,7 +116,7 @@ static void answered(void **state)
 	nothing_waits();
 	put_alert(0);
 	put_alert(0);
-	filled++;
+	datagrams++;
 	put_alert(0);
 	put_done(0, NULL);
 	assert_int_equal(dump(&n), 0);
@@ -195,7 +195,7 @@ static void refused_late(void **state)
 	(void)state;
 	nothing_waits();
 	put_alert(NLM_F_DUMP_INTR);
-	filled++;
+	datagrams++;
 	put_done(-EMSGSIZE, "too large\n");
 	assert_int_equal(dump(&n), -EMSGSIZE);
 	assert_int_equal(n, 0);
@@ -251,7 +251,7 @@ static void interrupted(void **state)
 	put_alert(0);
 	put_done(0, NULL);
 	((struct nlmsghdr *)wire[0])->nlmsg_flags |= NLM_F_DUMP_INTR;
-	filled++;
+	datagrams++;
 	put_alert(0);
 	put_alert(0);
 	put_done(0, NULL);

@@ -420,7 +420,7 @@ static void accused_anew(void **state)
 	nlmsg_free(m);
 }
 
-static struct nl_msg *told(u64 seq, u32 pid, int alert_state, const char *name, int points)
+static struct nl_msg *alert_message(u64 seq, u32 pid, int alert_state, const char *name, int points)
 {
 	struct nl_msg *m = msg_new();
 	struct nlattr *nest;
@@ -440,13 +440,13 @@ static struct nl_msg *told(u64 seq, u32 pid, int alert_state, const char *name, 
 static void before(void **state)
 {
 	struct nl_msg *m[] = {
-		told(1, 42, SEEPAGE_STATE_SUSPECTED, "leaky", 30),
-		told(2, 42, SEEPAGE_STATE_CONFIRMED, "leaky", 30),
-		told(3, 42, SEEPAGE_STATE_CONFIRMED, "other", 30),
-		told(4, 43, SEEPAGE_STATE_RUNAWAY, "leaky", 30),
-		told(5, 42, SEEPAGE_STATE_RECOVERED, "leaky", 0),
-		told(6, 42, SEEPAGE_STATE_EXITED, "leaky", 0),
-		told(7, 42, SEEPAGE_STATE_EXITED, "leaky", 0),
+		alert_message(1, 42, SEEPAGE_STATE_SUSPECTED, "leaky", 30),
+		alert_message(2, 42, SEEPAGE_STATE_CONFIRMED, "leaky", 30),
+		alert_message(3, 42, SEEPAGE_STATE_CONFIRMED, "other", 30),
+		alert_message(4, 43, SEEPAGE_STATE_RUNAWAY, "leaky", 30),
+		alert_message(5, 42, SEEPAGE_STATE_RECOVERED, "leaky", 0),
+		alert_message(6, 42, SEEPAGE_STATE_EXITED, "leaky", 0),
+		alert_message(7, 42, SEEPAGE_STATE_EXITED, "leaky", 0),
 	};
 	struct message all[ARRAY_SIZE(m)];
 	size_t i;
@@ -466,7 +466,7 @@ static void before(void **state)
 		nlmsg_free(m[i]);
 }
 
-/* Every factor with points, as short as it is told beside an alert */
+/* Every factor with points, in the short form that follows an alert */
 static void factors_together(void **state)
 {
 	struct nl_msg *m = process(SEEPAGE_STATE_SUSPECTED, SEEPAGE_POLICY_LADDER);

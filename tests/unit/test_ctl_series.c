@@ -101,7 +101,7 @@ static void be_born(struct proc *p, u64 id, u64 now)
 	p->s.pid = nlives;	/* life k has pid k + 1 */
 }
 
-static void be_sampled(struct series_writer *w, struct proc *p, u64 now, u64 room, bool full)
+static void be_sampled(struct series_writer *w, struct proc *p, u64 now, u64 headroom, bool full)
 {
 	struct life *l = p->life;
 
@@ -109,7 +109,7 @@ static void be_sampled(struct series_writer *w, struct proc *p, u64 now, u64 roo
 	if (!below(16))
 		p->born_ns = now;		/* executed */
 	p->s.age_ns = p->s.time_ns - p->born_ns;
-	p->s.headroom = below(4) ? room : below(1000000);
+	p->s.headroom = below(4) ? headroom : below(1000000);
 	if (below(2) || p->s.first)
 		change_sample(&p->s);
 	series_write_sample(w, &p->s);
@@ -122,7 +122,7 @@ static void be_sampled(struct series_writer *w, struct proc *p, u64 now, u64 roo
 static void write_all(struct series_writer *w, FILE *f)
 {
 	static struct proc procs[NPROC];
-	u64 now = 123456789, room = 1 << 30, id = 0;
+	u64 now = 123456789, headroom = 1 << 30, id = 0;
 	unsigned int i, k;
 
 	for (i = 0; i < NPROC; i++)
@@ -133,7 +133,7 @@ static void write_all(struct series_writer *w, FILE *f)
 		bool full = below(3);
 
 		now += 1000000000 + below(1000000000);
-		room += below(2) ? below(1000) : 0;
+		headroom += below(2) ? below(1000) : 0;
 		running.v[SEEPAGE_CFG_POLICY] = k / 50 % 2;
 		for (i = 0; i < NPROC && nlives < ARRAY_SIZE(lives) - 1; i++) {
 			if (below(100))
@@ -144,14 +144,14 @@ static void write_all(struct series_writer *w, FILE *f)
 			}
 			be_born(&procs[i], below(2) ? ++id : procs[i].s.id, now);
 		}
-		series_write_pass(w, now, full, room, 7 * PAGE, &running, false);
+		series_write_pass(w, now, full, headroom, 7 * PAGE, &running, false);
 		for (i = 0; i < NPROC; i++)
 			if (full || !below(3))
-				be_sampled(w, &procs[i], now, room, full);
+				be_sampled(w, &procs[i], now, headroom, full);
 		assert_int_equal(series_write_pass_end(w), 0);
 	}
 	/* this one does not come to its end: it must not be in the file */
-	series_write_pass(w, now + 1000000000, true, room, 7 * PAGE, &running, false);
+	series_write_pass(w, now + 1000000000, true, headroom, 7 * PAGE, &running, false);
 	procs[0].s.anon += PAGE;
 	series_write_sample(w, &procs[0].s);
 	assert_int_equal(series_write_close(w), 0);

@@ -12,7 +12,7 @@
 
 static char buf[SENTENCE_MAX];
 
-/* ---- what is told ---- */
+/* ---- what is printed ---- */
 
 static struct pmc_list list;
 static struct stat_block block;
@@ -174,7 +174,7 @@ static void readings(void **state)
 /* ---- what is compared ---- */
 
 static struct stat_limits limits;
-static struct json_object *told;
+static struct json_object *json_printed;	/* by compare() */
 
 static void defaults(void)
 {
@@ -195,7 +195,7 @@ static char *write_file(const char *name, const char *content)
 	return p;
 }
 
-/* Compares two files; in JSON what was told is kept, and stderr is in buf. */
+/* Compares two files; keeps the JSON in json_printed, and stderr in buf. */
 static int compare(const char *base, const char *cand)
 {
 	struct ctx ctx = { .cmd = "stat", .json = true };
@@ -213,8 +213,8 @@ static int compare(const char *base, const char *cand)
 	stdout = out;
 	stderr = err;
 	snprintf(buf, sizeof(buf), "%s", said);
-	json_object_put(told);
-	told = *text ? json_tokener_parse(text) : NULL;
+	json_object_put(json_printed);
+	json_printed = *text ? json_tokener_parse(text) : NULL;
 	free(text);
 	free(said);
 	unlink(b);
@@ -224,7 +224,7 @@ static int compare(const char *base, const char *cand)
 
 static struct json_object *figure(const char *name)
 {
-	struct json_object *figures = json_object_object_get(told, "figures"), *e;
+	struct json_object *figures = json_object_object_get(json_printed, "figures"), *e;
 	size_t i;
 
 	for (i = 0; i < json_object_array_length(figures); i++) {
@@ -347,10 +347,10 @@ static void bad_files(void **state)
 	}
 }
 
-static int forget(void **state)
+static int drop_printed(void **state)
 {
 	(void)state;
-	json_object_put(told);
+	json_object_put(json_printed);
 	return 0;
 }
 
@@ -363,5 +363,5 @@ int main(void)
 		cmocka_unit_test(bad_files),
 	};
 
-	return cmocka_run_group_tests_name("ctl_stat", tests, NULL, forget);
+	return cmocka_run_group_tests_name("ctl_stat", tests, NULL, drop_printed);
 }

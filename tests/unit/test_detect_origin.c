@@ -18,7 +18,8 @@ static void test_swapped_leak_still_grows(void **state)
 	assert_true(m.worst >= SEEPAGE_STATE_SUSPECTED);
 }
 
-static s64 own;		/* permille of its growth, as last said; -1: never */
+/* Share of new memory in the growth, at the last sample; -1: not known */
+static s64 new_permille;
 
 /* One sample of a process that maps and faults as it is said to. */
 static void feed_mapped(struct sim *m, double t, u64 anon, u64 vsz, u64 faults)
@@ -30,7 +31,7 @@ static void feed_mapped(struct sim *m, double t, u64 anon, u64 vsz, u64 faults)
 	m->s.faults_anon = faults;
 	sample(m, t, anon, fmod(t, 10) == 0);
 	g = gate(&m->v, SEEPAGE_GATE_ORIGIN);
-	own = g ? g->value : t == 0 ? -1 : own;
+	new_permille = g ? g->value : t == 0 ? -1 : new_permille;
 }
 
 /* What a process does for so many seconds: each second it gains, maps and faults so much. */
@@ -86,7 +87,7 @@ static void test_what_comes_by_itself_is_no_alert(void **state)
 		struct sim m;
 
 		run_deeds(&m, row[i].deed);
-		assert_in_range(own, row[i].least, row[i].most);
+		assert_in_range(new_permille, row[i].least, row[i].most);
 		assert_int_equal(seep_alert_is(m.worst), row[i].least >= 500);
 	}
 }
@@ -102,7 +103,7 @@ static void test_lumps_count_by_whose_they_are(void **state)
 		double lump;		/* MB */
 		u32 limit;		/* MB */
 		u64 faults, maps;	/* with each; MB */
-		bool told;
+		bool alert;
 	} row[] = {
 		{ 120, 16, 512, 0, 0, false },
 		{ 120, 16, 512, 4096, 0, true },
@@ -116,7 +117,7 @@ static void test_lumps_count_by_whose_they_are(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
 		u64 anon = 50, vsz = 5000, faults = 100000;
-		bool full, told = false;
+		bool full, alert = false;
 		struct sim m;
 
 		sim_init(&m, row[i].limit * MB);
@@ -130,10 +131,10 @@ static void test_lumps_count_by_whose_they_are(void **state)
 			if (!full && !seep_watched(m.d.state))
 				continue;
 			feed_mapped(&m, t, anon * MB, vsz * MB, faults);
-			told |= seep_alert_is(m.v.state);
+			alert |= seep_alert_is(m.v.state);
 		}
-		if (told != row[i].told)
-			fail_msg("row %zu: told %d", i, told);
+		if (alert != row[i].alert)
+			fail_msg("row %zu: alert %d", i, alert);
 	}
 }
 
@@ -175,7 +176,7 @@ static void test_what_a_fault_explains_goes_by_page_size(void **state)
 	static const struct {
 		u8 page_shift;
 		u32 mb;			/* gained with one fault */
-		bool own;
+		bool new_memory;
 	} row[] = {
 		{ 12, 2, true }, { 12, 5, false }, { 14, 32, true }, { 14, 65, false },
 		{ 16, 100, true },
@@ -188,7 +189,7 @@ static void test_what_a_fault_explains_goes_by_page_size(void **state)
 
 		sim_init(&m, 8 * GB);
 		m.s.page_shift = row[i].page_shift;
-		own = -1;
+		new_permille = -1;
 		for (u32 t = 0; t < 600; t++) {
 			if (t > 300 && anon < 4000) {
 				anon += row[i].mb;
@@ -196,10 +197,10 @@ static void test_what_a_fault_explains_goes_by_page_size(void **state)
 			}
 			feed_mapped(&m, t, anon * MB, 8000 * MB, faults);
 		}
-		if (row[i].own)
-			assert_int_equal(own, 1000);
+		if (row[i].new_memory)
+			assert_int_equal(new_permille, 1000);
 		else
-			assert_in_range(own, 0, 499);
+			assert_in_range(new_permille, 0, 499);
 	}
 }
 
@@ -220,7 +221,7 @@ static void test_nothing_comes_by_itself_for_ever(void **state)
 }
 
 /* A leak of sparse pages that are made whole later: what was mapped for it is its own. */
-static void test_sparse_leak_made_whole_is_told(void **state)
+static void test_sparse_leak_made_whole_is_an_alert(void **state)
 {
 	struct sim m;
 
@@ -233,7 +234,7 @@ static void test_sparse_leak_made_whole_is_told(void **state)
 			    60 * MB + areas * 16 * MB, 10000 + areas * 512);
 	}
 	assert_true(seep_alert_is(m.worst));
-	assert_int_equal(own, 1000);
+	assert_int_equal(new_permille, 1000);
 }
 
 int main(void)
@@ -245,7 +246,7 @@ int main(void)
 		cmocka_unit_test(test_lumps_count_by_whose_they_are),
 		cmocka_unit_test(test_recovered_is_watched_again),
 		cmocka_unit_test(test_what_a_fault_explains_goes_by_page_size),
-		cmocka_unit_test(test_sparse_leak_made_whole_is_told),
+		cmocka_unit_test(test_sparse_leak_made_whole_is_an_alert),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -19,7 +19,7 @@ static void assert_untouched(const struct guarded *g)
 		assert_int_equal(g->behind[i], 0xa5);
 }
 
-static void test_gates_beyond_the_last_are_dropped_and_told(void **state)
+static void test_gates_beyond_the_last_are_dropped_and_marked(void **state)
 {
 	struct guarded g;
 
@@ -54,7 +54,7 @@ static void test_gates_beyond_the_last_are_dropped_and_told(void **state)
 	assert_untouched(&g);
 }
 
-static void test_factors_beyond_the_last_are_dropped_and_told(void **state)
+static void test_factors_beyond_the_last_are_dropped_and_marked(void **state)
 {
 	struct guarded g;
 
@@ -126,8 +126,8 @@ static void test_what_is_hidden_depends_on_no_order(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_gates_beyond_the_last_are_dropped_and_told),
-		cmocka_unit_test(test_factors_beyond_the_last_are_dropped_and_told),
+		cmocka_unit_test(test_gates_beyond_the_last_are_dropped_and_marked),
+		cmocka_unit_test(test_factors_beyond_the_last_are_dropped_and_marked),
 		cmocka_unit_test(test_only_pop_is_marked_for_readers_with_capabilities),
 		cmocka_unit_test(test_what_is_hidden_depends_on_no_order),
 	};

@@ -91,8 +91,8 @@ static void test_a_group_is_for_what_is_spread(void **state)
 	assert_true(m.worst >= SEEPAGE_STATE_CONFIRMED);
 }
 
-/* Who asks is told; with a change of state everybody is. */
-static const struct seep_factor *told(const struct sim *m, u8 id)
+/* Returns a factor of the verdict that an explain gets, NULL if it has none of that kind. */
+static const struct seep_factor *explained(const struct sim *m, u8 id)
 {
 	static struct seep_verdict v;
 
@@ -127,7 +127,7 @@ static void run_kinds(struct sim *m, double heap, double shmem, double pgtables)
 	}
 }
 
-static void test_what_grew_is_told(void **state)
+static void test_what_grew_is_a_factor(void **state)
 {
 	static const struct {
 		double heap, shmem, pgtables;
@@ -146,12 +146,12 @@ static void test_what_grew_is_told(void **state)
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
 		run_kinds(&m, kinds[i].heap, kinds[i].shmem, kinds[i].pgtables);
 		assert_true(m.worst >= SEEPAGE_STATE_WATCH);
-		f = told(&m, SEEPAGE_FACTOR_KIND);
+		f = explained(&m, SEEPAGE_FACTOR_KIND);
 		assert_non_null(f);
 		assert_int_equal(f->baseline, kinds[i].grew);
 		assert_in_range(f->value, kinds[i].permille - 4, kinds[i].permille + 4);
 		assert_int_equal(f->points, 0);
-		f = told(&m, SEEPAGE_FACTOR_WORK);
+		f = explained(&m, SEEPAGE_FACTOR_WORK);
 		assert_non_null(f);
 		assert_in_range(f->value, 10 * 20 * MB / 60 - MB / 20, 10 * 20 * MB / 60 + MB / 20);
 		assert_in_range(f->baseline, 89000, 90000);
@@ -159,18 +159,18 @@ static void test_what_grew_is_told(void **state)
 	/* so many threads that nobody asked them: what grew is known all the same */
 	m.s.cpu_ms = SEEP_CPU_UNKNOWN;
 	feed(&m, 900, m.s.anon, false);
-	assert_non_null(told(&m, SEEPAGE_FACTOR_KIND));
-	assert_null(told(&m, SEEPAGE_FACTOR_WORK));
+	assert_non_null(explained(&m, SEEPAGE_FACTOR_KIND));
+	assert_null(explained(&m, SEEPAGE_FACTOR_WORK));
 	/* nobody said what it worked: as in recordings from before */
 	m.s.cpu_ms = 0;
 	feed(&m, 901, m.s.anon, false);
-	assert_null(told(&m, SEEPAGE_FACTOR_KIND));
-	assert_null(told(&m, SEEPAGE_FACTOR_WORK));
-	assert_null(told(&m, SEEPAGE_FACTOR_POP));
+	assert_null(explained(&m, SEEPAGE_FACTOR_KIND));
+	assert_null(explained(&m, SEEPAGE_FACTOR_WORK));
+	assert_null(explained(&m, SEEPAGE_FACTOR_POP));
 }
 
 /* Much that was there before, and little that comes: nothing is rounded. */
-static void test_little_of_much_is_told(void **state)
+static void test_little_of_much_is_a_factor(void **state)
 {
 	const struct seep_factor *f;
 	struct sim m;
@@ -184,13 +184,13 @@ static void test_little_of_much_is_told(void **state)
 		m.s.cpu_ms = m.v.state == SEEPAGE_STATE_OK ? 0 : (u32)(500 + t);
 		m.s.heap = seep_granules(60 * MB + (u64)t * MB);
 		feed(&m, t, 60 * MB + (u64)t * MB, true);
-		f = told(&m, SEEPAGE_FACTOR_KIND);
+		f = explained(&m, SEEPAGE_FACTOR_KIND);
 		if (f) {
 			assert_int_equal(f->baseline, SEEPAGE_GREW_HEAP);
 			assert_int_equal(f->value, 1000);
 		}
 	}
-	assert_non_null(told(&m, SEEPAGE_FACTOR_KIND));
+	assert_non_null(explained(&m, SEEPAGE_FACTOR_KIND));
 }
 
 /* CPU time of many cores wraps in a day: what it came to is counted anew then. */
@@ -207,7 +207,7 @@ static void test_cpu_time_wraps(void **state)
 		/* 128 cores */
 		m.s.cpu_ms = m.v.state == SEEPAGE_STATE_OK ? 0 : (u32)((u64)t * 128000);
 		feed(&m, t, (u64)(60 * MB + 10.0 * MB / 60 * t), true);
-		f = told(&m, SEEPAGE_FACTOR_WORK);
+		f = explained(&m, SEEPAGE_FACTOR_WORK);
 		if (!f)
 			continue;
 		/* 10 MB in 60 * 128 seconds */
@@ -217,7 +217,7 @@ static void test_cpu_time_wraps(void **state)
 			most = (u32)f->baseline;
 	}
 	assert_true(most > 1U << 30);
-	f = told(&m, SEEPAGE_FACTOR_WORK);
+	f = explained(&m, SEEPAGE_FACTOR_WORK);
 	assert_non_null(f);
 }
 
@@ -241,10 +241,10 @@ static void test_what_grew_is_of_this_watch(void **state)
 		if (m.v.state != SEEPAGE_STATE_OK || (u32)t % 10 == 0)
 			feed(&m, t, (u64)(60 * MB + 20.0 * MB / 60 * (t - t0)), (u32)t % 10 == 0);
 	}
-	f = told(&m, SEEPAGE_FACTOR_KIND);
+	f = explained(&m, SEEPAGE_FACTOR_KIND);
 	assert_non_null(f);
 	assert_int_equal(f->baseline, SEEPAGE_GREW_MAPPED);
-	f = told(&m, SEEPAGE_FACTOR_WORK);
+	f = explained(&m, SEEPAGE_FACTOR_WORK);
 	assert_non_null(f);
 	assert_in_range(f->baseline, 7500, 9000);
 }
@@ -260,7 +260,7 @@ static void test_peers_of_a_process_veto_nothing(void **state)
 	m.s.peers_growing = 9;
 	run(&m, leak_20mb_min, 3600);
 	assert_true(m.worst >= SEEPAGE_STATE_CONFIRMED);
-	f = told(&m, SEEPAGE_FACTOR_POP);
+	f = explained(&m, SEEPAGE_FACTOR_POP);
 	assert_non_null(f);
 	assert_int_equal(f->value, 9);
 	assert_int_equal(f->baseline, 10);
@@ -396,8 +396,8 @@ int main(void)
 		cmocka_unit_test(test_shared_memory_of_others_is_no_growth),
 		cmocka_unit_test(test_others_who_let_go_hide_no_leak),
 		cmocka_unit_test(test_a_group_is_for_what_is_spread),
-		cmocka_unit_test(test_what_grew_is_told),
-		cmocka_unit_test(test_little_of_much_is_told),
+		cmocka_unit_test(test_what_grew_is_a_factor),
+		cmocka_unit_test(test_little_of_much_is_a_factor),
 		cmocka_unit_test(test_cpu_time_wraps),
 		cmocka_unit_test(test_what_grew_is_of_this_watch),
 		cmocka_unit_test(test_peers_of_a_process_veto_nothing),

@@ -99,7 +99,7 @@ static double gb_in_38_min(double t)
 }
 
 /* There are hours left, of which an eighth is used: it may level off yet. */
-static void test_an_eighth_of_the_room_is_no_alert(void **state)
+static void test_an_eighth_of_the_headroom_is_no_alert(void **state)
 {
 	struct sim m;
 
@@ -360,7 +360,7 @@ int main(void)
 		cmocka_unit_test(test_twenty_minute_filler_within_two),
 		cmocka_unit_test(test_start_is_no_alert),
 		cmocka_unit_test(test_runaway_is_named_within_a_tenth),
-		cmocka_unit_test(test_an_eighth_of_the_room_is_no_alert),
+		cmocka_unit_test(test_an_eighth_of_the_headroom_is_no_alert),
 		cmocka_unit_test(test_levelling_growth_is_no_alert),
 		cmocka_unit_test(test_load_of_a_day_is_no_alert),
 		cmocka_unit_test(test_time_left_goes_by_the_slower_half),

@@ -85,7 +85,7 @@ static void test_growth_ends_with_the_growth(void **state)
 static void test_growth_is_what_both_windows_say(void **state)
 {
 	static const struct {
-		double first, then;	/* MB/min */
+		double early, late;	/* MB/min */
 		bool zero;
 	} row[] = { { -10, -10, false }, { -10, 10, true }, { 10, -10, true }, { -10, 0, true } };
 
@@ -98,7 +98,7 @@ static void test_growth_is_what_both_windows_say(void **state)
 		sim_init(&m, 8 * GB);
 		for (t = 0; t <= 1300; t += 10) {
 			feed(&m, t, (u64)(mb * MB), true);
-			mb += (t < 1200 ? row[i].first : row[i].then) / 6;
+			mb += (t < 1200 ? row[i].early : row[i].late) / 6;
 		}
 		memset(&m.v, 0, sizeof(m.v));	/* not as judged */
 		assert_true(seep_det_growth(&m.d, &m.v, &growth));
@@ -194,15 +194,15 @@ static void test_severity_follows_the_state(void **state)
 /* A small process is no more urgent for a limit that it set itself. */
 static void test_severity_of_an_own_limit(void **state)
 {
-	static const u8 own[] = { SEEPAGE_LIMIT_AS, SEEPAGE_LIMIT_DATA };
+	static const u8 limits[] = { SEEPAGE_LIMIT_AS, SEEPAGE_LIMIT_DATA };
 	static const u8 others[] = { SEEPAGE_LIMIT_RAM, SEEPAGE_LIMIT_CGROUP };
 	struct seep_sample s = { .anon = 8 * MB, .swap = 2 * MB, .headroom = 6 * MB };
 	struct seep_verdict v = { .policy = SEEPAGE_POLICY_LADDER,
 				  .state = SEEPAGE_STATE_RUNAWAY, .tte_s = 10 };
 
 	(void)state;
-	for (size_t i = 0; i < sizeof(own); i++) {
-		s.limit = own[i];
+	for (size_t i = 0; i < sizeof(limits); i++) {
+		s.limit = limits[i];
 		/* 16 MB at most: an eighth of 128 MB */
 		assert_true(seep_own_limit(&s, 129 * MB));
 		assert_true(seep_own_limit(&s, ~0ULL));

@@ -157,7 +157,7 @@ static void test_random_walk(void **state)
 		u32 uid = (u32)rand() % 400, i;
 		enum seep_quota_kind kind = (enum seep_quota_kind)(rand() % SEEP_QUOTA_KINDS);
 		u32 share = uid ? (kind < SEEP_QUOTA_MINUTE ? most[kind] / 2 : most[kind] / 4)
-				: most[kind], own = 0;
+				: most[kind], count = 0;
 
 		if (n && rand() % 9 < 4) {
 			i = (u32)rand() % n;
@@ -179,15 +179,15 @@ static void test_random_walk(void **state)
 		held[n].row = seep_quota_row(uid);
 		held[n].kind = kind;
 		for (i = 0; i < n; i++)
-			own += held[i].row == held[n].row && held[i].kind == kind;
+			count += held[i].row == held[n].row && held[i].kind == kind;
 		assert_int_equal(seep_quota_sum(kind), sum[kind]);
-		assert_int_equal(table[held[n].row].n[kind], own);
+		assert_int_equal(table[held[n].row].n[kind], count);
 		if (seep_quota_take(held[n].row, kind, most[kind])) {
-			assert_true(own < share && sum[kind] < most[kind]);
+			assert_true(count < share && sum[kind] < most[kind]);
 			sum[kind]++;
 			n++;
 		} else {
-			assert_true(own >= share || sum[kind] >= most[kind]);
+			assert_true(count >= share || sum[kind] >= most[kind]);
 			refused++;
 		}
 		/* no row has two users, but the shared one */

@@ -8,7 +8,7 @@
  *  DROPFREE_SEED	which calls
  *  DROPFREE_MIN, _MAX	bytes: only blocks of such sizes
  *  DROPFREE_EXE	only in programs whose file has this name
- *  DROPFREE_OUT	OUT.PID is what was dropped: struct told
+ *  DROPFREE_OUT	OUT.PID is what was dropped: struct dropped
  *
  * It allocates nothing: what it needs is its bss, and the file that is mapped
  * (three pages). A child that is forked gets a file and counts of its own.
@@ -29,14 +29,14 @@
 #define SLOTS		1024
 #define SLOT_S		600
 
-struct told {
+struct dropped {
 	uint64_t onset_ns;		/* CLOCK_MONOTONIC */
 	uint64_t bytes, blocks;		/* dropped, as malloc_usable_size() has it */
 	uint64_t calls;			/* of free() since the onset, of such sizes */
 	uint64_t in[SLOTS];		/* bytes dropped by then, every ten minutes */
 };
 
-static struct told nowhere, *told = &nowhere;
+static struct dropped nowhere, *dropped = &nowhere;
 static void (*real_free)(void *p);
 static uint64_t permille, seed, onset, least, most = UINT64_MAX;
 static char out[256];
@@ -56,24 +56,24 @@ static uint64_t option(const char *name, uint64_t otherwise)
 	return s && *s ? strtoull(s, NULL, 0) : otherwise;
 }
 
-static void open_told(void)
+static void open_dropped(void)
 {
 	char path[sizeof(out) + 16];
 	int fd;
 
-	told = &nowhere;
+	dropped = &nowhere;
 	memset(&nowhere, 0, sizeof(nowhere));
 	if (!*out)
 		return;
 	snprintf(path, sizeof(path), "%s.%d", out, (int)getpid());
 	fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-	if (fd < 0 || ftruncate(fd, sizeof(*told)))
+	if (fd < 0 || ftruncate(fd, sizeof(*dropped)))
 		return;
-	told = mmap(NULL, sizeof(*told), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	dropped = mmap(NULL, sizeof(*dropped), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	close(fd);
-	if (told == MAP_FAILED)
-		told = &nowhere;
-	told->onset_ns = onset;
+	if (dropped == MAP_FAILED)
+		dropped = &nowhere;
+	dropped->onset_ns = onset;
 }
 
 __attribute__((constructor)) static void begin(void)
@@ -93,8 +93,8 @@ __attribute__((constructor)) static void begin(void)
 	onset = now() + option("DROPFREE_ONSET", 0) * 1000000000ULL;
 	if (to)
 		snprintf(out, sizeof(out), "%s", to);
-	open_told();
-	pthread_atfork(NULL, NULL, open_told);
+	open_dropped();
+	pthread_atfork(NULL, NULL, open_dropped);
 	permille = option("DROPFREE_PERMILLE", 0);	/* from here on */
 }
 
@@ -111,16 +111,16 @@ static int drop(void *p)
 	t = now();
 	if (t < onset)
 		return 0;
-	n = __atomic_add_fetch(&told->calls, 1, __ATOMIC_RELAXED) * seed;
+	n = __atomic_add_fetch(&dropped->calls, 1, __ATOMIC_RELAXED) * seed;
 	n ^= n >> 29;
 	n *= 0xbf58476d1ce4e5b9ULL;
 	n ^= n >> 32;
 	if (n % 1000 >= permille)
 		return 0;
-	__atomic_add_fetch(&told->blocks, 1, __ATOMIC_RELAXED);
-	n = __atomic_add_fetch(&told->bytes, size, __ATOMIC_RELAXED);
+	__atomic_add_fetch(&dropped->blocks, 1, __ATOMIC_RELAXED);
+	n = __atomic_add_fetch(&dropped->bytes, size, __ATOMIC_RELAXED);
 	t = (t - onset) / (SLOT_S * 1000000000ULL);
-	told->in[t < SLOTS ? t : SLOTS - 1] = n;
+	dropped->in[t < SLOTS ? t : SLOTS - 1] = n;
 	return 1;
 }
 

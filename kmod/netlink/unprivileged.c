@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Errands: what a user without rights is answered under the table mutex, a worker does.
+ * Requests of users without rights. A worker answers what needs the table mutex.
  *
  * A user may run hundreds of tasks at the lowest priority. If these took the mutex, each
  * could lose its CPU while it holds it, and the sampling pass would wait for that. The
  * worker has a usual priority, and there is one: besides it no request of such a user
- * competes for the mutex. It rests four times as long as it held the mutex, because it works
- * at a higher priority than the user may have. Each user has one request at a time, so that
- * one with many does not delay the others.
+ * competes for the mutex. After each request it sleeps four times as long as it held the
+ * mutex, at most 20 ms, because its priority may be higher than the user's. Each user has
+ * one request at a time, so that one with many does not delay the others.
  *
  * Context: process, may sleep, no lock held.
  */
@@ -48,7 +48,7 @@ static void run_errand(struct work_struct *w)
 }
 
 /**
- * seep_own_run() - call a function under the table mutex for a user without rights
+ * seep_unpriv_run() - call a function under the table mutex for a user without rights
  * @f: called by the worker: current is not the user's task
  * @arg: argument of @f
  *
@@ -56,7 +56,7 @@ static void run_errand(struct work_struct *w)
  * Return: 0, or -EINTR when current was killed; then @f may have been called or not, but
  * does not run any more.
  */
-int seep_own_run(void (*f)(void *arg), void *arg)
+int seep_unpriv_run(void (*f)(void *arg), void *arg)
 {
 	struct errand e = { .f = f, .arg = arg };
 	int rc;
@@ -70,60 +70,63 @@ int seep_own_run(void (*f)(void *arg), void *arg)
 	return rc ? -EINTR : 0;
 }
 
-static LIST_HEAD(asking);		/* users with a request under way; asking_lock */
-static DEFINE_SPINLOCK(asking_lock);
+static LIST_HEAD(requests);		/* those under way, one a user; requests_lock */
+static DEFINE_SPINLOCK(requests_lock);
 
 /**
- * seep_own_begin() - a request of a user begins
- * @u: names the user; in use until seep_own_end()
+ * seep_unpriv_begin() - note that a request of a user begins
+ * @u: names the user; in use until seep_unpriv_end()
  * @extack: gets the text of a refusal
  *
- * Return: 0; -EBUSY: it has another one under way.
+ * Context: process.
+ * Return: 0; -EBUSY: the user has another request under way.
  */
-int seep_own_begin(struct seep_own *u, struct netlink_ext_ack *extack)
+int seep_unpriv_begin(struct seep_unpriv *u, struct netlink_ext_ack *extack)
 {
-	const struct seep_own *other;
+	const struct seep_unpriv *other;
 	int rc = 0;
 
-	spin_lock(&asking_lock);
-	list_for_each_entry(other, &asking, all)
+	spin_lock(&requests_lock);
+	list_for_each_entry(other, &requests, node)
 		if (uid_valid(u->uid) && uid_eq(other->uid, u->uid))
 			rc = -EBUSY;
 	if (!rc)
-		list_add(&u->all, &asking);
-	spin_unlock(&asking_lock);
+		list_add(&u->node, &requests);
+	spin_unlock(&requests_lock);
 	return rc ? seep_refuse(extack, NULL, rc, "another request of this user is under way") : 0;
 }
 
 /**
- * seep_own_end() - the request is answered
- * @u: from seep_own_begin()
+ * seep_unpriv_end() - note that the request is answered
+ * @u: from seep_unpriv_begin()
+ *
+ * Context: process.
  */
-void seep_own_end(struct seep_own *u)
+void seep_unpriv_end(struct seep_unpriv *u)
 {
-	spin_lock(&asking_lock);
-	list_del(&u->all);
-	spin_unlock(&asking_lock);
+	spin_lock(&requests_lock);
+	list_del(&u->node);
+	spin_unlock(&requests_lock);
 }
 
 /**
- * seep_own_init() - create the worker
+ * seep_unpriv_init() - create the worker
  *
  * Context: module init.
  * Return: 0 or -ENOMEM.
  */
-int __init seep_own_init(void)
+int __init seep_unpriv_init(void)
 {
-	wq = alloc_ordered_workqueue("seepage_own", 0);
+	wq = alloc_ordered_workqueue("seepage_unpriv", 0);
 	return wq ? 0 : -ENOMEM;
 }
 
 /**
- * seep_own_exit() - destroy the worker
+ * seep_unpriv_exit() - destroy the worker
  *
  * Context: module exit, when no request runs any more.
  */
-void seep_own_exit(void)
+void seep_unpriv_exit(void)
 {
 	destroy_workqueue(wq);
 }
