@@ -224,7 +224,7 @@ static void discard_all(void)
  * One open CPU stands for all. Where none is open because memory was short, reconcile_work() asks
  * again once one is.
  */
-static void judge_price(void)
+static void stop_if_slow(void)
 {
 	if (pmu.state != COUNTING || seep_config_value(SEEPAGE_CFG_PMC) == SEEPAGE_PMC_ON ||
 	    seep_pmu_cpus_price() <= PRICE_MAX)
@@ -239,7 +239,7 @@ static void reconcile_work(struct work_struct *w)
 	if (pmu.state == COUNTING) {
 		if (create()) {
 			open();
-			judge_price();
+			stop_if_slow();
 		} else {	/* the first attempt lacked memory, this one finds no event */
 			say_why_not();
 			discard_all();
@@ -300,7 +300,7 @@ static int apply(void)
 	} else if (pmu.state == NONE) {
 		rc = begin();
 	}
-	judge_price();
+	stop_if_slow();
 	return rc;
 }
 
@@ -412,7 +412,7 @@ static const char *refusal(int rc)
 }
 
 /* State and reason of an event. */
-static void judge_turn(u8 id, struct seep_pmu_shown *s)
+static void set_shown_state(u8 id, struct seep_pmu_shown *s)
 {
 	struct event_state *st = &pmu.st[id];
 	u64 turn = s->turn;
@@ -446,7 +446,7 @@ static void show(u8 id, const struct seep_pmu_sums *ended, struct seep_pmu_shown
 	s->ended.count = ended->of[id].count;
 	s->ended.enabled_ns = ended->enabled;
 	s->ended.running_ns = ended->of[id].running;
-	judge_turn(id, s);
+	set_shown_state(id, s);
 }
 
 /**
