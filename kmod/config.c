@@ -20,9 +20,12 @@
 struct seep_conf __rcu *seep_config;	/* never NULL after seep_config_init() */
 
 #define WHY_BYTES	128	/* the longest text of check_events() has 125 */
+#define TEXTS		8	/* refusals at the same time that keep their texts */
 
 static DEFINE_MUTEX(config_mutex);	/* writers of seep_config */
-static char pmc_events[SEEP_CONFIG_EVENTS_BYTES];	/* config_mutex */
+static char *pmc_events;		/* config_mutex; never NULL after seep_config_init() */
+static u32 pmc_events_nr = 1;		/* config_mutex; changes with the list */
+static char (*texts)[WHY_BYTES];	/* config_mutex; TEXTS of them, or NULL */
 /* the check of pmc_events; set at load */
 static int (*check_events)(const char *events, char *why, size_t size) __ro_after_init;
 
@@ -185,23 +188,36 @@ static int events_from_parameter(void)
 	char why[WHY_BYTES];
 	int rc = check_events(param_pmc_events, why, sizeof(why));
 
-	if (rc)
+	if (rc) {
 		pr_err("parameter %s\n", why);
-	else
-		strscpy(pmc_events, param_pmc_events, sizeof(pmc_events));
-	return rc;
+		return rc;
+	}
+	pmc_events = kstrdup(param_pmc_events, GFP_KERNEL);
+	return pmc_events ? 0 : -ENOMEM;
 }
 
-/* Replace the configuration. Context: config_mutex. */
-static int publish(const struct seep_conf *c)
+/*
+ * Replace the configuration, and the list of events unless @events is NULL; both were
+ * checked. Return: 0, or -ENOMEM and nothing has changed. Context: config_mutex.
+ */
+static int put_in_force(const struct seep_conf *c, const char *events)
 {
 	struct seep_conf *new = kmemdup(c, sizeof(*c), GFP_KERNEL), *old;
+	char *list = events ? kstrdup(events, GFP_KERNEL) : NULL;
 
-	if (!new)
+	if (!new || (events && !list)) {
+		kfree(new);
+		kfree(list);
 		return -ENOMEM;
+	}
 	old = rcu_replace_pointer(seep_config, new, lockdep_is_held(&config_mutex));
 	synchronize_rcu();	/* readers copy it under rcu_read_lock() */
 	kfree(old);
+	if (list) {
+		pmc_events_nr += !!strcmp(list, pmc_events);
+		kfree(pmc_events);
+		pmc_events = list;
+	}
 	return 0;
 }
 
@@ -244,29 +260,40 @@ static const struct nla_policy policy[__SEEPAGE_CFG_MAX] = {
  * @size: of @buf
  *
  * Context: process, may sleep.
+ * Return: a number above 0 that changes with the list.
  */
-void seep_config_pmc_events(char *buf, size_t size)
+u32 seep_config_pmc_events(char *buf, size_t size)
 {
+	u32 nr;
+
 	mutex_lock(&config_mutex);
 	strscpy(buf, pmc_events, size);
+	nr = pmc_events_nr;
 	mutex_unlock(&config_mutex);
+	return nr;
 }
 
 /*
  * Check a list of events. The extack text is read after the mutex is released, so it
- * cannot be in one buffer: refusals at the same time use different ones.
+ * cannot be in one buffer: refusals at the same time use different ones. They are allocated
+ * with the first refusal.
  */
 static int take_events(const struct nlattr *attr, struct netlink_ext_ack *extack)
 {
-	static char texts[8][WHY_BYTES];	/* config_mutex to choose one */
-	static u8 next;
-	char *why = texts[next++ % ARRAY_SIZE(texts)];
-	int rc = check_events(nla_data(attr), why, sizeof(texts[0]));
+	static u8 next;			/* config_mutex */
+	char why[WHY_BYTES];
+	int rc = check_events(nla_data(attr), why, sizeof(why));
 
-	if (rc) {
-		extack->_msg = why;
-		extack->bad_attr = attr;
+	if (!rc)
+		return 0;
+	extack->bad_attr = attr;
+	if (!texts)
+		texts = kmalloc_array(TEXTS, WHY_BYTES, GFP_KERNEL);
+	if (!texts) {
+		extack->_msg = "pmc_events: no memory";
+		return -ENOMEM;
 	}
+	extack->_msg = memcpy(texts[next++ % TEXTS], why, WHY_BYTES);
 	return rc;
 }
 
@@ -339,9 +366,7 @@ int seep_config_set(struct nlattr *nest, struct nlattr *events, struct netlink_e
 	if (!rc && events)
 		rc = take_events(events, extack);
 	if (!rc)
-		rc = publish(&c);
-	if (!rc && events)
-		strscpy(pmc_events, nla_data(events), sizeof(pmc_events));
+		rc = put_in_force(&c, events ? nla_data(events) : NULL);
 	mutex_unlock(&config_mutex);
 	return rc;
 }
@@ -359,9 +384,7 @@ int seep_config_reset(void)
 	int rc;
 
 	mutex_lock(&config_mutex);
-	rc = publish(&at_load);
-	if (!rc)
-		strscpy(pmc_events, param_pmc_events, sizeof(pmc_events));
+	rc = put_in_force(&at_load, param_pmc_events);
 	mutex_unlock(&config_mutex);
 	return rc;
 }
@@ -383,8 +406,10 @@ int __init seep_config_init(int (*check)(const char *events, char *why, size_t s
 	if (rc)
 		return rc;
 	c = kmemdup(&at_load, sizeof(at_load), GFP_KERNEL);
-	if (!c)
+	if (!c) {
+		kfree(pmc_events);
 		return -ENOMEM;
+	}
 	RCU_INIT_POINTER(seep_config, c);
 	return 0;
 }
@@ -397,4 +422,6 @@ int __init seep_config_init(int (*check)(const char *events, char *why, size_t s
 void seep_config_exit(void)
 {
 	kfree(rcu_dereference_protected(seep_config, 1));
+	kfree(pmc_events);
+	kfree(texts);
 }

@@ -158,7 +158,7 @@ void seep_config_exit(void);
 void seep_config_get(struct seep_conf *c);
 u32 seep_config_value(enum seepage_cfg key);
 #define SEEP_CONFIG_EVENTS_BYTES	256		/* of pmc_events, with the NUL */
-void seep_config_pmc_events(char *buf, size_t size);
+u32 seep_config_pmc_events(char *buf, size_t size);
 int seep_config_set(struct nlattr *nest, struct nlattr *events, struct netlink_ext_ack *extack);
 int seep_config_reset(void);
 const char *seep_config_name(enum seepage_cfg key, int *len);
