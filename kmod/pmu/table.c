@@ -185,7 +185,8 @@ static const struct seep_pmu_set sets[] = {
 	/* amdzen2; fills on demand only, the list has none by prefetches */
 	[ZEN2] = { NAMED("zen 2") .event = {
 		ZEN, ZEN1_DTLB,
-		RAW(LLC_REFERENCES, 0x5a43, "ls_refills_from_sys.ls_mabresp_lcl_cache|" ZEN2_BEYOND),
+		RAW(LLC_REFERENCES, 0x5a43,
+		    "ls_refills_from_sys.ls_mabresp_lcl_cache|" ZEN2_BEYOND),
 		RAW(LLC_MISSES, 0x5843, ZEN2_BEYOND),
 		RAW(NODE_LOCAL, 0x0843, "ls_refills_from_sys.ls_mabresp_lcl_dram"),
 		RAW(NODE_REMOTE, 0x4043, "ls_refills_from_sys.ls_mabresp_rmt_dram"),
