@@ -32,26 +32,12 @@ static int (*check_events)(const char *events, char *why, size_t size) __ro_afte
 /* Range of one key. */
 struct setting {
 	u32 min, max;
-	const char *allowed;		/* extack text of a refusal; begins with name and colon */
+	const char *name;
 };
 
-/* The words of SEEPAGE_CONFIG_WORD_VALUES: an extack text must be one literal. */
+/* The words of SEEPAGE_CONFIG_WORD_VALUES, as refusals list them. */
 #define ALLOWED_POLICY	"ladder, classic"
 #define ALLOWED_PMC	"auto, off, hold, on, watched"
-
-#define NUMBER(ID, word, def, lo, hi, text)				\
-	[SEEPAGE_CFG_##ID] = { lo, hi, #word ": allowed " #lo ".." #hi },
-#define WORD(ID, word, def, text)					\
-	[SEEPAGE_CFG_##ID] = { 0, SEEPAGE_##ID##_MAX, #word ": allowed " ALLOWED_##ID },
-static const struct setting keys[] = {
-	SEEPAGE_CONFIG_NUMBERS(NUMBER)
-	SEEPAGE_CONFIG_WORDS(WORD)
-};
-
-static_assert(ARRAY_SIZE(keys) == __SEEPAGE_CFG_MAX);
-
-#undef NUMBER
-#undef WORD
 
 /* One allowed word of a key. */
 struct word {
@@ -90,18 +76,32 @@ static char *param_pmc_events = "";
 module_param_named(pmc_events, param_pmc_events, charp, 0444);
 MODULE_PARM_DESC(pmc_events, "hardware events: NAME[=CODE],... (default those of the processor)");
 
+/* The name that moduleparam.h keeps, without the prefix that it has when built in. */
+#define NAME(word)	(__param_str_##word + sizeof("" MODULE_PARAM_PREFIX) - 1)
+#define NUMBER(ID, word, def, lo, hi, text)				\
+	[SEEPAGE_CFG_##ID] = { lo, hi, NAME(word) },
+#define WORD(ID, word, def, text)					\
+	[SEEPAGE_CFG_##ID] = { 0, SEEPAGE_##ID##_MAX, NAME(word) },
+static const struct setting keys[] = {
+	SEEPAGE_CONFIG_NUMBERS(NUMBER)
+	SEEPAGE_CONFIG_WORDS(WORD)
+};
+
+static_assert(ARRAY_SIZE(keys) == __SEEPAGE_CFG_MAX);
+
+#undef NAME
+#undef NUMBER
+#undef WORD
+
 /**
  * seep_config_name() - the name of a key
  * @key: the key
- * @len: out, length of the name
  *
  * Context: any.
- * Return: text that begins with the name.
  */
-const char *seep_config_name(enum seepage_cfg key, int *len)
+const char *seep_config_name(enum seepage_cfg key)
 {
-	*len = strcspn(keys[key].allowed, ":");
-	return keys[key].allowed;
+	return keys[key].name;
 }
 
 /**
@@ -122,12 +122,21 @@ const char *seep_config_word(enum seepage_cfg key, u32 value)
 	return NULL;
 }
 
-/* Range of one value. Return: NULL, or the text of a refusal. */
-static const char *check_value(int key, u32 value)
+static bool value_fits(int key, u32 value)
 {
-	if (value < keys[key].min || value > keys[key].max)
-		return keys[key].allowed;
-	return NULL;
+	return value >= keys[key].min && value <= keys[key].max;
+}
+
+/* The text of a refusal: what is allowed for a key. */
+static void say_allowed(int key, char *why)
+{
+	const char *list = key == SEEPAGE_CFG_POLICY ? ALLOWED_POLICY : ALLOWED_PMC;
+
+	if (seep_config_word(key, 0))
+		snprintf(why, WHY_BYTES, "%s: allowed %s", keys[key].name, list);
+	else
+		snprintf(why, WHY_BYTES, "%s: allowed %u..%u", keys[key].name, keys[key].min,
+			 keys[key].max);
 }
 
 /* Relations between values. Return: NULL, or the text of a refusal. */
@@ -143,6 +152,7 @@ static const char *check_whole(const struct seep_conf *c)
 /* Set a key from the word @text; NULL: leave its default. */
 static int set_word(struct seep_conf *c, int key, const char *text)
 {
+	char why[WHY_BYTES];
 	int i;
 
 	if (!text)
@@ -153,13 +163,15 @@ static int set_word(struct seep_conf *c, int key, const char *text)
 			return 0;
 		}
 	}
-	pr_err("parameter %s, '%s' given\n", keys[key].allowed, text);
+	say_allowed(key, why);
+	pr_err("parameter %s, '%s' given\n", why, text);
 	return -EINVAL;
 }
 
 /* Check the module parameters. Return: 0 or -EINVAL, with a line in the log. */
 static int from_parameters(struct seep_conf *c)
 {
+	char why[WHY_BYTES];
 	const char *wrong;
 	int key;
 
@@ -171,11 +183,11 @@ static int from_parameters(struct seep_conf *c)
 	SEEPAGE_CONFIG_WORDS(WORD)
 #undef WORD
 	for (key = 1; key < __SEEPAGE_CFG_MAX; key++) {
-		wrong = check_value(key, c->v[key]);
-		if (wrong) {
-			pr_err("parameter %s, %u given\n", wrong, c->v[key]);
-			return -EINVAL;
-		}
+		if (value_fits(key, c->v[key]))
+			continue;
+		say_allowed(key, why);
+		pr_err("parameter %s, %u given\n", why, c->v[key]);
+		return -EINVAL;
 	}
 	wrong = check_whole(c);
 	if (wrong)
@@ -250,10 +262,6 @@ u32 seep_config_value(enum seepage_cfg key)
 	return v;
 }
 
-static const struct nla_policy policy[__SEEPAGE_CFG_MAX] = {
-	[1 ... SEEPAGE_CFG_MAX] = { .type = NLA_U32 },
-};
-
 /**
  * seep_config_pmc_events() - the configured list of hardware events
  * @buf: out; empty: that of the processor
@@ -274,24 +282,21 @@ u32 seep_config_pmc_events(char *buf, size_t size)
 }
 
 /*
- * Check a list of events. The extack text is read after the mutex is released, so it
+ * Refuse with a text that is not constant. It is read after the mutex is released, so it
  * cannot be in one buffer: refusals at the same time use different ones. They are allocated
- * with the first refusal.
+ * with the first refusal. Context: config_mutex.
  */
-static int take_events(const struct nlattr *attr, struct netlink_ext_ack *extack)
+static int refuse(struct netlink_ext_ack *extack, const struct nlattr *attr, const char *why,
+		  int rc)
 {
 	static u8 next;			/* config_mutex */
-	char why[WHY_BYTES];
-	int rc = check_events(nla_data(attr), why, sizeof(why));
 
-	if (!rc)
-		return 0;
 	extack->bad_attr = attr;
 	if (!texts)
 		texts = kmalloc_array(TEXTS, WHY_BYTES, GFP_KERNEL);
 	if (!texts) {
-		extack->_msg = "pmc_events: no memory";
-		return -ENOMEM;
+		extack->_msg = "no memory to say what is wrong";
+		return rc;
 	}
 	extack->_msg = memcpy(texts[next++ % TEXTS], why, WHY_BYTES);
 	return rc;
@@ -303,21 +308,28 @@ static int parse_nest(struct nlattr *nest, struct nlattr **tb, struct netlink_ex
 	struct nlattr *attr;
 	int rc, rem;
 
-	rc = nla_parse_nested(tb, SEEPAGE_CFG_MAX, nest, policy, extack);
+	/* a policy would have the same entry for each key */
+	rc = nla_parse_nested(tb, SEEPAGE_CFG_MAX, nest, NULL, extack);
 	if (rc)
 		return rc;
 	nla_for_each_nested(attr, nest, rem) {
-		if (attr == tb[nla_type(attr)])
+		extack->bad_attr = attr;
+		if (attr->nla_len != nla_attr_size(sizeof(u32)) || attr->nla_type & NLA_F_NESTED)
+			extack->_msg = "CONFIG: allowed a u32 for each key";
+		else if (attr != tb[nla_type(attr)])
+			extack->_msg = "a key is given twice";
+		else
 			continue;
-		NL_SET_ERR_MSG_ATTR(extack, attr, "a key is given twice");
 		return -EINVAL;
 	}
+	extack->bad_attr = NULL;
 	return 0;
 }
 
 /* Check and set the values. Return: 0 or -EINVAL. */
 static int take_values(struct seep_conf *c, struct nlattr **tb, struct netlink_ext_ack *extack)
 {
+	char why[WHY_BYTES];
 	const char *wrong;
 	int key;
 
@@ -325,12 +337,10 @@ static int take_values(struct seep_conf *c, struct nlattr **tb, struct netlink_e
 		if (!tb[key])
 			continue;
 		c->v[key] = nla_get_u32(tb[key]);
-		wrong = check_value(key, c->v[key]);
-		if (wrong) {
-			extack->_msg = wrong;
-			extack->bad_attr = tb[key];
-			return -EINVAL;
-		}
+		if (value_fits(key, c->v[key]))
+			continue;
+		say_allowed(key, why);
+		return refuse(extack, tb[key], why, -EINVAL);
 	}
 	wrong = check_whole(c);
 	if (wrong) {
@@ -338,6 +348,14 @@ static int take_values(struct seep_conf *c, struct nlattr **tb, struct netlink_e
 		return -EINVAL;
 	}
 	return 0;
+}
+
+static int take_events(const struct nlattr *attr, struct netlink_ext_ack *extack)
+{
+	char why[WHY_BYTES];
+	int rc = check_events(nla_data(attr), why, sizeof(why));
+
+	return rc ? refuse(extack, attr, why, rc) : 0;
 }
 
 /**

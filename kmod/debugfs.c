@@ -63,30 +63,41 @@ static int config_show(struct seq_file *m, void *unused)
 	char events[SEEP_CONFIG_EVENTS_BYTES];
 	const char *name, *word;
 	struct seep_conf c;
-	int key, len;
+	int key;
 
 	seep_config_get(&c);
 	show_text(m, "key", "value");
 	for (key = 1; key < __SEEPAGE_CFG_MAX; key++) {
-		name = seep_config_name(key, &len);
+		name = seep_config_name(key);
 		word = seep_config_word(key, c.v[key]);
 		if (word)
-			seq_printf(m, "%-20.*s %s\n", len, name, word);
+			show_text(m, name, word);
 		else
-			seq_printf(m, "%-20.*s %u\n", len, name, c.v[key]);
+			show_number(m, name, c.v[key]);
 	}
 	seep_config_pmc_events(events, sizeof(events));
 	show_text(m, "pmc_events", *events ? events : "-");
 	return 0;
 }
 
+#define NAME(ID, name, ...)	#name "\0"
+#define PLACE(ID, ...)		PLACE_##ID,
+#define CHECK(ID, ...)		static_assert(PLACE_##ID + 1 == SEEPAGE_COUNTER_##ID);
+static const char counter_names[] = SEEPAGE_COUNTERS(NAME);	/* one after another */
+enum { SEEPAGE_COUNTERS(PLACE) };
+SEEPAGE_COUNTERS(CHECK)
+#undef NAME
+#undef PLACE
+#undef CHECK
+
 static int counters_show(struct seq_file *m, void *unused)
 {
+	const char *name = counter_names;
 	int id;
 
 	show_text(m, "key", "value");
-	for (id = 1; id < __SEEPAGE_COUNTER_MAX; id++)
-		show_number(m, seep_counter_names[id], seep_counter(id));
+	for (id = 1; id < __SEEPAGE_COUNTER_MAX; id++, name += strlen(name) + 1)
+		show_number(m, name, seep_counter(id));
 	return 0;
 }
 

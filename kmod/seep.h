@@ -161,7 +161,7 @@ u32 seep_config_value(enum seepage_cfg key);
 u32 seep_config_pmc_events(char *buf, size_t size);
 int seep_config_set(struct nlattr *nest, struct nlattr *events, struct netlink_ext_ack *extack);
 int seep_config_reset(void);
-const char *seep_config_name(enum seepage_cfg key, int *len);
+const char *seep_config_name(enum seepage_cfg key);
 const char *seep_config_word(enum seepage_cfg key, u32 value);
 
 /* counters.c: any context, even NMI */
@@ -170,7 +170,6 @@ struct seep_counters {
 };
 
 DECLARE_PER_CPU(struct seep_counters, seep_counters);
-extern const char * const seep_counter_names[__SEEPAGE_COUNTER_MAX];
 extern const char * const seep_state_names[__SEEPAGE_STATE_MAX];
 #define seep_count_add(id, k)	this_cpu_add(seep_counters.n[SEEPAGE_COUNTER_##id], k)
 #define seep_count(id)		seep_count_add(id, 1)
