@@ -20,35 +20,24 @@
 struct seep_conf __rcu *seep_config;	/* never NULL after seep_config_init() */
 
 #define WHY_BYTES	128	/* the longest text of check_events() has 125 */
+#define TEXTS		8	/* refusals at the same time that keep their texts */
 
 static DEFINE_MUTEX(config_mutex);	/* writers of seep_config */
-static char pmc_events[SEEP_CONFIG_EVENTS_BYTES];	/* config_mutex */
+static char *pmc_events;		/* config_mutex; never NULL after seep_config_init() */
+static u32 pmc_events_nr = 1;		/* config_mutex; changes with the list */
+static char (*texts)[WHY_BYTES];	/* config_mutex; TEXTS of them, or NULL */
 /* the check of pmc_events; set at load */
 static int (*check_events)(const char *events, char *why, size_t size) __ro_after_init;
 
 /* Range of one key. */
 struct setting {
 	u32 min, max;
-	const char *allowed;		/* extack text of a refusal; begins with name and colon */
+	const char *name;
 };
 
-/* The words of SEEPAGE_CONFIG_WORD_VALUES: an extack text must be one literal. */
+/* The words of SEEPAGE_CONFIG_WORD_VALUES, as refusals list them. */
 #define ALLOWED_POLICY	"ladder, classic"
 #define ALLOWED_PMC	"auto, off, hold, on, watched"
-
-#define NUMBER(ID, word, def, lo, hi, text)				\
-	[SEEPAGE_CFG_##ID] = { lo, hi, #word ": allowed " #lo ".." #hi },
-#define WORD(ID, word, def, text)					\
-	[SEEPAGE_CFG_##ID] = { 0, SEEPAGE_##ID##_MAX, #word ": allowed " ALLOWED_##ID },
-static const struct setting keys[] = {
-	SEEPAGE_CONFIG_NUMBERS(NUMBER)
-	SEEPAGE_CONFIG_WORDS(WORD)
-};
-
-static_assert(ARRAY_SIZE(keys) == __SEEPAGE_CFG_MAX);
-
-#undef NUMBER
-#undef WORD
 
 /* One allowed word of a key. */
 struct word {
@@ -87,18 +76,32 @@ static char *param_pmc_events = "";
 module_param_named(pmc_events, param_pmc_events, charp, 0444);
 MODULE_PARM_DESC(pmc_events, "hardware events: NAME[=CODE],... (default those of the processor)");
 
+/* The name that moduleparam.h keeps, without the prefix that it has when built in. */
+#define NAME(word)	(__param_str_##word + sizeof("" MODULE_PARAM_PREFIX) - 1)
+#define NUMBER(ID, word, def, lo, hi, text)				\
+	[SEEPAGE_CFG_##ID] = { lo, hi, NAME(word) },
+#define WORD(ID, word, def, text)					\
+	[SEEPAGE_CFG_##ID] = { 0, SEEPAGE_##ID##_MAX, NAME(word) },
+static const struct setting keys[] = {
+	SEEPAGE_CONFIG_NUMBERS(NUMBER)
+	SEEPAGE_CONFIG_WORDS(WORD)
+};
+
+static_assert(ARRAY_SIZE(keys) == __SEEPAGE_CFG_MAX);
+
+#undef NAME
+#undef NUMBER
+#undef WORD
+
 /**
  * seep_config_name() - the name of a key
  * @key: the key
- * @len: out, length of the name
  *
  * Context: any.
- * Return: text that begins with the name.
  */
-const char *seep_config_name(enum seepage_cfg key, int *len)
+const char *seep_config_name(enum seepage_cfg key)
 {
-	*len = strcspn(keys[key].allowed, ":");
-	return keys[key].allowed;
+	return keys[key].name;
 }
 
 /**
@@ -119,12 +122,21 @@ const char *seep_config_word(enum seepage_cfg key, u32 value)
 	return NULL;
 }
 
-/* Range of one value. Return: NULL, or the text of a refusal. */
-static const char *check_value(int key, u32 value)
+static bool value_fits(int key, u32 value)
 {
-	if (value < keys[key].min || value > keys[key].max)
-		return keys[key].allowed;
-	return NULL;
+	return value >= keys[key].min && value <= keys[key].max;
+}
+
+/* The text of a refusal: what is allowed for a key. */
+static void say_allowed(int key, char *why)
+{
+	const char *list = key == SEEPAGE_CFG_POLICY ? ALLOWED_POLICY : ALLOWED_PMC;
+
+	if (seep_config_word(key, 0))
+		snprintf(why, WHY_BYTES, "%s: allowed %s", keys[key].name, list);
+	else
+		snprintf(why, WHY_BYTES, "%s: allowed %u..%u", keys[key].name, keys[key].min,
+			 keys[key].max);
 }
 
 /* Relations between values. Return: NULL, or the text of a refusal. */
@@ -140,6 +152,7 @@ static const char *check_whole(const struct seep_conf *c)
 /* Set a key from the word @text; NULL: leave its default. */
 static int set_word(struct seep_conf *c, int key, const char *text)
 {
+	char why[WHY_BYTES];
 	int i;
 
 	if (!text)
@@ -150,13 +163,15 @@ static int set_word(struct seep_conf *c, int key, const char *text)
 			return 0;
 		}
 	}
-	pr_err("parameter %s, '%s' given\n", keys[key].allowed, text);
+	say_allowed(key, why);
+	pr_err("parameter %s, '%s' given\n", why, text);
 	return -EINVAL;
 }
 
 /* Check the module parameters. Return: 0 or -EINVAL, with a line in the log. */
 static int from_parameters(struct seep_conf *c)
 {
+	char why[WHY_BYTES];
 	const char *wrong;
 	int key;
 
@@ -168,11 +183,11 @@ static int from_parameters(struct seep_conf *c)
 	SEEPAGE_CONFIG_WORDS(WORD)
 #undef WORD
 	for (key = 1; key < __SEEPAGE_CFG_MAX; key++) {
-		wrong = check_value(key, c->v[key]);
-		if (wrong) {
-			pr_err("parameter %s, %u given\n", wrong, c->v[key]);
-			return -EINVAL;
-		}
+		if (value_fits(key, c->v[key]))
+			continue;
+		say_allowed(key, why);
+		pr_err("parameter %s, %u given\n", why, c->v[key]);
+		return -EINVAL;
 	}
 	wrong = check_whole(c);
 	if (wrong)
@@ -185,23 +200,36 @@ static int events_from_parameter(void)
 	char why[WHY_BYTES];
 	int rc = check_events(param_pmc_events, why, sizeof(why));
 
-	if (rc)
+	if (rc) {
 		pr_err("parameter %s\n", why);
-	else
-		strscpy(pmc_events, param_pmc_events, sizeof(pmc_events));
-	return rc;
+		return rc;
+	}
+	pmc_events = kstrdup(param_pmc_events, GFP_KERNEL);
+	return pmc_events ? 0 : -ENOMEM;
 }
 
-/* Replace the configuration. Context: config_mutex. */
-static int publish(const struct seep_conf *c)
+/*
+ * Replace the configuration, and the list of events unless @events is NULL; both were
+ * checked. Return: 0, or -ENOMEM and nothing has changed. Context: config_mutex.
+ */
+static int put_in_force(const struct seep_conf *c, const char *events)
 {
 	struct seep_conf *new = kmemdup(c, sizeof(*c), GFP_KERNEL), *old;
+	char *list = events ? kstrdup(events, GFP_KERNEL) : NULL;
 
-	if (!new)
+	if (!new || (events && !list)) {
+		kfree(new);
+		kfree(list);
 		return -ENOMEM;
+	}
 	old = rcu_replace_pointer(seep_config, new, lockdep_is_held(&config_mutex));
 	synchronize_rcu();	/* readers copy it under rcu_read_lock() */
 	kfree(old);
+	if (list) {
+		pmc_events_nr += !!strcmp(list, pmc_events);
+		kfree(pmc_events);
+		pmc_events = list;
+	}
 	return 0;
 }
 
@@ -234,39 +262,43 @@ u32 seep_config_value(enum seepage_cfg key)
 	return v;
 }
 
-static const struct nla_policy policy[__SEEPAGE_CFG_MAX] = {
-	[1 ... SEEPAGE_CFG_MAX] = { .type = NLA_U32 },
-};
-
 /**
  * seep_config_pmc_events() - the configured list of hardware events
  * @buf: out; empty: that of the processor
  * @size: of @buf
  *
  * Context: process, may sleep.
+ * Return: a number above 0 that changes with the list.
  */
-void seep_config_pmc_events(char *buf, size_t size)
+u32 seep_config_pmc_events(char *buf, size_t size)
 {
+	u32 nr;
+
 	mutex_lock(&config_mutex);
 	strscpy(buf, pmc_events, size);
+	nr = pmc_events_nr;
 	mutex_unlock(&config_mutex);
+	return nr;
 }
 
 /*
- * Check a list of events. The extack text is read after the mutex is released, so it
- * cannot be in one buffer: refusals at the same time use different ones.
+ * Refuse with a text that is not constant. It is read after the mutex is released, so it
+ * cannot be in one buffer: refusals at the same time use different ones. They are allocated
+ * with the first refusal. Context: config_mutex.
  */
-static int take_events(const struct nlattr *attr, struct netlink_ext_ack *extack)
+static int refuse(struct netlink_ext_ack *extack, const struct nlattr *attr, const char *why,
+		  int rc)
 {
-	static char texts[8][WHY_BYTES];	/* config_mutex to choose one */
-	static u8 next;
-	char *why = texts[next++ % ARRAY_SIZE(texts)];
-	int rc = check_events(nla_data(attr), why, sizeof(texts[0]));
+	static u8 next;			/* config_mutex */
 
-	if (rc) {
-		extack->_msg = why;
-		extack->bad_attr = attr;
+	extack->bad_attr = attr;
+	if (!texts)
+		texts = kmalloc_array(TEXTS, WHY_BYTES, GFP_KERNEL);
+	if (!texts) {
+		extack->_msg = "no memory to say what is wrong";
+		return rc;
 	}
+	extack->_msg = memcpy(texts[next++ % TEXTS], why, WHY_BYTES);
 	return rc;
 }
 
@@ -276,21 +308,28 @@ static int parse_nest(struct nlattr *nest, struct nlattr **tb, struct netlink_ex
 	struct nlattr *attr;
 	int rc, rem;
 
-	rc = nla_parse_nested(tb, SEEPAGE_CFG_MAX, nest, policy, extack);
+	/* a policy would have the same entry for each key */
+	rc = nla_parse_nested(tb, SEEPAGE_CFG_MAX, nest, NULL, extack);
 	if (rc)
 		return rc;
 	nla_for_each_nested(attr, nest, rem) {
-		if (attr == tb[nla_type(attr)])
+		extack->bad_attr = attr;
+		if (attr->nla_len != nla_attr_size(sizeof(u32)) || attr->nla_type & NLA_F_NESTED)
+			extack->_msg = "CONFIG: allowed a u32 for each key";
+		else if (attr != tb[nla_type(attr)])
+			extack->_msg = "a key is given twice";
+		else
 			continue;
-		NL_SET_ERR_MSG_ATTR(extack, attr, "a key is given twice");
 		return -EINVAL;
 	}
+	extack->bad_attr = NULL;
 	return 0;
 }
 
 /* Check and set the values. Return: 0 or -EINVAL. */
 static int take_values(struct seep_conf *c, struct nlattr **tb, struct netlink_ext_ack *extack)
 {
+	char why[WHY_BYTES];
 	const char *wrong;
 	int key;
 
@@ -298,12 +337,10 @@ static int take_values(struct seep_conf *c, struct nlattr **tb, struct netlink_e
 		if (!tb[key])
 			continue;
 		c->v[key] = nla_get_u32(tb[key]);
-		wrong = check_value(key, c->v[key]);
-		if (wrong) {
-			extack->_msg = wrong;
-			extack->bad_attr = tb[key];
-			return -EINVAL;
-		}
+		if (value_fits(key, c->v[key]))
+			continue;
+		say_allowed(key, why);
+		return refuse(extack, tb[key], why, -EINVAL);
 	}
 	wrong = check_whole(c);
 	if (wrong) {
@@ -311,6 +348,14 @@ static int take_values(struct seep_conf *c, struct nlattr **tb, struct netlink_e
 		return -EINVAL;
 	}
 	return 0;
+}
+
+static int take_events(const struct nlattr *attr, struct netlink_ext_ack *extack)
+{
+	char why[WHY_BYTES];
+	int rc = check_events(nla_data(attr), why, sizeof(why));
+
+	return rc ? refuse(extack, attr, why, rc) : 0;
 }
 
 /**
@@ -339,9 +384,7 @@ int seep_config_set(struct nlattr *nest, struct nlattr *events, struct netlink_e
 	if (!rc && events)
 		rc = take_events(events, extack);
 	if (!rc)
-		rc = publish(&c);
-	if (!rc && events)
-		strscpy(pmc_events, nla_data(events), sizeof(pmc_events));
+		rc = put_in_force(&c, events ? nla_data(events) : NULL);
 	mutex_unlock(&config_mutex);
 	return rc;
 }
@@ -359,9 +402,7 @@ int seep_config_reset(void)
 	int rc;
 
 	mutex_lock(&config_mutex);
-	rc = publish(&at_load);
-	if (!rc)
-		strscpy(pmc_events, param_pmc_events, sizeof(pmc_events));
+	rc = put_in_force(&at_load, param_pmc_events);
 	mutex_unlock(&config_mutex);
 	return rc;
 }
@@ -383,8 +424,10 @@ int __init seep_config_init(int (*check)(const char *events, char *why, size_t s
 	if (rc)
 		return rc;
 	c = kmemdup(&at_load, sizeof(at_load), GFP_KERNEL);
-	if (!c)
+	if (!c) {
+		kfree(pmc_events);
 		return -ENOMEM;
+	}
 	RCU_INIT_POINTER(seep_config, c);
 	return 0;
 }
@@ -397,4 +440,6 @@ int __init seep_config_init(int (*check)(const char *events, char *why, size_t s
 void seep_config_exit(void)
 {
 	kfree(rcu_dereference_protected(seep_config, 1));
+	kfree(pmc_events);
+	kfree(texts);
 }

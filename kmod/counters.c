@@ -10,9 +10,6 @@ DEFINE_PER_CPU(struct seep_counters, seep_counters);
 /* sums at the last reset; WRITE_ONCE() in seep_counters_reset(), READ_ONCE() when read */
 static u64 base[__SEEPAGE_COUNTER_MAX];
 
-#define NAME(ID, name, ...)	[SEEPAGE_COUNTER_##ID] = #name,
-const char * const seep_counter_names[] = { SEEPAGE_COUNTERS(NAME) };
-#undef NAME
 #define NAME(ID, name, ...)	[SEEPAGE_STATE_##ID] = #name,
 const char * const seep_state_names[] = { SEEPAGE_STATES(NAME) };
 #undef NAME

@@ -63,30 +63,41 @@ static int config_show(struct seq_file *m, void *unused)
 	char events[SEEP_CONFIG_EVENTS_BYTES];
 	const char *name, *word;
 	struct seep_conf c;
-	int key, len;
+	int key;
 
 	seep_config_get(&c);
 	show_text(m, "key", "value");
 	for (key = 1; key < __SEEPAGE_CFG_MAX; key++) {
-		name = seep_config_name(key, &len);
+		name = seep_config_name(key);
 		word = seep_config_word(key, c.v[key]);
 		if (word)
-			seq_printf(m, "%-20.*s %s\n", len, name, word);
+			show_text(m, name, word);
 		else
-			seq_printf(m, "%-20.*s %u\n", len, name, c.v[key]);
+			show_number(m, name, c.v[key]);
 	}
 	seep_config_pmc_events(events, sizeof(events));
 	show_text(m, "pmc_events", *events ? events : "-");
 	return 0;
 }
 
+#define NAME(ID, name, ...)	#name "\0"
+#define PLACE(ID, ...)		PLACE_##ID,
+#define CHECK(ID, ...)		static_assert(PLACE_##ID + 1 == SEEPAGE_COUNTER_##ID);
+static const char counter_names[] = SEEPAGE_COUNTERS(NAME);	/* one after another */
+enum { SEEPAGE_COUNTERS(PLACE) };
+SEEPAGE_COUNTERS(CHECK)
+#undef NAME
+#undef PLACE
+#undef CHECK
+
 static int counters_show(struct seq_file *m, void *unused)
 {
+	const char *name = counter_names;
 	int id;
 
 	show_text(m, "key", "value");
-	for (id = 1; id < __SEEPAGE_COUNTER_MAX; id++)
-		show_number(m, seep_counter_names[id], seep_counter(id));
+	for (id = 1; id < __SEEPAGE_COUNTER_MAX; id++, name += strlen(name) + 1)
+		show_number(m, name, seep_counter(id));
 	return 0;
 }
 
@@ -114,11 +125,11 @@ static void show_unless(struct seq_file *m, bool unknown, int width, s64 value)
 		seq_printf(m, " %*lld", width, value);
 }
 
-#define VIEW_HEADER "%7s %-16s %-9s %10s %14s %14s %14s %14s %14s %16s %22s %12s %12s %13s %12s %12s %10s %11s"
-#define VIEW_NAMES "pid", "comm", "state", "confidence", "rss_bytes", "anon_bytes",	\
-	"file_bytes", "shmem_bytes", "swap_bytes", "vsz_bytes", "growth_bytes_per_hour",	\
-	"tte_seconds", "faults_user", "faults_kernel", "faults_anon", "faults_file",	\
-	"fault_rate", "age_seconds"
+#define VIEW_HEADER \
+	"    pid comm             state     confidence      rss_bytes     anon_bytes     " \
+	"file_bytes    shmem_bytes     swap_bytes        vsz_bytes  growth_bytes_per_hour  " \
+	"tte_seconds  faults_user faults_kernel  faults_anon  faults_file fault_rate " \
+	"age_seconds"
 
 /* The columns of VIEW_HEADER; no newline. */
 static void show_view(struct seq_file *m, const struct seep_view *v)
@@ -190,7 +201,7 @@ static int processes_show(struct seq_file *m, void *v)
 	struct table_iter *it = m->private;
 
 	if (v == SEQ_START_TOKEN) {
-		seq_printf(m, VIEW_HEADER "\n", VIEW_NAMES);
+		seq_puts(m, VIEW_HEADER "\n");
 		return 0;
 	}
 	seep_view_fill(&it->view, v);
@@ -223,13 +234,15 @@ static void *alerts_next(struct seq_file *m, void *v, loff_t *pos)
 	return (void *)seep_alert_next(it->seq);
 }
 
+#define ALERT_HEADER "   seq             time_ns prev_state severity "
+
 static int alerts_show(struct seq_file *m, void *v)
 {
 	const struct seep_alert *a = v;
 
 	if (v == SEQ_START_TOKEN) {
-		seq_printf(m, "%6s %19s %-10s %8s " VIEW_HEADER "\n", "seq", "time_ns",
-			   "prev_state", "severity", VIEW_NAMES);
+		seq_puts(m, ALERT_HEADER);
+		seq_puts(m, VIEW_HEADER "\n");
 		return 0;
 	}
 	seq_printf(m, "%6llu %19llu %-10s %8u ", a->seq, a->time_ns,
@@ -249,24 +262,47 @@ static const struct seq_operations alerts_sops = {
 	.stop = tables_stop, .show = alerts_show,
 };
 
-static int table_open(struct inode *inode, struct file *file)
+/* The files of one value a line are tables of one row. */
+static void *text_start(struct seq_file *m, loff_t *pos)
+{
+	return *pos ? NULL : SEQ_START_TOKEN;
+}
+
+static void *text_next(struct seq_file *m, void *v, loff_t *pos)
+{
+	++*pos;
+	return NULL;
+}
+
+static void text_stop(struct seq_file *m, void *v) {}
+
+#define TEXT(show_fn)	{ .start = text_start, .next = text_next,	\
+			  .stop = text_stop, .show = show_fn }
+static const struct seq_operations status_sops = TEXT(status_show);
+static const struct seq_operations config_sops = TEXT(config_show);
+static const struct seq_operations counters_sops = TEXT(counters_show);
+
+static int open(struct inode *inode, struct file *file)
 {
 	return seq_open_private(file, inode->i_private, sizeof(struct table_iter));
 }
 
-static const struct file_operations table_fops = {
-	.owner = THIS_MODULE, .open = table_open, .read = seq_read,
+static const struct file_operations fops = {
+	.owner = THIS_MODULE, .open = open, .read = seq_read,
 	.llseek = seq_lseek, .release = seq_release_private,
 };
 
-static int text_open(struct inode *inode, struct file *file)
-{
-	return single_open(file, inode->i_private, NULL);
-}
+struct text_file {
+	const char *name;
+	const struct seq_operations *sops;
+};
 
-static const struct file_operations text_fops = {
-	.owner = THIS_MODULE, .open = text_open, .read = seq_read,
-	.llseek = seq_lseek, .release = single_release,
+static const struct text_file files[] __initconst = {
+	{ "status", &status_sops },
+	{ "processes", &processes_sops },
+	{ "alerts", &alerts_sops },
+	{ "config", &config_sops },
+	{ "counters", &counters_sops },
 };
 
 /**
@@ -277,12 +313,11 @@ static const struct file_operations text_fops = {
  */
 void __init seep_debugfs_init(void)
 {
+	int i;
+
 	dir = debugfs_create_dir("seepage", NULL);
-	debugfs_create_file("status", 0400, dir, status_show, &text_fops);
-	debugfs_create_file("processes", 0400, dir, (void *)&processes_sops, &table_fops);
-	debugfs_create_file("alerts", 0400, dir, (void *)&alerts_sops, &table_fops);
-	debugfs_create_file("config", 0400, dir, config_show, &text_fops);
-	debugfs_create_file("counters", 0400, dir, counters_show, &text_fops);
+	for (i = 0; i < ARRAY_SIZE(files); i++)
+		debugfs_create_file(files[i].name, 0400, dir, (void *)files[i].sops, &fops);
 }
 
 /**

@@ -249,7 +249,7 @@ static struct seep_rec *birth(struct mm_struct *mm, struct task_struct *owner, u
 		*why = SEEPAGE_COUNTER_POOL_EMPTY;
 	seep_unlock(&tab.lock, flags);
 	if (born)
-		trace_seepage_birth(born);
+		trace_seepage_birth(born, 0, SEEPAGE_STATE_OK, SEEPAGE_STATE_OK);
 	if (needs_refill(max))
 		seep_kick();
 refuse:
@@ -467,7 +467,7 @@ void __cold seep_tab_exchange(struct seep_rec *old, struct mm_struct *mm,
 		return;
 	list_move_tail(&old->hot, graves);
 	seep_count(EXCHANGED);
-	trace_seepage_birth(rec);
+	trace_seepage_birth(rec, 0, SEEPAGE_STATE_OK, SEEPAGE_STATE_OK);
 }
 
 /**

@@ -124,7 +124,7 @@ static void check_owner(struct seep_rec *rec)
 		return;
 	rec->users = users;
 	if (seep_owner_refresh(rec))
-		trace_seepage_owner(rec);
+		trace_seepage_owner(rec, 0, rec->det.state, rec->det.state);
 	if (!rec->group)
 		seep_group_join(rec);	/* the group did not exist before, for want of space */
 }

@@ -166,10 +166,10 @@ void seep_config_exit(void);
 void seep_config_get(struct seep_conf *c);
 u32 seep_config_value(enum seepage_cfg key);
 #define SEEP_CONFIG_EVENTS_BYTES	256		/* of pmc_events, with the NUL */
-void seep_config_pmc_events(char *buf, size_t size);
+u32 seep_config_pmc_events(char *buf, size_t size);
 int seep_config_set(struct nlattr *nest, struct nlattr *events, struct netlink_ext_ack *extack);
 int seep_config_reset(void);
-const char *seep_config_name(enum seepage_cfg key, int *len);
+const char *seep_config_name(enum seepage_cfg key);
 const char *seep_config_word(enum seepage_cfg key, u32 value);
 
 /* counters.c: any context, even NMI */
@@ -178,7 +178,6 @@ struct seep_counters {
 };
 
 DECLARE_PER_CPU(struct seep_counters, seep_counters);
-extern const char * const seep_counter_names[__SEEPAGE_COUNTER_MAX];
 extern const char * const seep_state_names[__SEEPAGE_STATE_MAX];
 #define seep_count_add(id, k)	this_cpu_add(seep_counters.n[SEEPAGE_COUNTER_##id], k)
 #define seep_count(id)		seep_count_add(id, 1)

@@ -59,7 +59,7 @@ static void bury_the_dead(struct list_head *graves)
 	if (!list_empty(graves))
 		seep_sample_welcome();
 	list_for_each_entry(rec, graves, hot) {
-		trace_seepage_exit(rec);
+		trace_seepage_exit(rec, 0, rec->det.state, rec->det.state);
 		seep_alert_exited(rec);
 		seep_group_leave(rec);
 		seep_share_leave(rec);

@@ -13,52 +13,18 @@
 #include <linux/tracepoint.h>
 #include "seep.h"
 
+/*
+ * All events of a record have the same fields, because each class of events takes 1 KB.
+ * prev and state differ where the event is a change of state; seq is that of an alert.
+ */
 DECLARE_EVENT_CLASS(seepage_rec,
-	TP_PROTO(const struct seep_rec *rec),
-	TP_ARGS(rec),
-	TP_STRUCT__entry(
-		__field(u64, id)
-		__field(pid_t, pid)
-		__array(char, comm, TASK_COMM_LEN)
-		__field(u64, faults_user)
-		__field(u64, faults_kernel)
-	),
-	TP_fast_assign(
-		__entry->id = rec->id;
-		__entry->pid = pid_nr(rec->pid);
-		memcpy(__entry->comm, rec->comm, TASK_COMM_LEN);
-		__entry->faults_user = seep_rec_faults(rec, 0);
-		__entry->faults_kernel = seep_rec_faults(rec, SEEP_F_KERNEL);
-	),
-	TP_printk("id=%llu pid=%d comm=%s faults_user=%llu faults_kernel=%llu",
-		  __entry->id, __entry->pid, __entry->comm,
-		  __entry->faults_user, __entry->faults_kernel)
-);
-
-/* hook -> table: a record was created for a mm. */
-DEFINE_EVENT(seepage_rec, seepage_birth,
-	TP_PROTO(const struct seep_rec *rec),
-	TP_ARGS(rec)
-);
-
-/* table: another process of the same mm became the owner of a record. */
-DEFINE_EVENT(seepage_rec, seepage_owner,
-	TP_PROTO(const struct seep_rec *rec),
-	TP_ARGS(rec)
-);
-
-/* table: a record was buried; its fault counts are complete. */
-DEFINE_EVENT(seepage_rec, seepage_exit,
-	TP_PROTO(const struct seep_rec *rec),
-	TP_ARGS(rec)
-);
-
-DECLARE_EVENT_CLASS(seepage_change,
 	TP_PROTO(const struct seep_rec *rec, u64 seq, u8 prev, u8 state),
 	TP_ARGS(rec, seq, prev, state),
 	TP_STRUCT__entry(
 		__field(u64, id)
 		__field(u64, seq)
+		__field(u64, faults_user)
+		__field(u64, faults_kernel)
 		__field(pid_t, pid)
 		__array(char, comm, TASK_COMM_LEN)
 		__field(u8, prev)
@@ -67,24 +33,44 @@ DECLARE_EVENT_CLASS(seepage_change,
 	TP_fast_assign(
 		__entry->id = rec->id;
 		__entry->seq = seq;
+		__entry->faults_user = seep_rec_faults(rec, 0);
+		__entry->faults_kernel = seep_rec_faults(rec, SEEP_F_KERNEL);
 		__entry->pid = pid_nr(rec->pid);
 		memcpy(__entry->comm, rec->comm, TASK_COMM_LEN);
 		__entry->prev = prev;
 		__entry->state = state;
 	),
-	TP_printk("id=%llu seq=%llu pid=%d comm=%s prev=%u state=%u",
+	TP_printk("id=%llu seq=%llu pid=%d comm=%s faults_user=%llu faults_kernel=%llu prev=%u state=%u",
 		  __entry->id, __entry->seq, __entry->pid, __entry->comm,
-		  __entry->prev, __entry->state)
+		  __entry->faults_user, __entry->faults_kernel, __entry->prev, __entry->state)
+);
+
+/* hook -> table: a record was created for a mm. */
+DEFINE_EVENT(seepage_rec, seepage_birth,
+	TP_PROTO(const struct seep_rec *rec, u64 seq, u8 prev, u8 state),
+	TP_ARGS(rec, seq, prev, state)
+);
+
+/* table: another process of the same mm became the owner of a record. */
+DEFINE_EVENT(seepage_rec, seepage_owner,
+	TP_PROTO(const struct seep_rec *rec, u64 seq, u8 prev, u8 state),
+	TP_ARGS(rec, seq, prev, state)
+);
+
+/* table: a record was buried; its fault counts are complete. */
+DEFINE_EVENT(seepage_rec, seepage_exit,
+	TP_PROTO(const struct seep_rec *rec, u64 seq, u8 prev, u8 state),
+	TP_ARGS(rec, seq, prev, state)
 );
 
 /* detect -> suspect: a process changed its state. seq is always 0. */
-DEFINE_EVENT(seepage_change, seepage_state,
+DEFINE_EVENT(seepage_rec, seepage_state,
 	TP_PROTO(const struct seep_rec *rec, u64 seq, u8 prev, u8 state),
 	TP_ARGS(rec, seq, prev, state)
 );
 
 /* suspect -> alert: an alert was sent, or is held back by a limit (seq 0). */
-DEFINE_EVENT(seepage_change, seepage_alert,
+DEFINE_EVENT(seepage_rec, seepage_alert,
 	TP_PROTO(const struct seep_rec *rec, u64 seq, u8 prev, u8 state),
 	TP_ARGS(rec, seq, prev, state)
 );

@@ -99,11 +99,11 @@ static bool room_of(int dir, bool v1, u64 *room, u64 *used)
 		swap = swap < both ? swap : both;
 	}
 	*used = less(*used, drop);
-	*room = less(limit, *used) + swap;
+	*headroom = less(limit, *used) + swap;
 	both = v1 ? number(dir, "memory.memsw.limit_in_bytes", NO_LIMIT) : NO_LIMIT;
 	if (both < NO_LIMIT) {
 		both = less(both, less(number(dir, "memory.memsw.usage_in_bytes", 0), drop));
-		*room = *room < both ? *room : both;
+		*headroom = *headroom < both ? *headroom : both;
 	}
 	return true;
 }

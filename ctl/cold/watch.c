@@ -15,7 +15,7 @@
 #define LIST_MS		2000		/* interval of listing suspects */
 #define LIST_IDLE_MS	10000		/* the same while there are none */
 #define CGROUP_MS	10000		/* interval of sending cgroup limits */
-#define FORGET_MS	(6 * 3600 * 1000)	/* drop a process this long after suspicion */
+#define DROP_MS		(6 * 3600 * 1000)	/* drop a process this long after suspicion */
 #define LOCK_MS		60000		/* interval of trying a lock that another has */
 #define NEVER		UINT64_MAX
 
@@ -60,7 +60,7 @@ static void drop(struct prober *p, struct suspect *s)
 }
 
 /* Drops all suspects: a module that was loaded again knows none of the facts. */
-void prober_forget(struct prober *p)
+void prober_drop_all(struct prober *p)
 {
 	while (p && p->n)
 		drop(p, &p->s[p->n - 1]);
@@ -72,7 +72,7 @@ void prober_free(struct prober *p)
 {
 	if (!p)
 		return;
-	prober_forget(p);
+	prober_drop_all(p);
 	if (p->lock >= 0)
 		close(p->lock);
 	free(p);
@@ -114,7 +114,7 @@ static struct suspect *find(struct prober *p, u32 pid)
 }
 
 /* Returns a free slot, if needed that of a suspect less severe than @state; or NULL. */
-static struct suspect *make_room(struct prober *p, u64 state)
+static struct suspect *free_slot(struct prober *p, u64 state)
 {
 	struct suspect *least = &p->s[0];
 	size_t i;
@@ -143,7 +143,7 @@ static void note_suspect(struct prober *p, const struct message *msg, u64 now)
 	}
 	if (!s) {
 		dir = procfs_open((u32)pid, (s64)age * 1000);
-		s = dir >= 0 ? make_room(p, state) : NULL;
+		s = dir >= 0 ? free_slot(p, state) : NULL;
 		if (!s) {
 			if (dir >= 0)
 				close(dir);
@@ -174,7 +174,7 @@ static void list_suspects(struct prober *p, u64 now)
 	for (i = p->n; i--;) {
 		if (p->s[i].seen_ms != now)
 			p->s[i].state = SEEPAGE_STATE_OK;
-		if (now - p->s[i].seen_ms > FORGET_MS)
+		if (now - p->s[i].seen_ms > DROP_MS)
 			drop(p, &p->s[i]);
 	}
 }
@@ -194,7 +194,7 @@ static bool tell(struct prober *p, struct suspect *s, int cold, const struct cgr
 	return err >= 0;
 }
 
-static void tell_cgroup(struct prober *p, struct suspect *s, u64 now)
+static void send_cgroup_limit(struct prober *p, struct suspect *s, u64 now)
 {
 	struct cgroup_room room;
 	bool limited = cgroup_limit(s->dir, &room);
@@ -312,7 +312,7 @@ void prober_step(struct prober *p)
 		if (!s->state)
 			continue;
 		if (s->cgroup_ms <= now) {
-			tell_cgroup(p, s, now);
+			send_cgroup_limit(p, s, now);
 			return;
 		}
 		if (s->next_ms <= now) {

@@ -32,7 +32,7 @@ struct dump {
 	u64 seq;			/* GET_ALERTS: sequence number of the next alert */
 	bool all;			/* the reader may see processes of other users */
 	u64 charged_ns;			/* CLOCK_MONOTONIC, last seep_pmu_sync() of all */
-	struct seep_unpriv own;		/* the uid that is_own() compares with */
+	struct seep_unpriv asker;		/* the uid that is_own() compares with */
 	u32 pid;			/* filter: this process only; 0: all */
 	u32 states;			/* filter: mask of 1 << enum seepage_state */
 	u8 min_confidence;		/* filter, 0 to 100 */
@@ -69,7 +69,7 @@ static bool may_pass(const struct dump *d, struct seep_rec *rec)
 	if (d->all)
 		return true;
 	seep_view_identify(rec);
-	return seep_netlink_is_own(rec, d->own.uid);
+	return seep_netlink_is_own(rec, d->asker.uid);
 }
 
 /* The filters that need the figures. */
@@ -150,7 +150,7 @@ static bool find_own(struct dump *d)
 {
 	d->i = 0;
 	for (d->n = 0; d->n < OWN_BATCH; d->n++) {
-		if (!seep_owner_next_of(d->own.uid, d->pid_ns, &d->at) ||
+		if (!seep_owner_next_of(d->asker.uid, d->pid_ns, &d->at) ||
 		    (d->pid && (u32)d->at != d->pid))
 			break;
 		d->next[d->n] = d->at;
@@ -279,15 +279,15 @@ int seep_dump_proc_start(struct netlink_callback *cb)
 		cb->args[0] = (long)d;
 		return 0;
 	}
-	d->own.uid = seep_netlink_reader(cb->skb);
+	d->asker.uid = seep_netlink_reader(cb->skb);
 	d->pid_ns = task_active_pid_ns(current);
-	if (!uid_valid(d->own.uid))	/* it has no process: nothing to look for */
+	if (!uid_valid(d->asker.uid))	/* it has no process: nothing to look for */
 		d->at = INT_MAX - 1;
-	rc = seep_unpriv_begin(&d->own, cb->extack);
+	rc = seep_unpriv_begin(&d->asker, cb->extack);
 	if (!rc) {
 		rc = dump_own(d, NETLINK_CB(cb->skb).sk);
 		nlmsg_free(d->skb);
-		seep_unpriv_end(&d->own);
+		seep_unpriv_end(&d->asker);
 	}
 	kfree(d);
 	return rc ?: -EINTR;

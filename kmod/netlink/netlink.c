@@ -123,7 +123,7 @@ struct proc_request {
 	struct pid_namespace *ns;	/* this and user_ns are the reader's */
 	struct user_namespace *user_ns;
 	bool all;			/* it may see processes of other users */
-	struct seep_unpriv own;		/* uid that is_own() compares with */
+	struct seep_unpriv asker;		/* uid that is_own() compares with */
 	struct seep_view *v;		/* allocated before the mutex is taken */
 	struct sk_buff *skb;		/* likewise; out: the reply */
 	int rc;				/* the result */
@@ -143,7 +143,7 @@ static int put_proc(const struct proc_request *r, struct seep_rec *rec)
 	int rc;
 
 	seep_view_identify(rec);
-	if (!r->all && !seep_netlink_is_own(rec, r->own.uid))
+	if (!r->all && !seep_netlink_is_own(rec, r->asker.uid))
 		return not_yours(info->extack);
 	seep_view_fill(r->v, rec);
 	if (!r->all)
@@ -178,13 +178,13 @@ static bool may_be_own(const struct nlattr *attr, kuid_t reader)
 {
 	u32 nr = nla_get_u32(attr);
 	struct task_struct *p;
-	bool own;
+	bool allowed;
 
 	rcu_read_lock();
 	p = nr <= INT_MAX ? pid_task(find_vpid((int)nr), PIDTYPE_PID) : NULL;
-	own = !p || seep_owner_is(p, reader);
+	allowed = !p || seep_owner_is(p, reader);
 	rcu_read_unlock();
-	return own;
+	return allowed;
 }
 
 /* Get the answer under the mutex, in the way that the reader's rights allow. */
@@ -200,13 +200,13 @@ static int ask_proc(struct proc_request *r)
 		mutex_unlock(&seep_table_mutex);
 		return r->rc;
 	}
-	if (!may_be_own(r->info->attrs[SEEPAGE_A_PID], r->own.uid))
+	if (!may_be_own(r->info->attrs[SEEPAGE_A_PID], r->asker.uid))
 		return not_yours(extack);
-	rc = seep_unpriv_begin(&r->own, extack);
+	rc = seep_unpriv_begin(&r->asker, extack);
 	if (rc)
 		return rc;
 	rc = seep_unpriv_run(answer_proc, r) ?: r->rc;
-	seep_unpriv_end(&r->own);
+	seep_unpriv_end(&r->asker);
 	return rc;
 }
 
@@ -214,7 +214,7 @@ static int get_proc(struct sk_buff *skb, struct genl_info *info)
 {
 	struct proc_request r = {
 		.info = info, .ns = task_active_pid_ns(current), .user_ns = current_user_ns(),
-		.all = seep_netlink_may_read(skb), .own.uid = seep_netlink_reader(skb),
+		.all = seep_netlink_may_read(skb), .asker.uid = seep_netlink_reader(skb),
 	};
 	int rc = seep_netlink_takes(info);
 

@@ -23,10 +23,9 @@
 #include "table.h"
 
 #define NAME(ID, name)	[SEEP_PMU_##ID] = #name,
-static const char * const names[] = { SEEP_PMU_NAMES(NAME) };
+const char * const seep_pmu_names[__SEEP_PMU_MAX] = { SEEP_PMU_NAMES(NAME) };
 #undef NAME
 
-static_assert(ARRAY_SIZE(names) == __SEEP_PMU_MAX);
 static_assert(__SEEP_PMU_MAX <= SEEP_PMU_EVENTS);
 
 /* Names that perf defines for all processors (PERF_TYPE_HARDWARE, PERF_TYPE_HW_CACHE). */
@@ -100,8 +99,8 @@ const struct seep_pmu_set *seep_pmu_processor(int cpu)
 /* Events that count in every turn. */
 static bool always(const char *name)
 {
-	return !strcmp(name, names[SEEP_PMU_CYCLES]) ||
-	       !strcmp(name, names[SEEP_PMU_INSTRUCTIONS]);
+	return !strcmp(name, seep_pmu_names[SEEP_PMU_CYCLES]) ||
+	       !strcmp(name, seep_pmu_names[SEEP_PMU_INSTRUCTIONS]);
 }
 
 /**
@@ -127,7 +126,7 @@ bool seep_pmu_code(const struct seep_pmu_set *set, const struct seep_pmu_listed 
 /* An event of the table. It is displayed with the code of one CPU; others may differ. */
 static void from_table(struct seep_pmu_listed *ev, int id)
 {
-	strscpy(ev->name, names[id], sizeof(ev->name));
+	strscpy(ev->name, seep_pmu_names[id], sizeof(ev->name));
 	ev->row = id;
 	ev->none = !seep_pmu_code(seep_pmu_processor(cpumask_first(cpu_online_mask)), ev,
 				  &ev->type, &ev->config);
@@ -198,7 +197,7 @@ static const char *read_one(char *word, struct seep_pmu_listed *ev)
 
 	memset(ev, 0, sizeof(*ev));
 	if (!code) {
-		for (id = 0; id < __SEEP_PMU_MAX && strcmp(word, names[id]); id++)
+		for (id = 0; id < __SEEP_PMU_MAX && strcmp(word, seep_pmu_names[id]); id++)
 			;
 		if (id == __SEEP_PMU_MAX)
 			return "allowed NAME=CODE, or one of the names of seepage status";

@@ -48,9 +48,6 @@ static struct {				/* seep_table_mutex */
 	u8 role[SEEP_PMU_EVENTS];	/* enum seep_pmu_event; __SEEP_PMU_MAX: not in the model */
 } learn;
 
-#define NAME(ID, name)	#name,
-static const char * const roles[] = { SEEP_PMU_NAMES(NAME) };
-
 /* The model of a record, or NULL. */
 static struct seep_pmu_learned *place(const struct seep_pmu_area *area)
 {
@@ -282,7 +279,7 @@ void seep_pmu_learn_start(const struct seep_pmu_listed *ev, u8 n)
 	learn.events = n;
 	for (i = 0; i < n; i++) {
 		for (role = 0; role < __SEEP_PMU_MAX; role++)
-			if (!strcmp(ev[i].name, roles[role]))
+			if (!strcmp(ev[i].name, seep_pmu_names[role]))
 				break;
 		learn.role[i] = role;
 	}

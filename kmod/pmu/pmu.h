@@ -31,8 +31,8 @@ struct seep_pmu_shown;
 /* An event of the list. Written by events.c, read only afterwards. */
 struct seep_pmu_listed {
 	char name[SEEP_PMU_NAME];
-	u32 type;			/* as in struct perf_event_attr, like config */
-	u64 config;
+	u64 config;			/* as in struct perf_event_attr, like type */
+	u32 type;
 	s8 row;				/* enum seep_pmu_event, code by processor; -1: config */
 	bool always;			/* counts in every turn: cycles, instructions */
 	bool none;			/* this processor has no such event */
@@ -162,6 +162,7 @@ u64 seep_pmu_cpus_price(void);
 void seep_pmu_cpus_add(struct seep_pmu_shown *list, u8 n);
 
 /* pmu/events.c: process context, may sleep */
+extern const char * const seep_pmu_names[];	/* by enum seep_pmu_event; any context */
 int seep_pmu_parse(const char *text, struct seep_pmu_listed *list, char *why, size_t size);
 int seep_pmu_defaults(struct seep_pmu_listed *list);
 const struct seep_pmu_set *seep_pmu_processor(int cpu);

@@ -48,7 +48,7 @@ static struct {				/* pmu_mutex */
 	} st[SEEP_PMU_EVENTS];
 	u8 n;				/* events in the list */
 	u8 max;				/* pmc_max_counters in force */
-	char wanted[SEEP_CONFIG_EVENTS_BYTES];	/* pmc_events in force */
+	u32 wanted;			/* seep_config_pmc_events() of the list in force; 0: none */
 	char why[SEEP_PMU_TEXT];	/* why there are no counters; state NONE */
 	enum cpuhp_state hotplug;	/* while COUNTING */
 	bool loaded;			/* between init and exit */
@@ -224,7 +224,7 @@ static void discard_all(void)
  * One open CPU stands for all. Where none is open because memory was short, reconcile_work() asks
  * again once one is.
  */
-static void judge_price(void)
+static void stop_if_slow(void)
 {
 	if (pmu.state != COUNTING || seep_config_value(SEEPAGE_CFG_PMC) == SEEPAGE_PMC_ON ||
 	    seep_pmu_cpus_price() <= PRICE_MAX)
@@ -239,7 +239,7 @@ static void reconcile_work(struct work_struct *w)
 	if (pmu.state == COUNTING) {
 		if (create()) {
 			open();
-			judge_price();
+			stop_if_slow();
 		} else {	/* the first attempt lacked memory, this one finds no event */
 			say_why_not();
 			discard_all();
@@ -248,14 +248,14 @@ static void reconcile_work(struct work_struct *w)
 	mutex_unlock(&pmu_mutex);
 }
 
-/* Begin to count the configured list, from zero. Return: as count(). */
-static int begin(void)
+/* Begin to count the list @wanted, from zero. Return: as count(). */
+static int begin(const char *wanted)
 {
 	char why[SEEP_PMU_TEXT];
 	int n, i, rc;
 
-	n = *pmu.wanted ? seep_pmu_parse(pmu.wanted, pmu.event, why, sizeof(why)) :
-			  seep_pmu_defaults(pmu.event);
+	n = *wanted ? seep_pmu_parse(wanted, pmu.event, why, sizeof(why)) :
+		      seep_pmu_defaults(pmu.event);
 	memset(pmu.st, 0, sizeof(pmu.st));
 	for (i = 0; i < n; i++)
 		pmu.rc[i] = -ENOENT;
@@ -274,17 +274,17 @@ static int begin(void)
 static int apply(void)
 {
 	char wanted[SEEP_CONFIG_EVENTS_BYTES];
+	u32 mode, nr;
 	int rc = 0;
-	u32 mode;
 	u8 max;
 
 	mode = seep_config_value(SEEPAGE_CFG_PMC);
 	max = seep_config_value(SEEPAGE_CFG_PMC_MAX_COUNTERS);
-	seep_config_pmc_events(wanted, sizeof(wanted));
-	if (mode == SEEPAGE_PMC_OFF || max != pmu.max || strcmp(wanted, pmu.wanted))
+	nr = seep_config_pmc_events(wanted, sizeof(wanted));
+	if (mode == SEEPAGE_PMC_OFF || max != pmu.max || nr != pmu.wanted)
 		discard_all();
 	pmu.max = max;
-	strscpy(pmu.wanted, wanted, sizeof(pmu.wanted));
+	pmu.wanted = nr;
 	if (mode == SEEPAGE_PMC_OFF) {
 		say("by configuration");
 	} else if (mode == SEEPAGE_PMC_HOLD) {
@@ -298,9 +298,9 @@ static int apply(void)
 	} else if (pmu.state == HELD) {
 		rc = count();		/* if it fails, the state stays HELD with its counts */
 	} else if (pmu.state == NONE) {
-		rc = begin();
+		rc = begin(wanted);
 	}
-	judge_price();
+	stop_if_slow();
 	return rc;
 }
 
@@ -412,7 +412,7 @@ static const char *refusal(int rc)
 }
 
 /* State and reason of an event. */
-static void judge_turn(u8 id, struct seep_pmu_shown *s)
+static void set_shown_state(u8 id, struct seep_pmu_shown *s)
 {
 	struct event_state *st = &pmu.st[id];
 	u64 turn = s->turn;
@@ -446,7 +446,7 @@ static void show(u8 id, const struct seep_pmu_sums *ended, struct seep_pmu_shown
 	s->ended.count = ended->of[id].count;
 	s->ended.enabled_ns = ended->enabled;
 	s->ended.running_ns = ended->of[id].running;
-	judge_turn(id, s);
+	set_shown_state(id, s);
 }
 
 /**

@@ -16,9 +16,9 @@ enum seep_pmu_vendor {
 
 /* The code of one event; read only. */
 struct seep_pmu_event_code {
-	u32 config;		/* as in struct perf_event_attr */
-	u8 type;		/* PERF_TYPE_* */
-	bool there;		/* false: the processor has no such event */
+	u32 config : 28;	/* as in struct perf_event_attr */
+	u32 type : 3;		/* PERF_TYPE_* */
+	u32 there : 1;		/* 0: the processor has no such event */
 #ifndef __KERNEL__
 	const char *name;	/* in the vendor's list; not built into the module */
 #endif
@@ -26,7 +26,9 @@ struct seep_pmu_event_code {
 
 /* All events of one microarchitecture; read only. */
 struct seep_pmu_set {
+#ifndef __KERNEL__
 	const char *name;	/* the first microarchitecture with these events */
+#endif
 	struct seep_pmu_event_code event[__SEEP_PMU_MAX];
 };
 

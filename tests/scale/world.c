@@ -187,7 +187,9 @@ void w_patch(void)
 	extern char __start_standin_text[], __stop_standin_text[];
 	extern struct alt_instr __start_scale_alternatives[], __stop_scale_alternatives[];
 	extern s32 __start_scale_returns[], __stop_scale_returns[];
-	extern unsigned long __start___mcount_loc[], __stop___mcount_loc[];
+	/* weak: no such section where nothing is compiled for the function tracer */
+	extern unsigned long __start___mcount_loc[] __attribute__((weak));
+	extern unsigned long __stop___mcount_loc[] __attribute__((weak));
 	struct alt_instr *a;
 	unsigned long *call;
 	s32 *r;

@@ -92,7 +92,7 @@ static inline int seep_genl_start(struct netlink_callback *cb)
 	const struct genlmsghdr *head = nlmsg_data(cb->nlh);
 	const struct seep_genl_ops *op = seep_genl_op(head->cmd);
 	struct netlink_ext_ack *extack = cb->extack;
-	struct netlink_ext_ack own = {};
+	struct netlink_ext_ack local_ack = {};
 	struct nlattr **attrs;
 	int rc;
 
@@ -100,18 +100,18 @@ static inline int seep_genl_start(struct netlink_callback *cb)
 	if (!attrs)
 		return -ENOMEM;
 	rc = genlmsg_parse(cb->nlh, seep_genl.family, attrs, op->maxattr, op->policy,
-			   &own);
+			   &local_ack);
 	if (!rc && op->start) {
-		cb->extack = &own;
+		cb->extack = &local_ack;
 		cb->args[SEEP_GENL_ARG_ATTRS] = (long)attrs;
 		rc = op->start(cb);
 		cb->args[SEEP_GENL_ARG_ATTRS] = 0;
 		cb->extack = extack;
 	}
 	kfree(attrs);
-	if (!rc || !own._msg)
+	if (!rc || !local_ack._msg)
 		return rc;
-	netlink_ack(cb->skb, (struct nlmsghdr *)cb->nlh, rc, &own);
+	netlink_ack(cb->skb, (struct nlmsghdr *)cb->nlh, rc, &local_ack);
 	return -EINTR;
 }
 
