@@ -61,7 +61,7 @@ static void read_faults(const struct seep_rec *rec, struct seep_sample *s, u64 r
 
 /* A limit of the process alone, which uses @used of it. Bytes. */
 static noinline void confine(struct seep_sample *s, u64 limit, u64 used, u8 which,
-		    const struct seep_growers *own)
+			     const struct seep_growers *own)
 {
 	seep_sample_confine(s, limit > used ? limit - used : 0, which, NULL, own);
 }
@@ -220,7 +220,7 @@ static void read_on_the_spot(void *arg)
 /*
  * On a large machine, or before v6.2 in a process with many threads, a leak of tens of
  * megabytes is within the error of the counters. What is cached beside them is then added
- * up for a record under watch, and for one whose floors have risen: these are few. That
+ * up for a record under watch, and for one with floors that have risen: these are few. That
  * comes first, with interrupts on; only what is cached meanwhile is missing.
  */
 static noinline void read_exact(struct reading *r)

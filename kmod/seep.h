@@ -100,7 +100,7 @@ struct seep_group {
 		u32 cold;		/* sum of the coldness of looked_at, permille */
 		u64 cold_ns;		/* CLOCK_MONOTONIC, newest measurement in cold */
 		struct seep_growers own;	/* growth of members as the pools have it */
-		const struct seep_rec *tight;	/* member whose cgroup leaves least; or NULL */
+		const struct seep_rec *tight;	/* member with the tightest cgroup; or NULL */
 	} sum;
 	u32 rate;			/* growth of held, granules an hour */
 	struct hlist_node hash;		/* by comm, cgroup_id and charged */

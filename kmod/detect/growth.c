@@ -116,7 +116,7 @@ static bool may_be_start(const struct seep_growth *g, const struct seep_sample *
 
 /*
  * Time until @left granules are taken, ds: by a growth of @gained granules in @time, and by
- * others, who grow by @others_rate granules an hour. @most limits what others take beside
+ * others that grow by @others_rate granules an hour. @most limits what others take beside
  * it, granules in @time.
  *
  * For example a worker gained 600 granules in an hour, five others grow by 600 an hour each,
@@ -136,9 +136,9 @@ static u64 until(u64 left, u32 time, u32 gained, u32 others_rate, u64 most)
  * for two epochs of that level.
  *
  * Memory ends for everything below a limit at the same time, but a process is accused for
- * its own part. Its patience therefore goes by others that take at most what FAIR times as
- * many processes of its own pace would. Who grows less than half as fast as the mean is not
- * accused in the haste that a runaway beside it asks for.
+ * its own part. Its patience therefore goes by a growth of all that is at most FAIR times
+ * what as many processes of its own pace would take. A process that grows less than half as
+ * fast as the mean is not accused in the haste that a runaway beside it asks for.
  */
 static void project(struct seep_growth *g, const struct seep_sample *s)
 {

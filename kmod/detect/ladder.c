@@ -158,7 +158,7 @@ static u32 rising_steps(const struct seep_level *r, u32 closed)
  * rose by what counts where the counters have no error.
  */
 static seep_noinline u32 level_close(struct seep_level *r, const struct seep_clock *clk,
-				      u32 closed, u16 code, u32 least, u8 strict)
+				     u32 closed, u16 code, u32 least, u8 strict)
 {
 	u32 rise, v, back, rose;
 

@@ -12,7 +12,8 @@ load sample_interval_ms=1000 suspect_interval_ms=500 min_process_size_mb=1
 "$top/build/tests/threads" 1000 128 100 &
 leaker=$!
 anon() { awk '/RssAnon/ { print $2 }' /proc/$leaker/status; }
-wait_for 60 eval '(( $(anon) > 8192 ))'
+has_begun() { (($(anon) > 8192)); }
+wait_for 60 has_begun
 from=$(anon) seen=''
 while (($(anon) < from + 40960)); do
 	state=$(seepage -j show $leaker | jq -r .state)
@@ -20,7 +21,7 @@ while (($(anon) < from + 40960)); do
 	sleep 0.5
 done
 echo "state $(seepage -j show $leaker | jq -c '[.state, .confidence, .anon_bytes]'), seen '$seen'," \
-	"from $from to $(anon) kB, $(ls /proc/$leaker/task | wc -l) threads"
+	"from $from to $(anon) kB, $(awk '/Threads/ { print $2 }' /proc/$leaker/status) threads"
 [[ $seen ]] || die "a leak of 40 MB was not seen: $(seepage explain $leaker)"
 kill $leaker
 wait $leaker || true

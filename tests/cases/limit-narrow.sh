@@ -14,7 +14,7 @@ show() { seepage -j show "$1" | jq -r "$2"; }
 is() { [[ $(show "$1" "$2") == "$3" ]]; }
 is_alert() { [[ $(show "$1" .state) =~ ^(suspected|confirmed|runaway)$ ]]; }
 
-load
+load sample_interval_ms=10000
 "$narrow" 1024 1 &
 leaker=$!
 sleep 1

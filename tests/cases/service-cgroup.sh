@@ -20,7 +20,7 @@ echo +memory >"$cg"/box/cgroup.subtree_control
 echo 1G >"$cg"/box/memory.max
 
 spare
-load
+load sample_interval_ms=10000
 seepage -j watch >watched &
 watch=$!
 cp "$top/build/tests/brood" fine

@@ -10,7 +10,7 @@
 . "$(dirname "$0")/service-lib.sh"
 
 spare
-load
+load sample_interval_ms=10000
 start=$(date +%s%N)
 for ((i = 0; i < 6; i++)); do
 	worker 1024 60000

@@ -221,6 +221,8 @@ static void step(struct seep_sample *s, struct seep_conf *c, u8 op)
 		s->peers = (u16)(take(1) & 0x83);
 		s->peers_growing = s->peers & 3;
 		s->group = s->peers & 0x80;
+		s->others = s->peers;
+		s->others_rate = s->others ? (u32)take(4) : 0;
 		break;
 	case 7:				/* much */
 		*of += take(1) << take(1) % 48;

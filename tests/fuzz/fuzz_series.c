@@ -70,7 +70,8 @@ static void write_again(struct series_reader *r, struct reading *k, const struct
 		.known_rise = f->known_rise, .known_span_ns = f->known_span_ns,
 		.error = f->sample.error, .maps = (u32)f->maps, .cold = f->sample.cold,
 		.peers = f->sample.peers, .peers_growing = f->sample.peers_growing,
-		.pmc = f->sample.pmc,
+		.pmc = f->sample.pmc, .others = f->sample.others,
+		.others_rate = seep_bytes(f->sample.others_rate),
 		.limit = f->sample.limit, .page_shift = f->sample.page_shift,
 		.state = f->state, .confidence = f->confidence,
 	};

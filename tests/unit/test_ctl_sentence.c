@@ -232,6 +232,21 @@ static void headline(void **state)
 	assert_int_equal(msg_parse(&rec, nlmsg_hdr(m)), 0);
 	sentence_headline(&rec, buf, sizeof(buf));
 	ends(", memory exhausted in 2h05m at this rate");
+	nla_put_u32(m, SEEPAGE_A_SHARES_WITH, 5);
+	nla_put_u64(m, SEEPAGE_A_SHARED_GROWTH_BYTES_PER_HOUR, 360 << 20);
+	assert_int_equal(msg_parse(&rec, nlmsg_hdr(m)), 0);
+	sentence_headline(&rec, buf, sizeof(buf));
+	ends(" in 2h05m at this rate with 5 others, +360.0 MiB/h in all");
+	sentence_alert(&rec, buf, sizeof(buf));
+	assert_non_null(strstr(buf, ", 2h05m left with 5 others, +360.0 MiB/h in all, confidence"));
+	nla_put_u32(m, SEEPAGE_A_SHARES_WITH, 1);
+	assert_int_equal(msg_parse(&rec, nlmsg_hdr(m)), 0);
+	sentence_headline(&rec, buf, sizeof(buf));
+	ends(" with 1 other, +360.0 MiB/h in all");
+	nla_put_u32(m, SEEPAGE_A_SHARES_WITH, 0);
+	assert_int_equal(msg_parse(&rec, nlmsg_hdr(m)), 0);
+	sentence_headline(&rec, buf, sizeof(buf));
+	ends(" with what else takes memory, +360.0 MiB/h in all");
 	nlmsg_free(m);
 }
 

@@ -72,7 +72,8 @@ static void test_of_two_shared_limits_the_sooner_one_counts(void **state)
 {
 	struct seep_growers own = { 100 * SEEP_MIB, 1 };
 	struct seep_pool cgroup = { .last = { 200 * SEEP_MIB, 2 } };
-	struct seep_sample s = { .headroom = 1000 * MB, .others_rate = 900 * SEEP_MIB, .others = 9 };
+	struct seep_sample s = { .headroom = 1000 * MB, .others_rate = 900 * SEEP_MIB,
+				 .others = 9 };
 
 	(void)state;
 	seep_sample_confine(&s, 500 * MB, SEEPAGE_LIMIT_CGROUP, &cgroup, &own);
@@ -106,7 +107,7 @@ static void worker(struct sim *m, u32 others, double seconds)
 
 		m->s.others_rate = m->d.state ? others * 60 * SEEP_MIB : 0;
 		m->s.others = m->d.state ? (u16)others : 0;
-		m->limit = (u64)(all - used + held);	/* sample() takes off what it holds itself */
+		m->limit = (u64)(all - used + held);	/* sample() takes off what it holds */
 		feed(m, t, (u64)held, true);
 		if (seep_alert_is(m->v.state))
 			return;

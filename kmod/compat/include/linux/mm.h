@@ -44,7 +44,8 @@ static inline unsigned long seep_mm_counter_fix(struct mm_struct *mm, struct tas
 	int i;
 
 	for (i = 0; i < NR_MM_COUNTERS; i++)
-		fix[i] = percpu_counter_sum(&mm->rss_stat[i]) - percpu_counter_read(&mm->rss_stat[i]);
+		fix[i] = percpu_counter_sum(&mm->rss_stat[i]) -
+			 percpu_counter_read(&mm->rss_stat[i]);
 	return 0;
 #elif defined(SPLIT_RSS_COUNTING)
 	unsigned int users = atomic_read(&mm->mm_users), n = 0, i;
