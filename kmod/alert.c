@@ -4,7 +4,8 @@
  * controller that was away.
  *
  * An alert is sent when a process enters a state above the one last sent, when it
- * recovers and when it exits. Two limits apply: one alert per process in
+ * recovers and when it exits. Where several processes of a group grow, the group is the
+ * subject in their place (group.c), and an alert that one of them had passes to it. Two limits apply: one alert per process in
  * alert_interval_s, unless it gets worse, and alerts_per_minute for all. An alert that a
  * limit holds back is counted, and sent when the limit allows, if it is still true then.
  * An exit is sent whatever the limits and counts for none, as there is one for each alert
@@ -38,6 +39,7 @@ static u64 minute_ns;			/* CLOCK_MONOTONIC, begin of the current minute */
 struct subject {
 	struct seep_rec *rec;
 	struct seep_group *group;	/* NULL: a process */
+	struct seep_rec *cause;		/* member that the verdict is on; NULL: on the group */
 	struct seep_notified *notified;	/* of the group or the process */
 };
 
@@ -101,7 +103,9 @@ static const struct seep_alert *push(const struct subject *subj, u8 prev, u8 sta
 		seep_view_fill_group(&a->view, subj->group, subj->rec);
 	else
 		seep_view_fill(&a->view, subj->rec);
-	if (verdict)
+	if (subj->cause)
+		seep_view_fill_cause(&a->view, subj->group, subj->cause, verdict);
+	else if (verdict)
 		a->view.verdict = *verdict;
 	a->view.verdict.state = state;
 	if (state == SEEPAGE_STATE_EXITED) {
@@ -234,32 +238,51 @@ void seep_alert_exited(struct seep_rec *rec)
 }
 
 /**
- * seep_alert_group_state() - a group changed its state
+ * seep_alert_member() - a member of a group that speaks for it was judged
+ * @rec: its record, not ok, or it was not
+ * @verdict: the verdict on it
+ *
+ * An alert that the member has passes to the group. Another one is sent only where the
+ * verdict is worse than what the group has sent.
+ *
+ * Context: process, may sleep, seep_table_mutex.
+ */
+void seep_alert_member(struct seep_rec *rec, const struct seep_verdict *verdict)
+{
+	struct seep_group *g = rec->group;
+	struct seep_notified *own = &rec->notified, *all = &g->notified;
+	struct subject subj = group(g);
+
+	all->alerted = max(all->alerted, own->alerted);
+	all->worst = max(all->worst, own->worst);
+	all->alerted_ns = max(all->alerted_ns, own->alerted_ns);
+	all->own_limit |= own->own_limit;
+	memset(own, 0, sizeof(*own));
+	if (!seep_alert_is(verdict->state))
+		return;
+	g->hold = max(g->hold, clamp(verdict->patience, SEEP_MINUTE_DS, SEEP_HOUR_DS));
+	g->trouble_ns = rec->last.time_ns;
+	subj.cause = rec;
+	if (verdict->state > all->alerted)
+		notify(&subj, max_t(u8, all->alerted, SEEPAGE_STATE_WATCH), verdict->state,
+		       verdict);
+}
+
+/**
+ * seep_alert_group() - a group is in a worse state than the one last sent, or recovered
  * @g: the group
  * @prev: state before
  * @verdict: verdict with the new state
  *
- * Context: process, may sleep, seep_table_mutex.
- */
-void seep_alert_group_state(struct seep_group *g, u8 prev, const struct seep_verdict *verdict)
-{
-	struct subject subj = group(g);
-
-	state_changed(&subj, prev, verdict);
-}
-
-/**
- * seep_alert_group_retry() - send a pending alert of a group if a limit now allows it
- * @g: the group
- * @verdict: the present verdict
+ * Called again in each pass until a limit allows it.
  *
  * Context: process, may sleep, seep_table_mutex.
  */
-void seep_alert_group_retry(struct seep_group *g, const struct seep_verdict *verdict)
+void seep_alert_group(struct seep_group *g, u8 prev, const struct seep_verdict *verdict)
 {
 	struct subject subj = group(g);
 
-	retry(&subj, verdict->state, verdict);
+	notify(&subj, prev, verdict->state, verdict);
 }
 
 /**

@@ -9,6 +9,9 @@
  * every full pass. A process that passes all its memory to a child and ends is followed
  * that way.
  *
+ * A group in which two or more members grow is one subject: an alert that one of them would
+ * raise is raised by the group, with the figures of the group. See seep_group_speaks().
+ *
  * A group also learns how high the climbs of its members were that ended without an alert:
  * the next member may climb as high. That outlives the last member.
  *
@@ -217,17 +220,17 @@ void seep_group_leave(struct seep_rec *rec)
 	rec->hot_row = SEEP_QUOTA_ALL;
 	if (!g)
 		return;
+	seep_group_uncount(rec);
 	rec->group = NULL;
 	list_del_init(&rec->kin);
 	g->held -= rec->counted;
 	rec->counted = 0;
-	if (g->grew && seep_watched(rec->det.state))
-		g->grew--;
 	if (--g->n)
 		return;
 	seep_alert_group_exited(g, rec);
 	forget_history(g);
 	memset(&g->notified, 0, sizeof(g->notified));
+	g->hold = 0;
 	g->silent = false;
 	g->shared = false;
 	if (!g->known_rise) {
@@ -240,6 +243,73 @@ void seep_group_leave(struct seep_rec *rec)
 	list_move_tail(&g->all, &empty_groups);
 }
 
+/* Count a member of a group as what @now says, bits of SEEP_TALLY_*. */
+static void count_as(struct seep_rec *rec, u8 now)
+{
+	u32 *tally = rec->group->tally;
+	int i;
+
+	for (i = 0; i < SEEP_TALLIES; i++)
+		tally[i] += (now >> i & 1) - (rec->tally >> i & 1);
+	rec->tally = now;
+}
+
+/**
+ * seep_group_uncount() - a member leaves its group, or its history restarts
+ * @rec: a record, maybe of no group
+ *
+ * Context: seep_table_mutex.
+ */
+void seep_group_uncount(struct seep_rec *rec)
+{
+	if (rec->tally)
+		count_as(rec, 0);
+}
+
+/**
+ * seep_group_judged() - a member that is not ok, or was not, was judged
+ * @rec: a record, maybe of no group
+ * @v: the verdict
+ *
+ * A process stays under watch for a minute after its growth has ended; it does not grow
+ * then. t_run is now also where growth is too fast to wait for a run.
+ *
+ * Context: seep_table_mutex.
+ */
+void seep_group_judged(struct seep_rec *rec, const struct seep_verdict *v)
+{
+	u8 now = 0;
+
+	if (!rec->group)
+		return;
+	if (seep_watched(v->state)) {
+		now = BIT(SEEP_TALLY_WATCHED);
+		if (v->t1 || rec->det.t_run == seep_ds(rec->last.time_ns))
+			now |= BIT(SEEP_TALLY_GROWING);
+	}
+	if (seep_alert_is(v->state))
+		now |= BIT(SEEP_TALLY_ALERTING);
+	count_as(rec, now);
+}
+
+/**
+ * seep_group_speaks() - does the group raise the alerts of a member?
+ * @rec: the member, after seep_group_judged()
+ *
+ * It does while it has an alert, and where the member and another one grow. A member that
+ * alone grows has an alert of its own.
+ *
+ * Context: seep_table_mutex.
+ */
+bool seep_group_speaks(const struct seep_rec *rec)
+{
+	const struct seep_group *g = rec->group;
+
+	return g && g->history &&
+	       (seep_alert_is(g->notified.alerted) ||
+		(rec->tally & BIT(SEEP_TALLY_GROWING) && g->tally[SEEP_TALLY_GROWING] > 1));
+}
+
 /**
  * seep_group_add() - a member that is not ok was sampled in a full pass
  * @rec: a member
@@ -250,11 +320,7 @@ void seep_group_add(const struct seep_rec *rec)
 {
 	struct seep_group *g = rec->group;
 
-	if (!seep_watched(rec->det.state))
-		return;
-	g->sum.growing++;
-	g->sum.alerting += seep_alert_is(rec->det.state);
-	if (!rec->last.cold_ns)
+	if (!seep_watched(rec->det.state) || !rec->last.cold_ns)
 		return;
 	g->sum.looked_at++;
 	g->sum.cold += rec->last.cold;
@@ -264,7 +330,7 @@ void seep_group_add(const struct seep_rec *rec)
 /**
  * seep_group_peers() - the other members of a process's group
  * @rec: the process, not ok
- * @s: out: peers, and how many of them grew in the last full pass
+ * @s: out: peers, and how many of them are under watch
  *
  * Context: seep_table_mutex; interrupts may be off.
  */
@@ -276,9 +342,7 @@ void seep_group_peers(const struct seep_rec *rec, struct seep_sample *s)
 	if (!g)
 		return;
 	others = g->n - 1;
-	grew = g->grew;
-	if (grew && seep_watched(rec->det.state))	/* the process itself */
-		grew--;
+	grew = g->tally[SEEP_TALLY_WATCHED] - (rec->tally >> SEEP_TALLY_WATCHED & 1);
 	s->peers = min_t(u32, others, U16_MAX);
 	s->peers_growing = min_t(u32, grew, s->peers);
 }
@@ -298,9 +362,9 @@ static void sum_up(const struct seep_group *g, struct seep_sample *s, u64 now_ns
 	s->error = min_t(u64, (u64)first->last.error * int_sqrt(g->n), U32_MAX);
 	s->page_shift = PAGE_SHIFT;
 	s->peers = min_t(u32, g->n, U16_MAX);
-	s->peers_growing = min_t(u32, g->sum.growing, U16_MAX);
+	s->peers_growing = min_t(u32, g->tally[SEEP_TALLY_WATCHED], U16_MAX);
 	/* valid where more than half of the growing members were measured */
-	if (2 * g->sum.looked_at > g->sum.growing) {
+	if (2 * g->sum.looked_at > g->tally[SEEP_TALLY_WATCHED]) {
 		s->cold = g->sum.cold / g->sum.looked_at;
 		s->cold_ns = g->sum.cold_ns;
 	}
@@ -343,7 +407,7 @@ static void begin_history(struct seep_group *g, u64 now_ns)
  */
 static bool is_silent(struct seep_group *g)
 {
-	if (g->sum.alerting && !g->notified.alerted) {
+	if (g->tally[SEEP_TALLY_ALERTING] && !g->notified.alerted) {
 		g->silent = true;
 		return true;
 	}
@@ -352,6 +416,28 @@ static bool is_silent(struct seep_group *g)
 		seep_det_init(&g->history->det, g->history->last.time_ns);
 	}
 	return false;
+}
+
+/*
+ * The alert of a group ends when no member grows or has an alert of its own, and their sum
+ * raises none, for as long as its workers needed to be suspected. A worker that is replaced
+ * by a new one, which leaks as well, does not end it.
+ */
+static void settle(struct seep_group *g, struct seep_verdict *v)
+{
+	u64 now_ns = g->history->last.time_ns;
+
+	if (!seep_alert_is(g->notified.alerted))
+		return;
+	if (seep_alert_is(v->state) || g->tally[SEEP_TALLY_GROWING] ||
+	    g->tally[SEEP_TALLY_ALERTING]) {
+		g->trouble_ns = now_ns;
+		return;
+	}
+	if (now_ns - g->trouble_ns < g->hold * (u64)(NSEC_PER_SEC / SEEP_DS_PER_S))
+		return;
+	v->state = SEEPAGE_STATE_RECOVERED;
+	seep_alert_group(g, g->notified.alerted, v);
 }
 
 /* Feed the detector the sum of a group, and publish what follows. */
@@ -368,10 +454,9 @@ static void feed_history(struct seep_group *g, const struct seep_conf *c)
 	seep_broken(v.dropped);
 	v.subject = SEEPAGE_SUBJECT_GROUP;
 	seep_publish_fed_group(g, &v);
-	if (v.state != prev)
-		seep_alert_group_state(g, prev, &v);
-	else if (g->notified.pending)
-		seep_alert_group_retry(g, &v);
+	if (seep_alert_is(v.state) && v.state > g->notified.alerted)
+		seep_alert_group(g, prev, &v);
+	settle(g, &v);
 }
 
 /**
@@ -445,7 +530,6 @@ void seep_group_pass(u64 now_ns, u64 headroom, const struct seep_conf *c)
 			sum_up(g, &g->history->last, now_ns, headroom);
 			feed_history(g, c);
 		}
-		g->grew = g->sum.growing;
 		memset(&g->sum, 0, sizeof(g->sum));
 		if (!(++n % SEEP_RESCHED_EVERY))
 			cond_resched();

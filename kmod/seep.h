@@ -46,6 +46,14 @@ struct seep_notified {
 	u64 alerted_ns;			/* CLOCK_MONOTONIC of the last alert; 0: never */
 };
 
+/* What a group counts its members as, by bit of seep_rec.tally. */
+enum {
+	SEEP_TALLY_WATCHED,		/* under watch or worse */
+	SEEP_TALLY_GROWING,		/* likewise, and its growth goes on */
+	SEEP_TALLY_ALERTING,		/* suspected or worse */
+	SEEP_TALLIES
+};
+
 /*
  * The record of one mm. Members up to creds are written before the record is published in
  * the table and do not change afterwards, except where noted.
@@ -75,6 +83,7 @@ struct seep_rec {
 
 	/* from here on: table mutex */
 	bool ready;			/* it had its first look: det and group are valid */
+	u8 tally;			/* bits of SEEP_TALLY_*, as counted in group->tally */
 	u16 hot_row;			/* quota row that hot is charged to, or SEEP_QUOTA_ALL */
 	int users;			/* mm_users at the last check of the owner */
 	struct seep_notified notified;	/* alerts of this process */
@@ -92,7 +101,6 @@ struct seep_rec {
 /* Processes of one name and user in one cgroup, taken as one (group.c); table mutex. */
 struct seep_group {
 	struct {			/* over its members, in the running full pass */
-		u32 growing, alerting;	/* members under watch, members with an alert */
 		u32 looked_at;		/* members under watch with a known coldness */
 		u32 cold;		/* sum of the coldness of looked_at, permille */
 		u64 cold_ns;		/* CLOCK_MONOTONIC, newest measurement in cold */
@@ -107,7 +115,9 @@ struct seep_group {
 	u64 born_ns;			/* CLOCK_MONOTONIC of its first process */
 	struct list_head members;	/* seep_rec.kin, oldest first */
 	u32 n;				/* number of members */
-	u32 grew;			/* members under watch in the last full pass */
+	u32 tally[SEEP_TALLIES];	/* members that are SEEP_TALLY_* now */
+	u32 hold;			/* ds of quiet after which its alert ends */
+	u64 trouble_ns;			/* CLOCK_MONOTONIC: a member grew or had an alert */
 	bool silent;			/* while a member has an alert of its own */
 	bool shared;			/* it had two members at a time */
 	u32 known_rise, known_span;	/* climbs that members released: granules, ds */
@@ -131,6 +141,7 @@ struct seep_view {
 	s64 growth;			/* of the floor, bytes per hour */
 	u32 fault_rate;			/* faults a second */
 	u32 members;			/* of a group: figures are sums; else 0 */
+	u32 growing;			/* members of the group that grow now */
 	u8 severity;			/* 1 to 10 */
 	u8 limit;			/* enum seepage_limit that verdict.tte_s leads to */
 	bool has_subject;		/* verdict.subject is valid */
@@ -499,6 +510,9 @@ void seep_group_join(struct seep_rec *rec);
 void seep_group_learn(const struct seep_rec *rec);
 void seep_group_leave(struct seep_rec *rec);
 void seep_group_count(struct seep_rec *rec);
+void seep_group_judged(struct seep_rec *rec, const struct seep_verdict *v);
+void seep_group_uncount(struct seep_rec *rec);
+bool seep_group_speaks(const struct seep_rec *rec);
 void seep_group_add(const struct seep_rec *rec);
 void seep_group_peers(const struct seep_rec *rec, struct seep_sample *s);
 void seep_group_pass(u64 now_ns, u64 headroom, const struct seep_conf *c);
@@ -532,6 +546,8 @@ void seep_view_identify(struct seep_rec *rec);
 void seep_view_fill(struct seep_view *v, struct seep_rec *rec);
 void seep_view_fill_group(struct seep_view *v, const struct seep_group *g,
 			  struct seep_rec *rec);
+void seep_view_fill_cause(struct seep_view *v, const struct seep_group *g,
+			  struct seep_rec *cause, const struct seep_verdict *verdict);
 void seep_view_weigh(struct seep_view *v);	/* any context */
 
 /* alert.c: table mutex, may sleep */
@@ -540,8 +556,8 @@ void seep_alert_exit(void);
 void seep_alert_state(struct seep_rec *rec, u8 prev, const struct seep_verdict *verdict);
 void seep_alert_exited(struct seep_rec *rec);
 void seep_alert_retry(struct seep_rec *rec);
-void seep_alert_group_state(struct seep_group *g, u8 prev, const struct seep_verdict *verdict);
-void seep_alert_group_retry(struct seep_group *g, const struct seep_verdict *verdict);
+void seep_alert_member(struct seep_rec *rec, const struct seep_verdict *verdict);
+void seep_alert_group(struct seep_group *g, u8 prev, const struct seep_verdict *verdict);
 void seep_alert_group_exited(struct seep_group *g, struct seep_rec *last);
 const struct seep_alert *seep_alert_next(u64 seq);	/* first one with >= seq */
 void seep_alert_range(u64 *first, u64 *last);

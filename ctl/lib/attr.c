@@ -96,6 +96,7 @@ const struct attr_desc attr_table[__SEEPAGE_A_MAX] = {
 
 	A(SHMEM_TOTAL_BYTES, "shmem_total_bytes", "shared memory of the system", UINT, BYTES),
 	A(MEMBERS, "members", "MEMBERS", UINT, NONE),
+	A(GROWING, "growing", "GROWING", UINT, NONE),
 
 	A(PMC_WANTED, "pmc_wanted", "pmc events wanted", STRING, NONE),
 	A(PMC_SET, "pmc_set", "pmc list", UINT, NONE),

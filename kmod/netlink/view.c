@@ -141,7 +141,7 @@ static u8 *put_identity(u8 *at, const struct seep_view *v, pid_t pid,
 }
 
 #define SIZE_VERDICT		(NLA_HDRLEN + SEEP_MAX_FACTORS * SIZE_FACTOR + \
-				 5 * SIZE_32 + 2 * SIZE_64)
+				 6 * SIZE_32 + 2 * SIZE_64)
 
 static u8 *put_verdict(u8 *at, const struct seep_view *v)
 {
@@ -150,8 +150,10 @@ static u8 *put_verdict(u8 *at, const struct seep_view *v)
 	at = put_u8(at, SEEPAGE_A_CONFIDENCE, v->verdict.confidence);
 	at = put_u8(at, SEEPAGE_A_SEVERITY, v->severity);
 	at = put_factors(at, &v->verdict);
-	if (v->members)
+	if (v->members) {
 		at = put_u32(at, SEEPAGE_A_MEMBERS, v->members);
+		at = put_u32(at, SEEPAGE_A_GROWING, v->growing);
+	}
 	if (v->has_growth)
 		at = put_u64(at, SEEPAGE_A_GROWTH_BYTES_PER_HOUR, v->growth);
 	if (v->verdict.tte_s != SEEP_UNKNOWN)

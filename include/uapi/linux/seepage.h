@@ -65,7 +65,7 @@
  *             FAULTS_ANON FAULTS_FILE FAULT_RATE AGE_SECONDS
  *             FACTORS{ FACTOR{ .. }.. } [GATES{ GATE{ .. }.. }]
  *             [HISTORY{ LEVEL{ .. }.. }] [COLD_PERMILLE] [COLD_AGE_SECONDS]
- *             [LIMIT] [SUBJECT] [MEMBERS] [PMC_SET] [PMC_VALUES] [PMC_BASELINE]
+ *             [LIMIT] [SUBJECT] [MEMBERS GROWING] [PMC_SET] [PMC_VALUES] [PMC_BASELINE]
  *             Memory figures and fault counts are current, the verdict is that of the last
  *             sample. UID and CGROUP_ID are left out for a process that ended before they
  *             were read. PID is left out of an alert for a process without a pid in the
@@ -239,6 +239,9 @@ enum seepage_attr {
 	SEEPAGE_A_PMC_EVENT,		/* nest of enum seepage_pmc_attr */
 	SEEPAGE_A_PMC_VALUES,		/* binary: struct seepage_pmc_value[], one an event */
 	SEEPAGE_A_PMC_BASELINE,		/* binary: struct seepage_pmc_baseline[], one: figures */
+
+	/* of an alert on a group */
+	SEEPAGE_A_GROWING,		/* u32, processes of the group that grow; see MEMBERS */
 
 	__SEEPAGE_A_MAX,
 	SEEPAGE_A_MAX = __SEEPAGE_A_MAX - 1
