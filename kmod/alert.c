@@ -30,9 +30,11 @@
 static struct {				/* one allocation */
 	struct seep_alert ring[RING_SIZE];
 	struct seep_quota quota[SEEP_QUOTA_ROWS];
+	struct seep_end_slot ends[SEEP_END_SLOTS];
 } *mem;
 static LIST_HEAD(order);		/* the ring, by seq; empty slots first */
 static u64 next_seq = 1;		/* next to be given */
+static u32 identity_bytes;		/* allocated for identities */
 static u64 minute_ns;			/* CLOCK_MONOTONIC, begin of the current minute */
 
 /* Subject of an alert: a process, or a group with one of its processes. */
@@ -65,8 +67,24 @@ static bool within_own_limit(const struct seep_notified *notified, u8 state, u64
 	return state > notified->worst;
 }
 
+static void forget_identity(struct seep_alert *a)
+{
+	if (a->identity && !--a->identity->alerts) {
+		identity_bytes -= sizeof(*a->identity) + a->identity->len;
+		kfree(a->identity);
+	}
+	a->identity = NULL;
+}
+
+static void share_identity(struct seep_alert *a, struct seep_identity *identity)
+{
+	a->identity = identity;
+	identity->alerts++;
+}
+
 static void empty_slot(struct seep_alert *a)
 {
+	forget_identity(a);
 	seep_quota_give(a->row, SEEP_QUOTA_RING);
 	a->row = SEEP_QUOTA_ALL;
 	a->seq = 0;
@@ -90,6 +108,18 @@ static struct seep_alert *take_slot(u16 row)
 	return a;
 }
 
+/* What the newest alert of the same process or group has, if one is in the ring. */
+static void inherit_identity(struct seep_alert *a)
+{
+	const struct seep_alert *before = a;
+
+	list_for_each_entry_continue_reverse(before, &order, order)
+		if (before->seq && before->id == a->id && before->identity) {
+			share_identity(a, before->identity);
+			return;
+		}
+}
+
 /*
  * Put an alert into the ring and publish it. @verdict NULL: that of the last sample.
  * Return: the alert.
@@ -108,7 +138,12 @@ static const struct seep_alert *push(const struct subject *subj, u8 prev, u8 sta
 	else if (verdict)
 		a->view.verdict = *verdict;
 	a->view.verdict.state = state;
+	memset(&a->end, 0, sizeof(a->end));
 	if (state == SEEPAGE_STATE_EXITED) {
+		if (subj->group)
+			a->end = subj->group->end;
+		else
+			seep_end_find(subj->rec, &a->end);
 		/* severity of an exit: that of the alert which ended */
 		a->view.verdict.state = subj->notified->alerted;
 		a->view.own_limit = subj->notified->own_limit;
@@ -116,6 +151,8 @@ static const struct seep_alert *push(const struct subject *subj, u8 prev, u8 sta
 	seep_view_weigh(&a->view);
 	a->view.verdict.state = state;
 	a->seq = next_seq++;
+	a->id = subj->group ? subj->group->id : subj->rec->id;
+	inherit_identity(a);
 	a->time_ns = ktime_get_real_ns();
 	a->prev_state = prev;
 	seep_count(ALERTS);
@@ -301,6 +338,41 @@ void seep_alert_group_exited(struct seep_group *g, struct seep_rec *last)
 }
 
 /**
+ * seep_alert_identify() - keep what a process is with its alerts
+ * @rec: the process, or one of the group that the alerts are about
+ * @attrs: enum seepage_identity_attr, checked
+ * @len: bytes
+ *
+ * Alerts that have an identity keep it. Those of an earlier process of the same pid have
+ * another id and are left alone.
+ *
+ * Context: process, may sleep, seep_table_mutex.
+ * Return: 0, -ENOENT: no alert needs it, or -ENOMEM.
+ */
+int seep_alert_identify(const struct seep_rec *rec, const void *attrs, u32 len)
+{
+	struct seep_identity *identity = NULL;
+	struct seep_alert *a;
+
+	list_for_each_entry(a, &order, order) {
+		if (!a->seq || a->identity ||
+		    (a->id != rec->id && !(rec->group && a->id == rec->group->id)))
+			continue;
+		if (!identity) {
+			identity = kmalloc(sizeof(*identity) + len, SEEP_GFP);
+			if (!identity)
+				return -ENOMEM;
+			identity->alerts = 0;
+			identity->len = len;
+			memcpy(identity->attrs, attrs, len);
+			identity_bytes += sizeof(*identity) + len;
+		}
+		share_identity(a, identity);
+	}
+	return identity ? 0 : -ENOENT;
+}
+
+/**
  * seep_alert_next() - the oldest alert in the ring, from a sequence number on
  * @seq: that number
  *
@@ -354,7 +426,7 @@ void seep_alert_reset(void)
  */
 u64 seep_alert_bytes(void)
 {
-	return sizeof(*mem);
+	return sizeof(*mem) + data_race(identity_bytes);
 }
 
 /**
@@ -373,6 +445,7 @@ int __init seep_alert_init(void)
 	for (i = 0; i < RING_SIZE; i++)
 		list_add(&mem->ring[i].order, &order);
 	seep_quota_init(mem->quota);
+	seep_end_init(mem->ends);
 	return 0;
 }
 
@@ -383,5 +456,9 @@ int __init seep_alert_init(void)
  */
 void seep_alert_exit(void)
 {
+	struct seep_alert *a;
+
+	list_for_each_entry(a, &order, order)
+		forget_identity(a);
 	kvfree(mem);
 }

@@ -24,6 +24,7 @@
 #include <linux/hash.h>
 #include <linux/jhash.h>
 #include <linux/kernel.h>
+#include <linux/ktime.h>
 #include <linux/mm.h>
 #include <linux/pid.h>
 #include <linux/slab.h>
@@ -35,6 +36,7 @@
 #define MAX_HISTORIES	256
 #define MAX_EMPTY	128
 
+#define OOM_SPREADS_NS	(30ULL * NSEC_PER_SEC)	/* after the kill of a member others end */
 #define GROUP_ID	BIT_ULL(63)
 
 static struct hlist_head bucket[1 << HASH_BITS];
@@ -203,6 +205,24 @@ void seep_group_learn(const struct seep_rec *rec)
 	g->known_span = max(g->known_span, d->known_span);
 }
 
+/*
+ * The end of a group under an alert is that of its last member. The OOM killer takes one
+ * member, and the service may end the others because of that.
+ */
+static void note_end(struct seep_group *g, const struct seep_rec *rec)
+{
+	u64 now_ns = ktime_get_ns();
+	struct seep_end end;
+
+	if (!seep_alert_is(g->notified.alerted))
+		return;
+	seep_end_find(rec, &end);
+	if (g->end.how & SEEPAGE_END_OOM && now_ns - g->end_ns < OOM_SPREADS_NS)
+		return;
+	g->end = end;
+	g->end_ns = now_ns;
+}
+
 /**
  * seep_group_leave() - take a process that has ended out of its group
  * @rec: its record, buried, after seep_group_learn()
@@ -218,6 +238,9 @@ void seep_group_leave(struct seep_rec *rec)
 
 	seep_quota_give(rec->hot_row, SEEP_QUOTA_SUSPECTS);
 	rec->hot_row = SEEP_QUOTA_ALL;
+	if (g)
+		note_end(g, rec);
+	seep_end_drop(rec);
 	if (!g)
 		return;
 	seep_group_uncount(rec);

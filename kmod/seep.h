@@ -46,6 +46,12 @@ struct seep_notified {
 	u64 alerted_ns;			/* CLOCK_MONOTONIC of the last alert; 0: never */
 };
 
+/* How a process ended; how is 0 where that is not known. */
+struct seep_end {
+	u32 how;			/* SEEPAGE_END_* */
+	u64 cgroup;			/* id of the cgroup that ran out of memory; 0: none */
+};
+
 /* What a group counts its members as, by bit of seep_rec.tally. */
 enum {
 	SEEP_TALLY_WATCHED,		/* under watch or worse */
@@ -84,6 +90,7 @@ struct seep_rec {
 	/* from here on: table mutex */
 	bool ready;			/* it had its first look: det and group are valid */
 	u8 tally;			/* bits of SEEP_TALLY_*, as counted in group->tally */
+	u16 end;			/* its slot of end.c, plus 1; 0: none */
 	u16 hot_row;			/* quota row that hot is charged to, or SEEP_QUOTA_ALL */
 	int users;			/* mm_users at the last check of the owner */
 	struct seep_notified notified;	/* alerts of this process */
@@ -118,6 +125,8 @@ struct seep_group {
 	u32 tally[SEEP_TALLIES];	/* members that are SEEP_TALLY_* now */
 	u32 hold;			/* ds of quiet after which its alert ends */
 	u64 trouble_ns;			/* CLOCK_MONOTONIC: a member grew or had an alert */
+	struct seep_end end;		/* of the last member that ended under an alert */
+	u64 end_ns;			/* CLOCK_MONOTONIC when that was */
 	bool silent;			/* while a member has an alert of its own */
 	bool shared;			/* it had two members at a time */
 	u32 known_rise, known_span;	/* climbs that members released: granules, ds */
@@ -159,6 +168,13 @@ struct seep_alert {
 	u64 seq;			/* 1 is the first after load; 0: an empty slot */
 	u64 time_ns;			/* CLOCK_REALTIME */
 	u8 prev_state;			/* enum seepage_state */
+	u64 id;				/* of its record or group */
+	struct seep_identity {		/* from user space, attributes as they came; or NULL */
+		u32 alerts;		/* that share it */
+		u32 len;
+		u8 attrs[];
+	} *identity;
+	struct seep_end end;		/* of an alert about an exit */
 	struct seep_view view;
 };
 
@@ -496,6 +512,21 @@ bool seep_sample_pass(bool full, const struct seep_conf *c);
 void seep_sample_reset(struct seep_rec *only);	/* restart histories */
 void seep_sample_welcome(void);	/* first look at all new records */
 
+/* end.c: the first two in probes, with preemption off; else process context, table mutex */
+#define SEEP_END_SLOTS	256U
+struct seep_end_slot {
+	struct pid *pid;		/* of a record, compared only; NULL: a free slot */
+	u64 cgroup;			/* that ran out of memory, set before the victim exits */
+	u32 how;			/* as in struct seep_end; set once, by a probe */
+};
+
+void seep_end_note(struct task_struct *p, bool exec);
+void seep_end_victim(struct task_struct *p);
+void seep_end_want(struct seep_rec *rec);
+void seep_end_drop(struct seep_rec *rec);
+void seep_end_find(const struct seep_rec *rec, struct seep_end *e);
+void seep_end_init(struct seep_end_slot *mem);
+
 /* suspect.c: process context, table mutex, may sleep */
 void seep_suspect_judged(struct seep_rec *rec, u8 prev, const struct seep_verdict *v, bool full);
 void seep_suspect_forget(struct seep_rec *rec);
@@ -561,6 +592,7 @@ void seep_alert_group(struct seep_group *g, u8 prev, const struct seep_verdict *
 void seep_alert_group_exited(struct seep_group *g, struct seep_rec *last);
 const struct seep_alert *seep_alert_next(u64 seq);	/* first one with >= seq */
 void seep_alert_range(u64 *first, u64 *last);
+int seep_alert_identify(const struct seep_rec *rec, const void *attrs, u32 len);
 void seep_alert_reset(void);
 u64 seep_alert_bytes(void);
 

@@ -30,6 +30,7 @@ static void enter(struct seep_rec *rec)
 	}
 	rec->hot_row = row;
 	list_add_tail(&rec->hot, &seep_suspects);
+	seep_end_want(rec);
 }
 
 static void leave(struct seep_rec *rec)
@@ -37,6 +38,7 @@ static void leave(struct seep_rec *rec)
 	seep_quota_give(rec->hot_row, SEEP_QUOTA_SUSPECTS);
 	rec->hot_row = SEEP_QUOTA_ALL;
 	list_del_init(&rec->hot);
+	seep_end_drop(rec);
 }
 
 /**

@@ -273,6 +273,10 @@ int seep_dump_proc_start(struct netlink_callback *cb)
 
 	if (!d)
 		return -ENOMEM;
+	if (seep_genl_dump_attrs(cb) && seep_genl_dump_attrs(cb)[SEEPAGE_A_GROUP]) {
+		kfree(d);
+		return -EINVAL;
+	}
 	read_filters(d, cb);
 	d->all = seep_netlink_may_read(cb->skb);
 	if (d->all) {

@@ -25,9 +25,9 @@
 #include "seep.h"
 
 /* netlink/takes.c */
-extern const struct nla_policy seep_dump_proc_takes[SEEPAGE_A_FILTER_AFTER_PID + 1];
+extern const struct nla_policy seep_dump_proc_takes[SEEPAGE_A_GROUP + 1];
 extern const struct nla_policy seep_dump_alerts_takes[SEEPAGE_A_SINCE_SEQ + 1];
-extern const struct nla_policy seep_request_takes[SEEPAGE_A_CGROUP_USED_BYTES + 1];
+extern const struct nla_policy seep_request_takes[SEEPAGE_A_IDENTITY + 1];
 int seep_netlink_takes(struct genl_info *info);
 int seep_refuse(struct netlink_ext_ack *extack, const struct nlattr *attr, int rc,
 		const char *text);

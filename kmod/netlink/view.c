@@ -248,5 +248,10 @@ int seep_put_alert(struct sk_buff *skb, const struct seep_alert *a, pid_t pid,
 	    seep_put_u64(skb, SEEPAGE_A_INSTANCE, seep_instance) ||
 	    nla_put_u8(skb, SEEPAGE_A_PREV_STATE, a->prev_state))
 		return -EMSGSIZE;
+	if ((a->end.how && seep_put_u32(skb, SEEPAGE_A_END, a->end.how)) ||
+	    (a->end.cgroup && seep_put_u64(skb, SEEPAGE_A_END_CGROUP_ID, a->end.cgroup)) ||
+	    (a->identity && nla_put(skb, SEEPAGE_A_IDENTITY | NLA_F_NESTED, a->identity->len,
+				    a->identity->attrs)))
+		return -EMSGSIZE;
 	return seep_put_view(skb, &a->view, pid, ns, true);
 }
