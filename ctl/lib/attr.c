@@ -91,12 +91,17 @@ const struct attr_desc attr_table[__SEEPAGE_A_MAX] = {
 	A(COLD_AGE_SECONDS, "cold_age_seconds", "COLD-AGE", UINT, SECONDS),
 	A(LIMIT, "limit", "LIMIT", LIMIT, NONE),
 	A(SUBJECT, "subject", "SUBJECT", SUBJECT, NONE),
+	A(GROUP, "group", "", REQUEST, NONE),
+	A(IDENTITY, "identity", "", NONE, NONE),
 	A(LIMIT_BYTES, "limit_bytes", "", REQUEST, NONE),
 	A(CGROUP_USED_BYTES, "cgroup_used_bytes", "", REQUEST, NONE),
 
 	A(SHMEM_TOTAL_BYTES, "shmem_total_bytes", "shared memory of the system", UINT, BYTES),
 	A(MEMBERS, "members", "MEMBERS", UINT, NONE),
 	A(GROWING, "growing", "GROWING", UINT, NONE),
+	A(PIDS, "pids", "PIDS", NONE, NONE),
+	A(END, "end", "END", NONE, NONE),
+	A(END_CGROUP_ID, "oom_cgroup_id", "oom cgroup", UINT, NONE),
 
 	A(PMC_WANTED, "pmc_wanted", "pmc events wanted", STRING, NONE),
 	A(PMC_SET, "pmc_set", "pmc list", UINT, NONE),

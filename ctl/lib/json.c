@@ -148,12 +148,28 @@ static void add_process(struct json_object *o, const struct message *msg, const 
 			       known ? pmc_baseline_json(&usual) : NULL);
 }
 
+/* The pids of a group, null where they were not asked for. */
+static void add_pids(struct json_object *o, const struct message *msg)
+{
+	const struct nlattr *a = msg->a[SEEPAGE_A_PIDS];
+	struct json_object *list = a ? json_object_new_array() : NULL;
+	int n = a ? nla_len(a) / (int)sizeof(u32) : 0, i;
+	u32 pid;
+
+	for (i = 0; i < n; i++) {
+		memcpy(&pid, (const char *)nla_data(a) + i * (int)sizeof(pid), sizeof(pid));
+		json_object_array_add(list, json_object_new_int64(pid));
+	}
+	json_object_object_add(o, attr_table[SEEPAGE_A_PIDS].key, list);
+}
+
 struct json_object *json_process(const struct message *msg, const struct place *p)
 {
 	struct json_object *o = json_object_new_object();
 
 	add_process(o, msg, p);
 	add_history(o, msg);
+	add_pids(o, msg);
 	return o;
 }
 
@@ -167,5 +183,9 @@ struct json_object *json_alert(const struct message *msg, const struct place *p)
 	add(o, msg, SEEPAGE_A_PREV_STATE);
 	add(o, msg, SEEPAGE_A_SEVERITY);
 	add_process(o, msg, p);
+	json_object_object_add(o, "cmdline", text_or_null(p->cmdline));
+	add_int(o, "ppid", p->ppid, p->ppid);
+	json_object_object_add(o, "parent", text_or_null(p->parent));
+	json_object_object_add(o, attr_table[SEEPAGE_A_END].key, end_json(msg));
 	return o;
 }

@@ -185,7 +185,8 @@ int procfs_open(u32 pid, s64 least_age_ms)
 
 /*
  * Fills @p, without uid, for the process of @msg. Members stay NULL if they are
- * unknown. @multicast: the pid of @msg is one of the initial pid namespace.
+ * unknown. An alert may carry them. @multicast: the pid of @msg is one of the initial pid
+ * namespace.
  */
 void place_find(const struct message *msg, bool multicast, struct place *p)
 {
@@ -194,6 +195,8 @@ void place_find(const struct message *msg, bool multicast, struct place *p)
 	int dir;
 
 	memset(p, 0, sizeof(*p));
+	if (identity_of(msg, p))
+		return;
 	if (!msg_u64(msg, SEEPAGE_A_PID, &pid) || !pid || state == SEEPAGE_STATE_EXITED ||
 	    (multicast && !initial_pids()))
 		return;
@@ -204,6 +207,8 @@ void place_find(const struct message *msg, bool multicast, struct place *p)
 	if (age_ms(dir) + CLOCK_SLACK_MS >= least_age(msg)) {
 		p->cgroup = cgroup_path(dir);
 		p->exe = exe_path(dir);
+		if (msg->a[SEEPAGE_A_SEQ])
+			identity_read(dir, p);
 	}
 	close(dir);
 }
@@ -212,5 +217,7 @@ void place_free(struct place *p)
 {
 	free(p->cgroup);
 	free(p->exe);
+	free(p->cmdline);
+	free(p->parent);
 	memset(p, 0, sizeof(*p));
 }

@@ -33,6 +33,9 @@ void sentence_alert(const struct message *msg, char *buf, size_t size)
 		sentence_append(buf, size, ", %s left", fmt_seconds(text, sizeof(text), v));
 	if (msg_u64(msg, SEEPAGE_A_CONFIDENCE, &v))
 		sentence_append(buf, size, ", confidence %llu", v);
+	end_text(msg, text, sizeof(text));
+	if (*text)
+		sentence_append(buf, size, "; %s", text);
 }
 
 static const char *brief_subject(unsigned int subject)

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What a process is: read from /proc while it lives, kept by the module with its alerts, and
+ * read from an alert when it has exited. And how it ended.
+ */
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <netlink/genl/genl.h>
+#include "ctl.h"
+
+#define STRING_MAX	255	/* bytes of a string that the module keeps */
+#define KERNFS_ID	0xfe	/* type of a file handle: the id of a cgroup */
+
+/* Reads the command line as one string, its words separated by blanks. */
+static char *cmdline_of(int dir)
+{
+	char buf[STRING_MAX + 1];
+	int fd = openat(dir, "cmdline", O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? -1 : read(fd, buf, STRING_MAX), i;
+
+	if (fd >= 0)
+		close(fd);
+	while (n > 0 && !buf[n - 1])
+		n--;
+	if (n <= 0)
+		return NULL;
+	for (i = 0; i < n; i++)
+		if (!buf[i])
+			buf[i] = ' ';
+	buf[n] = '\0';
+	return must(strdup(buf));
+}
+
+/* Adds command line and parent of the process whose /proc/PID is @dir. */
+void identity_read(int dir, struct place *p)
+{
+	char *status = procfs_read(dir, "status"), *line = status ? strstr(status, "\nPPid:") : NULL;
+	char path[32];
+
+	p->cmdline = cmdline_of(dir);
+	p->ppid = line ? (u32)strtoul(line + 6, NULL, 10) : 0;
+	free(status);
+	if (!p->ppid)
+		return;
+	snprintf(path, sizeof(path), "/proc/%u/comm", p->ppid);
+	p->parent = procfs_read(AT_FDCWD, path);
+	if (p->parent)
+		p->parent[strcspn(p->parent, "\n")] = '\0';
+}
+
+static char *string_of(const struct nlattr *a)
+{
+	return a ? must(strndup(nla_data(a), (size_t)nla_len(a))) : NULL;
+}
+
+/* Fills @p with the identity that an alert carries. Returns false if it has none. */
+bool identity_of(const struct message *msg, struct place *p)
+{
+	struct nlattr *a[__SEEPAGE_IDENTITY_A_MAX], *nest = msg->a[SEEPAGE_A_IDENTITY];
+	u64 ppid = 0;
+
+	if (!nest || nla_parse_nested(a, SEEPAGE_IDENTITY_A_MAX, nest, NULL) < 0)
+		return false;
+	p->exe = string_of(a[SEEPAGE_IDENTITY_A_EXE]);
+	p->cmdline = string_of(a[SEEPAGE_IDENTITY_A_CMDLINE]);
+	p->cgroup = string_of(a[SEEPAGE_IDENTITY_A_CGROUP]);
+	p->parent = string_of(a[SEEPAGE_IDENTITY_A_PARENT]);
+	attr_u64(a[SEEPAGE_IDENTITY_A_PPID], &ppid);
+	p->ppid = (u32)ppid;
+	return true;
+}
+
+static void put_string(struct nl_msg *msg, int attr, const char *s)
+{
+	char text[STRING_MAX + 1];
+
+	if (!s)
+		return;
+	snprintf(text, sizeof(text), "%s", s);
+	nla_put_string(msg, attr, text);
+}
+
+/*
+ * Hands the module what the process of the alert @msg is, as far as /proc has shown it. An
+ * alert that has an identity, or whose process is gone, needs none. A failure does no harm.
+ */
+void identity_send(struct knl *k, const struct message *msg, const struct place *p)
+{
+	struct nlattr *nest;
+	struct nl_msg *m;
+
+	if (msg->a[SEEPAGE_A_IDENTITY] || (!p->exe && !p->cmdline && !p->cgroup))
+		return;
+	m = knl_msg(k, SEEPAGE_CMD_SET_FACTS, 0);
+	nla_put_u32(m, SEEPAGE_A_PID, (u32)msg_get(msg, SEEPAGE_A_PID, 0));
+	nest = must(nla_nest_start(m, NLA_F_NESTED | SEEPAGE_A_IDENTITY));
+	put_string(m, SEEPAGE_IDENTITY_A_EXE, p->exe);
+	put_string(m, SEEPAGE_IDENTITY_A_CMDLINE, p->cmdline);
+	put_string(m, SEEPAGE_IDENTITY_A_CGROUP, p->cgroup);
+	put_string(m, SEEPAGE_IDENTITY_A_PARENT, p->parent);
+	if (p->ppid)
+		nla_put_u32(m, SEEPAGE_IDENTITY_A_PPID, p->ppid);
+	nla_nest_end(m, nest);
+	knl_call(k, m, NULL, NULL);
+}
+
+/* ---- how it ended ---- */
+
+/*
+ * Returns the path of a cgroup below the mount point @mount, or NULL: it is removed, or
+ * this user may not ask. The caller frees it.
+ */
+static char *path_below(const char *mount, u64 id)
+{
+	struct {
+		struct file_handle h;
+		u64 id;
+	} handle = { .h = { .handle_bytes = sizeof(id), .handle_type = KERNFS_ID } };
+	char link[32], path[4096];
+	ssize_t n = -1;
+	int dir = open(mount, O_RDONLY | O_DIRECTORY | O_CLOEXEC), fd;
+
+	if (dir < 0)
+		return NULL;
+	memcpy(handle.h.f_handle, &id, sizeof(id));
+	fd = open_by_handle_at(dir, &handle.h, O_PATH | O_CLOEXEC);
+	close(dir);
+	if (fd < 0)
+		return NULL;
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	n = readlink(link, path, sizeof(path) - 1);
+	close(fd);
+	if (n < 0 || strncmp(path, mount, strlen(mount)))
+		return NULL;
+	path[n] = '\0';
+	return must(strdup(path[strlen(mount)] ? path + strlen(mount) : "/"));
+}
+
+/* Finds the path of a cgroup with memory limits. The caller frees it; NULL: not found. */
+static char *cgroup_of(u64 id)
+{
+	char *text = procfs_read(AT_FDCWD, "/proc/self/mountinfo"), *save = NULL, *line;
+	char *found = NULL;
+
+	for (line = text ? strtok_r(text, "\n", &save) : NULL; line && !found;
+	     line = strtok_r(NULL, "\n", &save)) {
+		char mount[4096], type[32], super[1024];
+		const char *dash = strstr(line, " - ");
+
+		if (dash && sscanf(line, "%*u %*u %*s %*s %4095s", mount) == 1 &&
+		    sscanf(dash, " - %31s %*s %1023s", type, super) == 2 &&
+		    (!strcmp(type, "cgroup2") || (!strcmp(type, "cgroup") && strstr(super, "memory"))))
+			found = path_below(mount, id);
+	}
+	free(text);
+	return found;
+}
+
+/* Returns the JSON object of the end of a process, or NULL: it is not known. */
+struct json_object *end_json(const struct message *msg)
+{
+	u64 how = msg_get(msg, SEEPAGE_A_END, 0), id;
+	int status = (int)(how & SEEPAGE_END_STATUS);
+	bool known = how & SEEPAGE_END_EXIT, killed = known && WIFSIGNALED(status);
+	struct json_object *o;
+	char *path = NULL;
+
+	if (!how)
+		return NULL;
+	o = json_object_new_object();
+	json_object_object_add(o, "kind", json_object_new_string(how & SEEPAGE_END_EXEC ? "exec" :
+							killed ? "signal" : "exit"));
+	json_object_object_add(o, "code", known && !killed ?
+			       json_object_new_int(WEXITSTATUS(status)) : NULL);
+	json_object_object_add(o, "signal", killed ? json_object_new_int(WTERMSIG(status)) : NULL);
+	json_object_object_add(o, "oom", json_object_new_boolean(how & SEEPAGE_END_OOM ? 1 : 0));
+	if (msg_u64(msg, SEEPAGE_A_END_CGROUP_ID, &id))
+		path = cgroup_of(id);
+	json_object_object_add(o, "oom_cgroup", path ? json_text(path, strlen(path)) : NULL);
+	json_object_object_add(o, "oom_cgroup_id",
+			       attr_json(SEEPAGE_A_END_CGROUP_ID, msg->a[SEEPAGE_A_END_CGROUP_ID]));
+	free(path);
+	return o;
+}
+
+/* Writes how the process of an alert ended; nothing if that is not known. */
+void end_text(const struct message *msg, char *buf, size_t size)
+{
+	u64 how = msg_get(msg, SEEPAGE_A_END, 0), id;
+	int status = (int)(how & SEEPAGE_END_STATUS);
+	char *path, safe[4 * TEXT_MAX];
+
+	*buf = '\0';
+	if (how & SEEPAGE_END_EXEC) {
+		snprintf(buf, size, "it executed another program");
+	} else if (how & SEEPAGE_END_OOM) {
+		snprintf(buf, size, "the OOM killer ended it");
+		if (!msg_u64(msg, SEEPAGE_A_END_CGROUP_ID, &id))
+			return;
+		path = cgroup_of(id);
+		if (path)
+			sentence_append(buf, size, ", for its cgroup %s",
+					fmt_safe(safe, sizeof(safe), path, strlen(path)));
+		else
+			sentence_append(buf, size, ", for its cgroup (id %llu, removed)", id);
+		free(path);
+	} else if (how & SEEPAGE_END_EXIT && WIFSIGNALED(status)) {
+		snprintf(buf, size, "signal %d (%s) ended it", WTERMSIG(status),
+			 strsignal(WTERMSIG(status)));
+	} else if (how & SEEPAGE_END_EXIT) {
+		snprintf(buf, size, "it exited with code %d", WEXITSTATUS(status));
+	}
+}
