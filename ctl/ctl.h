@@ -286,6 +286,7 @@ char *procfs_read(int dir, const char *name);
 int procfs_open(u32 pid, s64 least_age_ms);
 
 /* identity.c: what the process of an alert is, and how it ended */
+#define IDENTITY_MAX	255	/* bytes of a string that the module keeps */
 void identity_read(int dir, struct place *p);
 bool identity_of(const struct message *msg, struct place *p);
 struct json_object *end_json(const struct message *msg);

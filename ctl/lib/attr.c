@@ -92,7 +92,7 @@ const struct attr_desc attr_table[__SEEPAGE_A_MAX] = {
 	A(LIMIT, "limit", "LIMIT", LIMIT, NONE),
 	A(SUBJECT, "subject", "SUBJECT", SUBJECT, NONE),
 	A(GROUP, "group", "", REQUEST, NONE),
-	A(IDENTITY, "identity", "", NONE, NONE),
+	A(IDENTITY, "identity", "identity", NONE, NONE),
 	A(LIMIT_BYTES, "limit_bytes", "", REQUEST, NONE),
 	A(CGROUP_USED_BYTES, "cgroup_used_bytes", "", REQUEST, NONE),
 

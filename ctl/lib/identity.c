@@ -12,15 +12,14 @@
 #include <netlink/genl/genl.h>
 #include "ctl.h"
 
-#define STRING_MAX	255	/* bytes of a string that the module keeps */
 #define KERNFS_ID	0xfe	/* type of a file handle: the id of a cgroup */
 
 /* Reads the command line as one string, its words separated by blanks. */
 static char *cmdline_of(int dir)
 {
-	char buf[STRING_MAX + 1];
+	char buf[IDENTITY_MAX + 1];
 	int fd = openat(dir, "cmdline", O_RDONLY | O_CLOEXEC);
-	ssize_t n = fd < 0 ? -1 : read(fd, buf, STRING_MAX), i;
+	ssize_t n = fd < 0 ? -1 : read(fd, buf, IDENTITY_MAX), i;
 
 	if (fd >= 0)
 		close(fd);
@@ -72,40 +71,6 @@ bool identity_of(const struct message *msg, struct place *p)
 	attr_u64(a[SEEPAGE_IDENTITY_A_PPID], &ppid);
 	p->ppid = (u32)ppid;
 	return true;
-}
-
-static void put_string(struct nl_msg *msg, int attr, const char *s)
-{
-	char text[STRING_MAX + 1];
-
-	if (!s)
-		return;
-	snprintf(text, sizeof(text), "%s", s);
-	nla_put_string(msg, attr, text);
-}
-
-/*
- * Hands the module what the process of the alert @msg is, as far as /proc has shown it. An
- * alert that has an identity, or whose process is gone, needs none. A failure does no harm.
- */
-void identity_send(struct knl *k, const struct message *msg, const struct place *p)
-{
-	struct nlattr *nest;
-	struct nl_msg *m;
-
-	if (msg->a[SEEPAGE_A_IDENTITY] || (!p->exe && !p->cmdline && !p->cgroup))
-		return;
-	m = knl_msg(k, SEEPAGE_CMD_SET_FACTS, 0);
-	nla_put_u32(m, SEEPAGE_A_PID, (u32)msg_get(msg, SEEPAGE_A_PID, 0));
-	nest = must(nla_nest_start(m, NLA_F_NESTED | SEEPAGE_A_IDENTITY));
-	put_string(m, SEEPAGE_IDENTITY_A_EXE, p->exe);
-	put_string(m, SEEPAGE_IDENTITY_A_CMDLINE, p->cmdline);
-	put_string(m, SEEPAGE_IDENTITY_A_CGROUP, p->cgroup);
-	put_string(m, SEEPAGE_IDENTITY_A_PARENT, p->parent);
-	if (p->ppid)
-		nla_put_u32(m, SEEPAGE_IDENTITY_A_PPID, p->ppid);
-	nla_nest_end(m, nest);
-	knl_call(k, m, NULL, NULL);
 }
 
 /* ---- how it ended ---- */

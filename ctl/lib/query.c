@@ -185,6 +185,40 @@ int query_alerts(struct knl *k, u64 since, struct msgs *m)
 	return query_dump(k, alerts_msg, &since, m);
 }
 
+static void put_string(struct nl_msg *msg, int attr, const char *s)
+{
+	char text[IDENTITY_MAX + 1];
+
+	if (!s)
+		return;
+	snprintf(text, sizeof(text), "%s", s);
+	nla_put_string(msg, attr, text);
+}
+
+/*
+ * Hands the module what the process of the alert @msg is, as far as /proc has shown it. An
+ * alert that has an identity, or whose process is gone, needs none. A failure does no harm.
+ */
+void identity_send(struct knl *k, const struct message *msg, const struct place *p)
+{
+	struct nlattr *nest;
+	struct nl_msg *m;
+
+	if (msg->a[SEEPAGE_A_IDENTITY] || (!p->exe && !p->cmdline && !p->cgroup))
+		return;
+	m = knl_msg(k, SEEPAGE_CMD_SET_FACTS, 0);
+	nla_put_u32(m, SEEPAGE_A_PID, (u32)msg_get(msg, SEEPAGE_A_PID, 0));
+	nest = must(nla_nest_start(m, NLA_F_NESTED | SEEPAGE_A_IDENTITY));
+	put_string(m, SEEPAGE_IDENTITY_A_EXE, p->exe);
+	put_string(m, SEEPAGE_IDENTITY_A_CMDLINE, p->cmdline);
+	put_string(m, SEEPAGE_IDENTITY_A_CGROUP, p->cgroup);
+	put_string(m, SEEPAGE_IDENTITY_A_PARENT, p->parent);
+	if (p->ppid)
+		nla_put_u32(m, SEEPAGE_IDENTITY_A_PPID, p->ppid);
+	nla_nest_end(m, nest);
+	knl_call(k, m, NULL, NULL);
+}
+
 /* Parses "#N", the number of an alert. Returns false if @word is no such number. */
 bool parse_alert(const char *word, u64 *seq)
 {
