@@ -334,6 +334,7 @@ void sentence_gate(const struct gate *g, char *buf, size_t size);
 void sentence_would_open(const struct gate *g, char *buf, size_t size);
 /* sentence_verdict.c: English sentences for the verdict as a whole */
 void sentence_alert(const struct message *msg, char *buf, size_t size);
+void sentence_lives(const struct message *msg, char *buf, size_t size);
 void sentence_factors(const struct message *msg, char *buf, size_t size);
 void sentence_verdict(const struct message *msg, char *buf, size_t size);
 void sentence_change(const struct message *msg, char *buf, size_t size);

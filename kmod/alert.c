@@ -8,6 +8,7 @@
  * subject in their place (group.c), and an alert that one of them had passes to it. Two limits apply: one alert per process in
  * alert_interval_s, unless it gets worse, and alerts_per_minute for all. An alert that a
  * limit holds back is counted, and sent when the limit allows, if it is still true then.
+ * A service that had an alert in an earlier life is sent one alert a life, which says so.
  * An exit is sent whatever the limits and counts for none, as there is one for each alert
  * at most.
  *
@@ -44,6 +45,20 @@ struct subject {
 	struct seep_rec *cause;		/* member that the verdict is on; NULL: on the group */
 	struct seep_notified *notified;	/* of the group or the process */
 };
+
+/*
+ * Has the service had an alert in a life before this one? A life that is twice as long as
+ * those before is another matter.
+ */
+static bool repeats(const struct subject *subj)
+{
+	const struct seep_group *g = subj->group ?: subj->rec->group;
+	u64 born_ns = subj->group ? g->born_ns : subj->rec->born_ns;
+
+	return g && g->lives.n &&
+	       (ktime_get_ns() - born_ns) / 2 <=
+	       seep_div(g->lives.sum_s * NSEC_PER_SEC, g->lives.n);
+}
 
 /* Take one of the alerts of the minute. */
 static bool within_minute_limit(u16 row, u64 now)
@@ -128,6 +143,7 @@ static const struct seep_alert *push(const struct subject *subj, u8 prev, u8 sta
 				     const struct seep_verdict *verdict)
 {
 	struct seep_alert *a = take_slot(seep_rec_row(subj->rec));
+	struct seep_group *g = subj->group ?: subj->rec->group;
 
 	if (subj->group)
 		seep_view_fill_group(&a->view, subj->group, subj->rec);
@@ -139,6 +155,11 @@ static const struct seep_alert *push(const struct subject *subj, u8 prev, u8 sta
 		a->view.verdict = *verdict;
 	a->view.verdict.state = state;
 	memset(&a->end, 0, sizeof(a->end));
+	memset(&a->lives, 0, sizeof(a->lives));
+	if (g && g->lives.n) {
+		a->lives = g->lives;
+		a->end = g->end;
+	}
 	if (state == SEEPAGE_STATE_EXITED) {
 		if (subj->group)
 			a->end = subj->group->end;
@@ -155,6 +176,8 @@ static const struct seep_alert *push(const struct subject *subj, u8 prev, u8 sta
 	inherit_identity(a);
 	a->time_ns = ktime_get_real_ns();
 	a->prev_state = prev;
+	if (g && !g->lives.first_alert_ns)
+		g->lives.first_alert_ns = a->time_ns;
 	seep_count(ALERTS);
 	trace_seepage_alert(subj->rec, a->seq, prev, state);
 	seep_publish_alert(a);
@@ -168,6 +191,8 @@ static void notify(const struct subject *subj, u8 prev, u8 state,
 	struct seep_notified *notified = subj->notified;
 	u64 now = ktime_get_ns();
 
+	if (seep_alert_is(notified->alerted) && seep_alert_is(state) && repeats(subj))
+		return;		/* one alert a life */
 	if (!within_own_limit(notified, state, now) ||
 	    !within_minute_limit(seep_rec_row(subj->rec), now)) {
 		if (!notified->pending) {
@@ -270,7 +295,7 @@ void seep_alert_exited(struct seep_rec *rec)
 {
 	struct subject subj = process(rec);
 
-	if (seep_alert_is(rec->notified.alerted))
+	if (seep_alert_is(rec->notified.alerted) && !repeats(&subj))
 		push(&subj, rec->det.state, SEEPAGE_STATE_EXITED, NULL);
 }
 
@@ -333,7 +358,7 @@ void seep_alert_group_exited(struct seep_group *g, struct seep_rec *last)
 {
 	struct subject subj = { .rec = last, .group = g, .notified = &g->notified };
 
-	if (g->history && seep_alert_is(g->notified.alerted))
+	if (g->history && seep_alert_is(g->notified.alerted) && !repeats(&subj))
 		push(&subj, g->history->det.state, SEEPAGE_STATE_EXITED, NULL);
 }
 

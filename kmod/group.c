@@ -12,6 +12,9 @@
  * A group in which two or more members grow is one subject: an alert that one of them would
  * raise is raised by the group, with the figures of the group. See seep_group_speaks().
  *
+ * A group that had an alert outlives its last member: a service that is restarted and leaks
+ * again is the same subject, and its alerts say so.
+ *
  * A group also learns how high the climbs of its members were that ended without an alert:
  * the next member may climb as high. That outlives the last member.
  *
@@ -176,6 +179,7 @@ void seep_group_count(struct seep_rec *rec)
 	held = seep_granules(rec->last.anon + rec->last.swap + rec->last.pgtables);
 	g->held += held;
 	g->held -= rec->counted;
+	g->top = max_t(u64, g->top, g->held);
 	rec->counted = held;
 }
 
@@ -209,18 +213,31 @@ void seep_group_learn(const struct seep_rec *rec)
  * The end of a group under an alert is that of its last member. The OOM killer takes one
  * member, and the service may end the others because of that.
  */
-static void note_end(struct seep_group *g, const struct seep_rec *rec)
+static void note_end(struct seep_group *g, const struct seep_rec *rec, u64 now_ns)
 {
-	u64 now_ns = ktime_get_ns();
 	struct seep_end end;
 
-	if (!seep_alert_is(g->notified.alerted))
+	if (!seep_alert_is(g->notified.alerted) && !rec->notified.worst)
 		return;
 	seep_end_find(rec, &end);
 	if (g->end.how & SEEPAGE_END_OOM && now_ns - g->end_ns < OOM_SPREADS_NS)
 		return;
 	g->end = end;
 	g->end_ns = now_ns;
+}
+
+/* A life that had an alert has ended: since @born_ns, with @top granules at most. */
+static void end_life(struct seep_group *g, u64 born_ns, u32 top, u64 now_ns)
+{
+	struct seep_lives *l = &g->lives;
+
+	if (!l->n++) {
+		l->first_end_ns = now_ns;
+		l->first_top = top;
+	}
+	l->last_end_ns = now_ns;
+	l->last_top = top;
+	l->sum_s += seep_div(now_ns - min(born_ns, now_ns), NSEC_PER_SEC);
 }
 
 /**
@@ -235,14 +252,17 @@ static void note_end(struct seep_group *g, const struct seep_rec *rec)
 void seep_group_leave(struct seep_rec *rec)
 {
 	struct seep_group *g = rec->group;
+	u64 now_ns = ktime_get_ns();
 
 	seep_quota_give(rec->hot_row, SEEP_QUOTA_SUSPECTS);
 	rec->hot_row = SEEP_QUOTA_ALL;
 	if (g)
-		note_end(g, rec);
+		note_end(g, rec, now_ns);
 	seep_end_drop(rec);
 	if (!g)
 		return;
+	if (rec->notified.worst)
+		end_life(g, rec->born_ns, rec->det.held_top, now_ns);
 	seep_group_uncount(rec);
 	rec->group = NULL;
 	list_del_init(&rec->kin);
@@ -251,12 +271,15 @@ void seep_group_leave(struct seep_rec *rec)
 	if (--g->n)
 		return;
 	seep_alert_group_exited(g, rec);
+	if (g->notified.worst)
+		end_life(g, g->born_ns, g->top, now_ns);
 	forget_history(g);
 	memset(&g->notified, 0, sizeof(g->notified));
 	g->hold = 0;
+	g->top = 0;
 	g->silent = false;
 	g->shared = false;
-	if (!g->known_rise) {
+	if (!g->known_rise && !g->lives.n) {
 		dissolve(g);
 		return;
 	}
@@ -450,8 +473,11 @@ static void settle(struct seep_group *g, struct seep_verdict *v)
 {
 	u64 now_ns = g->history->last.time_ns;
 
-	if (!seep_alert_is(g->notified.alerted))
+	if (!seep_alert_is(g->notified.alerted)) {
+		if (!seep_alert_is(v->state) && !g->tally[SEEP_TALLY_ALERTING])
+			g->notified.pending = SEEPAGE_STATE_OK;
 		return;
+	}
 	if (seep_alert_is(v->state) || g->tally[SEEP_TALLY_GROWING] ||
 	    g->tally[SEEP_TALLY_ALERTING]) {
 		g->trouble_ns = now_ns;
@@ -496,6 +522,7 @@ void seep_group_forget(void)
 	list_for_each_entry(g, &all_groups, all) {
 		forget_history(g);
 		memset(&g->notified, 0, sizeof(g->notified));
+		memset(&g->lives, 0, sizeof(g->lives));
 		g->known_rise = 0;
 		g->known_span = 0;
 	}

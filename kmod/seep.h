@@ -52,6 +52,18 @@ struct seep_end {
 	u64 cgroup;			/* id of the cgroup that ran out of memory; 0: none */
 };
 
+/*
+ * Lives of a service that had an alert and have ended: from the start of a process, or of
+ * the first process of a group, to the end of it, or of the last one.
+ */
+struct seep_lives {
+	u32 n;
+	u32 first_top, last_top;	/* granules, the most that the first and last one held */
+	u64 first_end_ns, last_end_ns;	/* CLOCK_MONOTONIC, when these two ended */
+	u64 first_alert_ns;		/* CLOCK_REALTIME; 0: no alert yet */
+	u64 sum_s;			/* of their lengths */
+};
+
 /* What a group counts its members as, by bit of seep_rec.tally. */
 enum {
 	SEEP_TALLY_WATCHED,		/* under watch or worse */
@@ -127,6 +139,8 @@ struct seep_group {
 	u64 trouble_ns;			/* CLOCK_MONOTONIC: a member grew or had an alert */
 	struct seep_end end;		/* of the last member that ended under an alert */
 	u64 end_ns;			/* CLOCK_MONOTONIC when that was */
+	struct seep_lives lives;
+	u32 top;			/* granules, the most held since its first process */
 	bool silent;			/* while a member has an alert of its own */
 	bool shared;			/* it had two members at a time */
 	u32 known_rise, known_span;	/* climbs that members released: granules, ds */
@@ -174,7 +188,8 @@ struct seep_alert {
 		u32 len;
 		u8 attrs[];
 	} *identity;
-	struct seep_end end;		/* of an alert about an exit */
+	struct seep_end end;		/* of this life, or with lives.n of the last one */
+	struct seep_lives lives;	/* before this one; n 0: none */
 	struct seep_view view;
 };
 

@@ -52,7 +52,11 @@ static void print_subject(const struct message *msg)
 	}
 	end_text(msg, text, sizeof(text));
 	if (*text)
-		row("END", text);
+		row(msg->gone ? "END" : "LAST-END", text);
+	*text = '\0';
+	sentence_lives(msg, text, sizeof(text));
+	if (*text)
+		row("TIMES", text + 2);
 	*text = '\0';
 	for (i = 0; i < n; i++) {
 		memcpy(&pid, (const char *)nla_data(a) + i * (int)sizeof(pid), sizeof(pid));

@@ -102,6 +102,11 @@ const struct attr_desc attr_table[__SEEPAGE_A_MAX] = {
 	A(PIDS, "pids", "PIDS", NONE, NONE),
 	A(END, "end", "END", NONE, NONE),
 	A(END_CGROUP_ID, "oom_cgroup_id", "oom cgroup", UINT, NONE),
+	A(TIMES, "times", "TIMES", UINT, NONE),
+	A(FIRST_TIME_NS, "first_time_ns", "FIRST-TIME", UINT, TIME),
+	A(LIFE_SECONDS, "life_seconds", "LIFE", UINT, SECONDS),
+	A(LIFE_GROWTH_BYTES_PER_HOUR, "life_growth_bytes_per_hour", "LIFE-GROWTH", INT,
+	  BYTES_PER_HOUR),
 
 	A(PMC_WANTED, "pmc_wanted", "pmc events wanted", STRING, NONE),
 	A(PMC_SET, "pmc_set", "pmc list", UINT, NONE),

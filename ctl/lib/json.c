@@ -175,6 +175,7 @@ struct json_object *json_process(const struct message *msg, const struct place *
 
 struct json_object *json_alert(const struct message *msg, const struct place *p)
 {
+	bool exited = msg_get(msg, SEEPAGE_A_STATE, 0) == SEEPAGE_STATE_EXITED;
 	struct json_object *o = json_object_new_object();
 
 	add(o, msg, SEEPAGE_A_SEQ);
@@ -186,6 +187,12 @@ struct json_object *json_alert(const struct message *msg, const struct place *p)
 	json_object_object_add(o, "cmdline", text_or_null(p->cmdline));
 	add_int(o, "ppid", p->ppid, p->ppid);
 	json_object_object_add(o, "parent", text_or_null(p->parent));
-	json_object_object_add(o, attr_table[SEEPAGE_A_END].key, end_json(msg));
+	/* while a service leaks again, the end is that of its life before */
+	json_object_object_add(o, attr_table[SEEPAGE_A_END].key, exited ? end_json(msg) : NULL);
+	json_object_object_add(o, "last_end", exited ? NULL : end_json(msg));
+	add(o, msg, SEEPAGE_A_TIMES);
+	add(o, msg, SEEPAGE_A_FIRST_TIME_NS);
+	add(o, msg, SEEPAGE_A_LIFE_SECONDS);
+	add(o, msg, SEEPAGE_A_LIFE_GROWTH_BYTES_PER_HOUR);
 	return o;
 }

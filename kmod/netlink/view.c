@@ -230,6 +230,24 @@ int seep_put_view(struct sk_buff *skb, const struct seep_view *v, pid_t pid,
 	return 0;
 }
 
+/* What lives before that of the alert had an alert. */
+static int put_lives(struct sk_buff *skb, const struct seep_lives *l)
+{
+	u64 span = seep_div(l->last_end_ns - l->first_end_ns, NSEC_PER_SEC);
+	s64 rise = (s64)l->last_top - l->first_top;
+
+	if (!l->n)
+		return 0;
+	if (seep_put_u32(skb, SEEPAGE_A_TIMES, l->n + 1) ||
+	    seep_put_u64(skb, SEEPAGE_A_FIRST_TIME_NS, l->first_alert_ns) ||
+	    seep_put_u64(skb, SEEPAGE_A_LIFE_SECONDS, seep_div(l->sum_s, l->n)))
+		return -EMSGSIZE;
+	if (!span)
+		return 0;
+	return seep_put_u64(skb, SEEPAGE_A_LIFE_GROWTH_BYTES_PER_HOUR,
+			    div64_s64(rise * (1 << SEEP_GRANULE_SHIFT) * 3600, span));
+}
+
 /**
  * seep_put_alert() - an alert
  * @skb: message being built; on failure the caller drops it
@@ -251,7 +269,8 @@ int seep_put_alert(struct sk_buff *skb, const struct seep_alert *a, pid_t pid,
 	if ((a->end.how && seep_put_u32(skb, SEEPAGE_A_END, a->end.how)) ||
 	    (a->end.cgroup && seep_put_u64(skb, SEEPAGE_A_END_CGROUP_ID, a->end.cgroup)) ||
 	    (a->identity && nla_put(skb, SEEPAGE_A_IDENTITY | NLA_F_NESTED, a->identity->len,
-				    a->identity->attrs)))
+				    a->identity->attrs)) ||
+	    put_lives(skb, &a->lives))
 		return -EMSGSIZE;
 	return seep_put_view(skb, &a->view, pid, ns, true);
 }

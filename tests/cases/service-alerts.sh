@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # One alert a service. A prefork service of six leaking workers is one subject: at most three
 # alerts, of the group, and none of a worker. A worker that leaks alone has an alert of its
-# own. An alert that a worker had passes to the group when others begin to grow.
+# own. An alert that a worker had passes to the group when others begin to grow. A service that
+# is restarted and leaks again has one alert a life.
 # vm: --warp --mem 1500
 # about: kmod/alert.c kmod/group.c kmod/suspect.c kmod/view.c
 # takes: 60
@@ -74,4 +75,41 @@ assert_eq "$(of one | jq -s '[.[] | select(.state == "'"$worst"'")] | length')" 
 assert_eq "$(of one | jq -s '[.[].state] | length == (unique | length)')" true "each state once"
 disperse $idle $master
 pkill -x one || true
+
+# a service that is restarted and leaks again: one alert a life, which says so
+# lives NAME N WORKERS KB: each life is four minutes
+lives() {
+	local life
+	for ((life = 1; life <= $2; life++)); do
+		service "$1" "$3" "$4"
+		sleep 240
+		worst=$(state_of "${workers[0]}")
+		echo "$1, life $life: $worst, so far $(alerts_of "$1")"
+		disperse $master
+		sleep 15
+		told[life]=$(of "$1" | wc -l)
+	done
+}
+told=()
+lives again 6 1 1280
+((told[1] >= 1 && told[1] <= 4)) || die "${told[1]} alerts in the first life: $(alerts_of again)"
+for life in 2 3 4 5 6; do
+	assert_eq $((told[life] - told[life - 1])) 1 "alerts in life $life ($(alerts_of again))"
+done
+[[ $worst == @(confirmed|runaway) ]] || die "the state in the last life: $worst"
+last=$(of again | tail -n 1)
+echo "$last" | jq -c '[.times, .first_time_ns, .life_seconds, .life_growth_bytes_per_hour, .last_end]'
+assert_eq "$(field .times <<<"$last")" 6 "times"
+assert_eq "$(field .first_time_ns <<<"$last")" "$(of again | head -n 1 | field .time_ns)" "first_time_ns"
+jq -e '.life_seconds >= 230 and .life_seconds <= 330' <<<"$last" >/dev/null || die "life_seconds: $last"
+assert_eq "$(jq -c '[.last_end.kind, .last_end.signal, .end]' <<<"$last")" '["signal",9,null]' "end of the life before"
+text=$(seepage show "#$(field .seq <<<"$last")")
+[[ $text == *"6th time since "*"each life 4"* ]] || die "show: $text"
+
+told=()
+lives fleet 3 6 320
+for life in 2 3; do
+	assert_eq $((told[life] - told[life - 1])) 1 "alerts of six workers in life $life ($(alerts_of fleet))"
+done
+assert_eq "$(of fleet | tail -n 1 | jq -c '[.times, .subject, .members]')" '[3,"group",7]' "the last alert of six workers"
 unload

@@ -73,9 +73,13 @@
  *             were read. PID is left out of an alert for a process without a pid in the
  *             reader's pid namespace; a GET_PROC dump leaves out such a process.
  * an alert:   SEQ TIME_NS INSTANCE PREV_STATE and the process as it was then,
- *             with GATES [END] [END_CGROUP_ID] [IDENTITY{ .. }]
+ *             with GATES [END] [END_CGROUP_ID] [IDENTITY{ .. }] [TIMES FIRST_TIME_NS
+ *             LIFE_SECONDS] [LIFE_GROWTH_BYTES_PER_HOUR]
  *             Where two or more processes of a name, user and cgroup grow, an alert is about
  *             all of them: it has MEMBERS, and PID is that of the oldest.
+ *             An alert with TIMES is the only one of its life, unless that is twice as long as
+ *             those before; END is that of the life before. TIMES counts the lives of all
+ *             processes of a name, user and cgroup.
  *
  * Hardware counters. They are read on each switch from one process to another.
  *
@@ -257,6 +261,12 @@ enum seepage_attr {
 	/* of an alert about an end */
 	SEEPAGE_A_END,			/* u32, SEEPAGE_END_* */
 	SEEPAGE_A_END_CGROUP_ID,	/* u64, inode of the cgroup that ran out of memory */
+
+	/* of an alert on a service that was restarted and leaks again */
+	SEEPAGE_A_TIMES,		/* u32, lives of it that had an alert, with this one */
+	SEEPAGE_A_FIRST_TIME_NS,	/* u64, CLOCK_REALTIME of the first of these alerts */
+	SEEPAGE_A_LIFE_SECONDS,		/* u64, length of a life, the mean of those that ended */
+	SEEPAGE_A_LIFE_GROWTH_BYTES_PER_HOUR,	/* s64, of the top of a life, from life to life */
 
 	__SEEPAGE_A_MAX,
 	SEEPAGE_A_MAX = __SEEPAGE_A_MAX - 1
