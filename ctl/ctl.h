@@ -285,10 +285,9 @@ void place_free(struct place *p);
 char *procfs_read(int dir, const char *name);
 int procfs_open(u32 pid, s64 least_age_ms);
 
-/* identity.c: what the process of an alert is, and how it ended */
-#define IDENTITY_MAX	255	/* bytes of a string that the module keeps */
-void identity_read(int dir, struct place *p);
-bool identity_of(const struct message *msg, struct place *p);
+#define IDENTITY_MAX	255	/* bytes of a string that the module keeps of an alert */
+
+/* end.c: how the process of an alert ended */
 struct json_object *end_json(const struct message *msg);
 void end_text(const struct message *msg, char *buf, size_t size);
 

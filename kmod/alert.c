@@ -5,9 +5,11 @@
  *
  * An alert is sent when a process enters a state above the one last sent, when it
  * recovers and when it exits. Where several processes of a group grow, the group is the
- * subject in their place (group.c), and an alert that one of them had passes to it. Two limits apply: one alert per process in
- * alert_interval_s, unless it gets worse, and alerts_per_minute for all. An alert that a
- * limit holds back is counted, and sent when the limit allows, if it is still true then.
+ * subject in their place (group.c), and an alert that one of them had passes to it.
+ *
+ * Two limits apply: one alert per subject in alert_interval_s, unless it gets worse, and
+ * alerts_per_minute for all. An alert that a limit holds back is counted, and sent when the
+ * limit allows, if it is still true then.
  * A service that had an alert in an earlier life is sent one alert a life, which says so.
  * An exit is sent whatever the limits and counts for none, as there is one for each alert
  * at most.
@@ -451,6 +453,7 @@ void seep_alert_reset(void)
  */
 u64 seep_alert_bytes(void)
 {
+	/* changed under seep_table_mutex only; an old figure does no harm */
 	return sizeof(*mem) + data_race(identity_bytes);
 }
 

@@ -227,31 +227,29 @@ static u64 sum_growth(const struct seep_group *g, u64 *rate)
 void seep_view_fill_cause(struct seep_view *v, const struct seep_group *g,
 			  struct seep_rec *cause, const struct seep_verdict *verdict)
 {
-	bool shared = cause->last.limit == SEEPAGE_LIMIT_RAM ||
-		      cause->last.limit == SEEPAGE_LIMIT_CGROUP;
-	bool known = v->verdict.t1 && v->has_growth && v->growth > 0;
-	struct seep_verdict own = v->verdict;
-	u64 rate, gained = sum_growth(g, &rate), held = v->anon;
+	const struct seep_sample *s = &cause->last;
+	u64 rate, gained = sum_growth(g, &rate), tte_s = verdict->tte_s;
 	u8 i;
 
-	v->verdict = *verdict;
-	v->verdict.subject = SEEPAGE_SUBJECT_GROUP;
-	v->verdict.confidence = max(verdict->confidence, own.confidence);
-	if (known) {
-		memcpy(v->verdict.factor, own.factor, sizeof(own.factor));
-		v->verdict.nfactors = own.nfactors;
+	if (v->verdict.t1 && v->has_growth && v->growth > 0) {
 		rate = v->growth;
+		memcpy(v->verdict.gate, verdict->gate, sizeof(verdict->gate));
+		v->verdict.ngates = verdict->ngates;
+		v->verdict.confidence = max(v->verdict.confidence, verdict->confidence);
+	} else {
+		v->verdict = *verdict;
+		for (i = 0; i < verdict->nfactors; i++)
+			if (verdict->factor[i].id == SEEPAGE_FACTOR_FLOOR) {
+				v->verdict.factor[i].value = gained;
+				v->verdict.factor[i].baseline = v->anon - min(gained, v->anon);
+			}
 	}
-	for (i = 0; !known && i < v->verdict.nfactors; i++)
-		if (v->verdict.factor[i].id == SEEPAGE_FACTOR_FLOOR) {
-			v->verdict.factor[i].value = gained;
-			v->verdict.factor[i].baseline = held - min(gained, held);
-		}
+	v->verdict.subject = SEEPAGE_SUBJECT_GROUP;
 	v->has_growth = rate;
 	v->growth = rate;
-	if (shared && rate)
-		v->verdict.tte_s = min(verdict->tte_s,
-				       seep_div(min(cause->last.headroom, BIT_ULL(50)) * 3600, rate));
-	v->limit = cause->last.limit;
-	v->own_limit = seep_own_limit(&cause->last, headroom(cause));
+	if (rate && (s->limit == SEEPAGE_LIMIT_RAM || s->limit == SEEPAGE_LIMIT_CGROUP))
+		tte_s = min(tte_s, seep_div(min(s->headroom, BIT_ULL(50)) * 3600, rate));
+	v->verdict.tte_s = tte_s;
+	v->limit = s->limit;
+	v->own_limit = seep_own_limit(s, headroom(cause));
 }

@@ -4,7 +4,7 @@
 # cgroup that it acted for, or that another program was executed. What the process was is shown
 # after its death, and is never taken from a later process of the same pid.
 # vm: --smp 2 --mem 900
-# about: kmod/end.c kmod/alert.c kmod/hook_life.c ctl/lib/identity.c ctl/cmd
+# about: kmod/end.c kmod/alert.c kmod/hook_life.c ctl/lib/end.c ctl/lib/procfs.c ctl/cmd
 # takes: 120
 # timeout: 1200
 . "$(dirname "$0")/lib.sh"

@@ -107,8 +107,8 @@
  * memory that it gained, how much its cgroup may use, and what it is. A request has
  * COLD_PERMILLE, LIMIT_BYTES, IDENTITY or several; a limit above 0 needs CGROUP_USED_BYTES.
  * IDENTITY is kept with the alerts of the process, or of its group, that have none yet, and
- * with those that follow, as long as one of them is in the ring; -ENOENT: there is none. A fact is dated by the time
- * of receipt. It is valid until it is set again, a limit for an hour at most. A reset of the
+ * with those that follow, as long as one of them is in the ring; -ENOENT: there is none. A
+ * fact is dated by the time of receipt. It is valid until it is set again, a limit for an hour at most. A reset of the
  * history and the execution of another program discard it. -ESRCH: there is no such process,
  * or it has no record.
  */

@@ -1,79 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What a process is: read from /proc while it lives, kept by the module with its alerts, and
- * read from an alert when it has exited. And how it ended.
+ * How the process of an alert ended, and which cgroup the OOM killer acted for.
  */
 #include <fcntl.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include <netlink/genl/genl.h>
 #include "ctl.h"
 
 #define KERNFS_ID	0xfe	/* type of a file handle: the id of a cgroup */
-
-/* Reads the command line as one string, its words separated by blanks. */
-static char *cmdline_of(int dir)
-{
-	char buf[IDENTITY_MAX + 1];
-	int fd = openat(dir, "cmdline", O_RDONLY | O_CLOEXEC);
-	ssize_t n = fd < 0 ? -1 : read(fd, buf, IDENTITY_MAX), i;
-
-	if (fd >= 0)
-		close(fd);
-	while (n > 0 && !buf[n - 1])
-		n--;
-	if (n <= 0)
-		return NULL;
-	for (i = 0; i < n; i++)
-		if (!buf[i])
-			buf[i] = ' ';
-	buf[n] = '\0';
-	return must(strdup(buf));
-}
-
-/* Adds command line and parent of the process whose /proc/PID is @dir. */
-void identity_read(int dir, struct place *p)
-{
-	char *status = procfs_read(dir, "status"), *line = status ? strstr(status, "\nPPid:") : NULL;
-	char path[32];
-
-	p->cmdline = cmdline_of(dir);
-	p->ppid = line ? (u32)strtoul(line + 6, NULL, 10) : 0;
-	free(status);
-	if (!p->ppid)
-		return;
-	snprintf(path, sizeof(path), "/proc/%u/comm", p->ppid);
-	p->parent = procfs_read(AT_FDCWD, path);
-	if (p->parent)
-		p->parent[strcspn(p->parent, "\n")] = '\0';
-}
-
-static char *string_of(const struct nlattr *a)
-{
-	return a ? must(strndup(nla_data(a), (size_t)nla_len(a))) : NULL;
-}
-
-/* Fills @p with the identity that an alert carries. Returns false if it has none. */
-bool identity_of(const struct message *msg, struct place *p)
-{
-	struct nlattr *a[__SEEPAGE_IDENTITY_A_MAX], *nest = msg->a[SEEPAGE_A_IDENTITY];
-	u64 ppid = 0;
-
-	if (!nest || nla_parse_nested(a, SEEPAGE_IDENTITY_A_MAX, nest, NULL) < 0)
-		return false;
-	p->exe = string_of(a[SEEPAGE_IDENTITY_A_EXE]);
-	p->cmdline = string_of(a[SEEPAGE_IDENTITY_A_CMDLINE]);
-	p->cgroup = string_of(a[SEEPAGE_IDENTITY_A_CGROUP]);
-	p->parent = string_of(a[SEEPAGE_IDENTITY_A_PARENT]);
-	attr_u64(a[SEEPAGE_IDENTITY_A_PPID], &ppid);
-	p->ppid = (u32)ppid;
-	return true;
-}
-
-/* ---- how it ended ---- */
 
 /*
  * Returns the path of a cgroup below the mount point @mount, or NULL: it is removed, or
@@ -116,9 +52,10 @@ static char *cgroup_of(u64 id)
 		char mount[4096], type[32], super[1024];
 		const char *dash = strstr(line, " - ");
 
-		if (dash && sscanf(line, "%*u %*u %*s %*s %4095s", mount) == 1 &&
-		    sscanf(dash, " - %31s %*s %1023s", type, super) == 2 &&
-		    (!strcmp(type, "cgroup2") || (!strcmp(type, "cgroup") && strstr(super, "memory"))))
+		if (!dash || sscanf(line, "%*u %*u %*s %*s %4095s", mount) != 1 ||
+		    sscanf(dash, " - %31s %*s %1023s", type, super) != 2)
+			continue;
+		if (!strcmp(type, "cgroup2") || (!strcmp(type, "cgroup") && strstr(super, "memory")))
 			found = path_below(mount, id);
 	}
 	free(text);
