@@ -204,7 +204,7 @@ static char *cmdline_of(int dir)
 	return must(strdup(buf));
 }
 
-/* Adds command line and parent of the process whose /proc/PID is @dir. */
+/* Adds command line and parent of a process. @dir: its /proc/PID */
 static void identity_read(int dir, struct place *p)
 {
 	char *status = procfs_read(dir, "status"), path[32];

@@ -197,7 +197,7 @@ static void put_string(struct nl_msg *msg, int attr, const char *s)
 
 /*
  * Hands the module what the process of the alert @msg is, as far as /proc has shown it. An
- * alert that has an identity, or whose process is gone, needs none. A failure does no harm.
+ * alert that has an identity needs none. A failure does no harm.
  */
 void identity_send(struct knl *k, const struct message *msg, const struct place *p)
 {
