@@ -15,7 +15,7 @@ lines() { (($(wc -l <"$1") == $2)); }
 
 # service NAME WORKERS KB: a master and WORKERS processes that gain KB each second; sets master
 service() {
-	cp "$top/build/tests/idle" "$scratch/$1"
+	[[ -e $scratch/$1 ]] || cp "$top/build/tests/idle" "$scratch/$1"
 	"$scratch/$1" "$2" ${3:+"$3"} >"$scratch/$1.pids" &
 	master=$!
 	wait_for 30 lines "$scratch/$1.pids" "$2"
