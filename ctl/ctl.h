@@ -275,6 +275,8 @@ struct place {
 	char *cgroup, *exe;	/* NULL: unknown; place_free() frees them */
 	bool has_uid;		/* uid is valid; only place_of() sets it */
 	u32 uid;
+	char *cmdline, *parent;	/* of an alert: command line, comm of the parent; or NULL */
+	u32 ppid;		/* likewise; 0: unknown */
 };
 
 void place_find(const struct message *msg, bool multicast, struct place *p);
@@ -282,6 +284,12 @@ bool place_of(u32 pid, s64 least_age_ms, struct place *p);
 void place_free(struct place *p);
 char *procfs_read(int dir, const char *name);
 int procfs_open(u32 pid, s64 least_age_ms);
+
+#define IDENTITY_MAX	255	/* bytes of a string that the module keeps of an alert */
+
+/* end.c: how the process of an alert ended */
+struct json_object *end_json(const struct message *msg);
+void end_text(const struct message *msg, char *buf, size_t size);
 
 /* json_text.c: strings for JSON; the caller owns what is returned */
 struct json_object *json_text(const char *s, size_t len);
@@ -326,6 +334,7 @@ void sentence_gate(const struct gate *g, char *buf, size_t size);
 void sentence_would_open(const struct gate *g, char *buf, size_t size);
 /* sentence_verdict.c: English sentences for the verdict as a whole */
 void sentence_alert(const struct message *msg, char *buf, size_t size);
+void sentence_lives(const struct message *msg, char *buf, size_t size);
 void sentence_factors(const struct message *msg, char *buf, size_t size);
 void sentence_verdict(const struct message *msg, char *buf, size_t size);
 void sentence_change(const struct message *msg, char *buf, size_t size);
@@ -460,6 +469,10 @@ int query_configure(const struct ctx *ctx, const struct conf *c);
 int query_alerts(struct knl *k, u64 since, struct msgs *m);
 int query_facts(struct knl *k, u32 pid, int cold, const struct cgroup_room *room);
 int query_process(struct knl *k, u32 pid, struct nlmsghdr **reply);
+int query_group(struct knl *k, u32 pid, struct nlmsghdr **reply);
+void identity_send(struct knl *k, const struct message *msg, const struct place *p);
+bool parse_alert(const char *word, u64 *seq);
+int query_alert(struct knl *k, u64 seq, struct nlmsghdr **reply);
 void msgs_free(struct msgs *m);
 
 /* list.c: processes or alerts, one row each */

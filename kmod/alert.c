@@ -4,9 +4,13 @@
  * controller that was away.
  *
  * An alert is sent when a process enters a state above the one last sent, when it
- * recovers and when it exits. Two limits apply: one alert per process in
- * alert_interval_s, unless it gets worse, and alerts_per_minute for all. An alert that a
- * limit holds back is counted, and sent when the limit allows, if it is still true then.
+ * recovers and when it exits. Where several processes of a group grow, the group is the
+ * subject in their place (group.c), and an alert that one of them had passes to it.
+ *
+ * Two limits apply: one alert per subject in alert_interval_s, unless it gets worse, and
+ * alerts_per_minute for all. An alert that a limit holds back is counted, and sent when the
+ * limit allows, if it is still true then.
+ * A service that had an alert in an earlier life is sent one alert a life, which says so.
  * An exit is sent whatever the limits and counts for none, as there is one for each alert
  * at most.
  *
@@ -29,17 +33,34 @@
 static struct {				/* one allocation */
 	struct seep_alert ring[RING_SIZE];
 	struct seep_quota quota[SEEP_QUOTA_ROWS];
+	struct seep_end_slot ends[SEEP_END_SLOTS];
 } *mem;
 static LIST_HEAD(order);		/* the ring, by seq; empty slots first */
 static u64 next_seq = 1;		/* next to be given */
+static u32 identity_bytes;		/* allocated for identities */
 static u64 minute_ns;			/* CLOCK_MONOTONIC, begin of the current minute */
 
 /* Subject of an alert: a process, or a group with one of its processes. */
 struct subject {
 	struct seep_rec *rec;
 	struct seep_group *group;	/* NULL: a process */
+	struct seep_rec *cause;		/* member that the verdict is on; NULL: on the group */
 	struct seep_notified *notified;	/* of the group or the process */
 };
+
+/*
+ * Has the service had an alert in a life before this one? A life that is twice as long as
+ * those before is another matter.
+ */
+static bool repeats(const struct subject *subj)
+{
+	const struct seep_group *g = subj->group ?: subj->rec->group;
+	u64 born_ns = subj->group ? g->born_ns : subj->rec->born_ns;
+
+	return g && g->lives.n &&
+	       (ktime_get_ns() - born_ns) / 2 <=
+	       seep_div(g->lives.sum_s * NSEC_PER_SEC, g->lives.n);
+}
 
 /* Take one of the alerts of the minute. */
 static bool within_minute_limit(u16 row, u64 now)
@@ -63,8 +84,24 @@ static bool within_own_limit(const struct seep_notified *notified, u8 state, u64
 	return state > notified->worst;
 }
 
+static void forget_identity(struct seep_alert *a)
+{
+	if (a->identity && !--a->identity->alerts) {
+		identity_bytes -= sizeof(*a->identity) + a->identity->len;
+		kfree(a->identity);
+	}
+	a->identity = NULL;
+}
+
+static void share_identity(struct seep_alert *a, struct seep_identity *identity)
+{
+	a->identity = identity;
+	identity->alerts++;
+}
+
 static void empty_slot(struct seep_alert *a)
 {
+	forget_identity(a);
 	seep_quota_give(a->row, SEEP_QUOTA_RING);
 	a->row = SEEP_QUOTA_ALL;
 	a->seq = 0;
@@ -88,6 +125,18 @@ static struct seep_alert *take_slot(u16 row)
 	return a;
 }
 
+/* What the newest alert of the same process or group has, if one is in the ring. */
+static void inherit_identity(struct seep_alert *a)
+{
+	const struct seep_alert *before = a;
+
+	list_for_each_entry_continue_reverse(before, &order, order)
+		if (before->seq && before->id == a->id && before->identity) {
+			share_identity(a, before->identity);
+			return;
+		}
+}
+
 /*
  * Put an alert into the ring and publish it. @verdict NULL: that of the last sample.
  * Return: the alert.
@@ -96,15 +145,28 @@ static const struct seep_alert *push(const struct subject *subj, u8 prev, u8 sta
 				     const struct seep_verdict *verdict)
 {
 	struct seep_alert *a = take_slot(seep_rec_row(subj->rec));
+	struct seep_group *g = subj->group ?: subj->rec->group;
 
 	if (subj->group)
 		seep_view_fill_group(&a->view, subj->group, subj->rec);
 	else
 		seep_view_fill(&a->view, subj->rec);
-	if (verdict)
+	if (subj->cause)
+		seep_view_fill_cause(&a->view, subj->group, subj->cause, verdict);
+	else if (verdict)
 		a->view.verdict = *verdict;
 	a->view.verdict.state = state;
+	memset(&a->end, 0, sizeof(a->end));
+	memset(&a->lives, 0, sizeof(a->lives));
+	if (g && g->lives.n) {
+		a->lives = g->lives;
+		a->end = g->end;
+	}
 	if (state == SEEPAGE_STATE_EXITED) {
+		if (subj->group)
+			a->end = subj->group->end;
+		else
+			seep_end_find(subj->rec, &a->end);
 		/* severity of an exit: that of the alert which ended */
 		a->view.verdict.state = subj->notified->alerted;
 		a->view.own_limit = subj->notified->own_limit;
@@ -112,8 +174,12 @@ static const struct seep_alert *push(const struct subject *subj, u8 prev, u8 sta
 	seep_view_weigh(&a->view);
 	a->view.verdict.state = state;
 	a->seq = next_seq++;
+	a->id = subj->group ? subj->group->id : subj->rec->id;
+	inherit_identity(a);
 	a->time_ns = ktime_get_real_ns();
 	a->prev_state = prev;
+	if (g && !g->lives.first_alert_ns)
+		g->lives.first_alert_ns = a->time_ns;
 	seep_count(ALERTS);
 	trace_seepage_alert(subj->rec, a->seq, prev, state);
 	seep_publish_alert(a);
@@ -127,6 +193,8 @@ static void notify(const struct subject *subj, u8 prev, u8 state,
 	struct seep_notified *notified = subj->notified;
 	u64 now = ktime_get_ns();
 
+	if (seep_alert_is(notified->alerted) && seep_alert_is(state) && repeats(subj))
+		return;		/* one alert a life */
 	if (!within_own_limit(notified, state, now) ||
 	    !within_minute_limit(seep_rec_row(subj->rec), now)) {
 		if (!notified->pending) {
@@ -229,37 +297,56 @@ void seep_alert_exited(struct seep_rec *rec)
 {
 	struct subject subj = process(rec);
 
-	if (seep_alert_is(rec->notified.alerted))
+	if (seep_alert_is(rec->notified.alerted) && !repeats(&subj))
 		push(&subj, rec->det.state, SEEPAGE_STATE_EXITED, NULL);
 }
 
 /**
- * seep_alert_group_state() - a group changed its state
+ * seep_alert_member() - a member of a group that speaks for it was judged
+ * @rec: its record, not ok, or it was not
+ * @verdict: the verdict on it
+ *
+ * An alert that the member has passes to the group. Another one is sent only where the
+ * verdict is worse than what the group has sent.
+ *
+ * Context: process, may sleep, seep_table_mutex.
+ */
+void seep_alert_member(struct seep_rec *rec, const struct seep_verdict *verdict)
+{
+	struct seep_group *g = rec->group;
+	struct seep_notified *own = &rec->notified, *all = &g->notified;
+	struct subject subj = group(g);
+
+	all->alerted = max(all->alerted, own->alerted);
+	all->worst = max(all->worst, own->worst);
+	all->alerted_ns = max(all->alerted_ns, own->alerted_ns);
+	all->own_limit |= own->own_limit;
+	memset(own, 0, sizeof(*own));
+	if (!seep_alert_is(verdict->state))
+		return;
+	g->hold = max(g->hold, clamp(verdict->patience, SEEP_MINUTE_DS, SEEP_HOUR_DS));
+	g->trouble_ns = rec->last.time_ns;
+	subj.cause = rec;
+	if (verdict->state > all->alerted)
+		notify(&subj, max_t(u8, all->alerted, SEEPAGE_STATE_WATCH), verdict->state,
+		       verdict);
+}
+
+/**
+ * seep_alert_group() - a group is in a worse state than the one last sent, or recovered
  * @g: the group
  * @prev: state before
  * @verdict: verdict with the new state
  *
- * Context: process, may sleep, seep_table_mutex.
- */
-void seep_alert_group_state(struct seep_group *g, u8 prev, const struct seep_verdict *verdict)
-{
-	struct subject subj = group(g);
-
-	state_changed(&subj, prev, verdict);
-}
-
-/**
- * seep_alert_group_retry() - send a pending alert of a group if a limit now allows it
- * @g: the group
- * @verdict: the present verdict
+ * Called again in each pass until a limit allows it.
  *
  * Context: process, may sleep, seep_table_mutex.
  */
-void seep_alert_group_retry(struct seep_group *g, const struct seep_verdict *verdict)
+void seep_alert_group(struct seep_group *g, u8 prev, const struct seep_verdict *verdict)
 {
 	struct subject subj = group(g);
 
-	retry(&subj, verdict->state, verdict);
+	notify(&subj, prev, verdict->state, verdict);
 }
 
 /**
@@ -273,8 +360,43 @@ void seep_alert_group_exited(struct seep_group *g, struct seep_rec *last)
 {
 	struct subject subj = { .rec = last, .group = g, .notified = &g->notified };
 
-	if (g->history && seep_alert_is(g->notified.alerted))
+	if (g->history && seep_alert_is(g->notified.alerted) && !repeats(&subj))
 		push(&subj, g->history->det.state, SEEPAGE_STATE_EXITED, NULL);
+}
+
+/**
+ * seep_alert_identify() - keep what a process is with its alerts
+ * @rec: the process, or one of the group that the alerts are about
+ * @attrs: enum seepage_identity_attr, checked
+ * @len: bytes
+ *
+ * Alerts that have an identity keep it. Those of an earlier process of the same pid have
+ * another id and are left alone.
+ *
+ * Context: process, may sleep, seep_table_mutex.
+ * Return: 0, -ENOENT: no alert needs it, or -ENOMEM.
+ */
+int seep_alert_identify(const struct seep_rec *rec, const void *attrs, u32 len)
+{
+	struct seep_identity *identity = NULL;
+	struct seep_alert *a;
+
+	list_for_each_entry(a, &order, order) {
+		if (!a->seq || a->identity ||
+		    (a->id != rec->id && !(rec->group && a->id == rec->group->id)))
+			continue;
+		if (!identity) {
+			identity = kmalloc(sizeof(*identity) + len, SEEP_GFP);
+			if (!identity)
+				return -ENOMEM;
+			identity->alerts = 0;
+			identity->len = len;
+			memcpy(identity->attrs, attrs, len);
+			identity_bytes += sizeof(*identity) + len;
+		}
+		share_identity(a, identity);
+	}
+	return identity ? 0 : -ENOENT;
 }
 
 /**
@@ -331,7 +453,8 @@ void seep_alert_reset(void)
  */
 u64 seep_alert_bytes(void)
 {
-	return sizeof(*mem);
+	/* changed under seep_table_mutex only; an old figure does no harm */
+	return sizeof(*mem) + data_race(identity_bytes);
 }
 
 /**
@@ -350,6 +473,7 @@ int __init seep_alert_init(void)
 	for (i = 0; i < RING_SIZE; i++)
 		list_add(&mem->ring[i].order, &order);
 	seep_quota_init(mem->quota);
+	seep_end_init(mem->ends);
 	return 0;
 }
 
@@ -360,5 +484,9 @@ int __init seep_alert_init(void)
  */
 void seep_alert_exit(void)
 {
+	struct seep_alert *a;
+
+	list_for_each_entry(a, &order, order)
+		forget_identity(a);
 	kvfree(mem);
 }

@@ -9,6 +9,12 @@
  * every full pass. A process that passes all its memory to a child and ends is followed
  * that way.
  *
+ * A group in which two or more members grow is one subject: an alert that one of them would
+ * raise is raised by the group, with the figures of the group. See seep_group_speaks().
+ *
+ * A group that had an alert outlives its last member: a service that is restarted and leaks
+ * again is the same subject, and its alerts say so.
+ *
  * A group also learns how high the climbs of its members were that ended without an alert:
  * the next member may climb as high. That outlives the last member.
  *
@@ -21,6 +27,7 @@
 #include <linux/hash.h>
 #include <linux/jhash.h>
 #include <linux/kernel.h>
+#include <linux/ktime.h>
 #include <linux/mm.h>
 #include <linux/pid.h>
 #include <linux/slab.h>
@@ -32,6 +39,7 @@
 #define MAX_HISTORIES	256
 #define MAX_EMPTY	128
 
+#define OOM_SPREADS_NS	(30ULL * NSEC_PER_SEC)	/* after the kill of a member others end */
 #define GROUP_ID	BIT_ULL(63)
 
 static struct hlist_head bucket[1 << HASH_BITS];
@@ -171,6 +179,7 @@ void seep_group_count(struct seep_rec *rec)
 	held = seep_granules(rec->last.anon + rec->last.swap + rec->last.pgtables);
 	g->held += held;
 	g->held -= rec->counted;
+	g->top = max_t(u64, g->top, g->held);
 	rec->counted = held;
 }
 
@@ -200,6 +209,37 @@ void seep_group_learn(const struct seep_rec *rec)
 	g->known_span = max(g->known_span, d->known_span);
 }
 
+/*
+ * The end of a group under an alert is that of its last member. The OOM killer takes one
+ * member, and the service may end the others because of that.
+ */
+static void note_end(struct seep_group *g, const struct seep_rec *rec, u64 now_ns)
+{
+	struct seep_end end;
+
+	if (!seep_alert_is(g->notified.alerted) && !rec->notified.worst)
+		return;
+	seep_end_find(rec, &end);
+	if (g->end.how & SEEPAGE_END_OOM && now_ns - g->end_ns < OOM_SPREADS_NS)
+		return;
+	g->end = end;
+	g->end_ns = now_ns;
+}
+
+/* A life that had an alert has ended: since @born_ns, with @top granules at most. */
+static void end_life(struct seep_group *g, u64 born_ns, u32 top, u64 now_ns)
+{
+	struct seep_lives *l = &g->lives;
+
+	if (!l->n++) {
+		l->first_end_ns = now_ns;
+		l->first_top = top;
+	}
+	l->last_end_ns = now_ns;
+	l->last_top = top;
+	l->sum_s += seep_div(now_ns - min(born_ns, now_ns), NSEC_PER_SEC);
+}
+
 /**
  * seep_group_leave() - take a process that has ended out of its group
  * @rec: its record, buried, after seep_group_learn()
@@ -212,25 +252,34 @@ void seep_group_learn(const struct seep_rec *rec)
 void seep_group_leave(struct seep_rec *rec)
 {
 	struct seep_group *g = rec->group;
+	u64 now_ns = ktime_get_ns();
 
 	seep_quota_give(rec->hot_row, SEEP_QUOTA_SUSPECTS);
 	rec->hot_row = SEEP_QUOTA_ALL;
+	if (g)
+		note_end(g, rec, now_ns);
+	seep_end_drop(rec);
 	if (!g)
 		return;
+	if (rec->notified.worst)
+		end_life(g, rec->born_ns, rec->det.held_top, now_ns);
+	seep_group_uncount(rec);
 	rec->group = NULL;
 	list_del_init(&rec->kin);
 	g->held -= rec->counted;
 	rec->counted = 0;
-	if (g->grew && seep_watched(rec->det.state))
-		g->grew--;
 	if (--g->n)
 		return;
 	seep_alert_group_exited(g, rec);
+	if (g->notified.worst)
+		end_life(g, g->born_ns, g->top, now_ns);
 	forget_history(g);
 	memset(&g->notified, 0, sizeof(g->notified));
+	g->hold = 0;
+	g->top = 0;
 	g->silent = false;
 	g->shared = false;
-	if (!g->known_rise) {
+	if (!g->known_rise && !g->lives.n) {
 		dissolve(g);
 		return;
 	}
@@ -238,6 +287,73 @@ void seep_group_leave(struct seep_rec *rec)
 		if (seep_broken(!dissolve_empty(g->row, SEEP_QUOTA_EMPTY, MAX_EMPTY)))
 			break;
 	list_move_tail(&g->all, &empty_groups);
+}
+
+/* Count a member of a group as what @now says, bits of SEEP_TALLY_*. */
+static void count_as(struct seep_rec *rec, u8 now)
+{
+	u32 *tally = rec->group->tally;
+	int i;
+
+	for (i = 0; i < SEEP_TALLIES; i++)
+		tally[i] += (now >> i & 1) - (rec->tally >> i & 1);
+	rec->tally = now;
+}
+
+/**
+ * seep_group_uncount() - a member leaves its group, or its history restarts
+ * @rec: a record, maybe of no group
+ *
+ * Context: seep_table_mutex.
+ */
+void seep_group_uncount(struct seep_rec *rec)
+{
+	if (rec->tally)
+		count_as(rec, 0);
+}
+
+/**
+ * seep_group_judged() - a member that is not ok, or was not, was judged
+ * @rec: a record, maybe of no group
+ * @v: the verdict
+ *
+ * A process stays under watch for a minute after its growth has ended; it does not grow
+ * then. t_run is now also where growth is too fast to wait for a run.
+ *
+ * Context: seep_table_mutex.
+ */
+void seep_group_judged(struct seep_rec *rec, const struct seep_verdict *v)
+{
+	u8 now = 0;
+
+	if (!rec->group)
+		return;
+	if (seep_watched(v->state)) {
+		now = BIT(SEEP_TALLY_WATCHED);
+		if (v->t1 || rec->det.t_run == seep_ds(rec->last.time_ns))
+			now |= BIT(SEEP_TALLY_GROWING);
+	}
+	if (seep_alert_is(v->state))
+		now |= BIT(SEEP_TALLY_ALERTING);
+	count_as(rec, now);
+}
+
+/**
+ * seep_group_speaks() - does the group raise the alerts of a member?
+ * @rec: the member, after seep_group_judged()
+ *
+ * It does while it has an alert, and where the member and another one grow. A member that
+ * alone grows has an alert of its own.
+ *
+ * Context: seep_table_mutex.
+ */
+bool seep_group_speaks(const struct seep_rec *rec)
+{
+	const struct seep_group *g = rec->group;
+
+	return g && g->history &&
+	       (seep_alert_is(g->notified.alerted) ||
+		(rec->tally & BIT(SEEP_TALLY_GROWING) && g->tally[SEEP_TALLY_GROWING] > 1));
 }
 
 /**
@@ -252,8 +368,6 @@ void seep_group_add(const struct seep_rec *rec)
 
 	if (!seep_watched(rec->det.state))
 		return;
-	g->sum.growing++;
-	g->sum.alerting += seep_alert_is(rec->det.state);
 	seep_growers_add(&g->sum.own, rec->rate);
 	if (rec->last.limit == SEEPAGE_LIMIT_CGROUP &&
 	    (!g->sum.tight || rec->last.headroom < g->sum.tight->last.headroom))
@@ -268,7 +382,7 @@ void seep_group_add(const struct seep_rec *rec)
 /**
  * seep_group_peers() - the other members of a process's group
  * @rec: the process, not ok
- * @s: out: peers, and how many of them grew in the last full pass
+ * @s: out: peers, and how many of them are under watch
  *
  * Context: seep_table_mutex; interrupts may be off.
  */
@@ -280,9 +394,7 @@ void seep_group_peers(const struct seep_rec *rec, struct seep_sample *s)
 	if (!g)
 		return;
 	others = g->n - 1;
-	grew = g->grew;
-	if (grew && seep_watched(rec->det.state))	/* the process itself */
-		grew--;
+	grew = g->tally[SEEP_TALLY_WATCHED] - (rec->tally >> SEEP_TALLY_WATCHED & 1);
 	s->peers = min_t(u32, others, U16_MAX);
 	s->peers_growing = min_t(u32, grew, s->peers);
 }
@@ -309,9 +421,9 @@ static void sum_up(const struct seep_group *g, struct seep_sample *s, u64 now_ns
 		       int_sqrt(g->n), U32_MAX);
 	s->page_shift = PAGE_SHIFT;
 	s->peers = min_t(u32, g->n, U16_MAX);
-	s->peers_growing = min_t(u32, g->sum.growing, U16_MAX);
+	s->peers_growing = min_t(u32, g->tally[SEEP_TALLY_WATCHED], U16_MAX);
 	/* valid where more than half of the growing members were measured */
-	if (2 * g->sum.looked_at > g->sum.growing) {
+	if (2 * g->sum.looked_at > g->tally[SEEP_TALLY_WATCHED]) {
 		s->cold = g->sum.cold / g->sum.looked_at;
 		s->cold_ns = g->sum.cold_ns;
 	}
@@ -354,7 +466,7 @@ static void begin_history(struct seep_group *g, u64 now_ns)
  */
 static bool is_silent(struct seep_group *g)
 {
-	if (g->sum.alerting && !g->notified.alerted) {
+	if (g->tally[SEEP_TALLY_ALERTING] && !g->notified.alerted) {
 		g->silent = true;
 		return true;
 	}
@@ -363,6 +475,31 @@ static bool is_silent(struct seep_group *g)
 		seep_det_init(&g->history->det, g->history->last.time_ns);
 	}
 	return false;
+}
+
+/*
+ * The alert of a group ends when no member grows or has an alert of its own, and their sum
+ * raises none, for as long as its workers needed to be suspected. A worker that is replaced
+ * by a new one, which leaks as well, does not end it.
+ */
+static void settle(struct seep_group *g, struct seep_verdict *v)
+{
+	u64 now_ns = g->history->last.time_ns;
+
+	if (!seep_alert_is(g->notified.alerted)) {
+		if (!seep_alert_is(v->state) && !g->tally[SEEP_TALLY_ALERTING])
+			g->notified.pending = SEEPAGE_STATE_OK;
+		return;
+	}
+	if (seep_alert_is(v->state) || g->tally[SEEP_TALLY_GROWING] ||
+	    g->tally[SEEP_TALLY_ALERTING]) {
+		g->trouble_ns = now_ns;
+		return;
+	}
+	if (now_ns - g->trouble_ns < g->hold * (u64)(NSEC_PER_SEC / SEEP_DS_PER_S))
+		return;
+	v->state = SEEPAGE_STATE_RECOVERED;
+	seep_alert_group(g, g->notified.alerted, v);
 }
 
 /* Feed the detector the sum of a group, and publish what follows. */
@@ -380,10 +517,9 @@ static void feed_history(struct seep_group *g, const struct seep_conf *c)
 	g->rate = v.rate;
 	v.subject = SEEPAGE_SUBJECT_GROUP;
 	seep_publish_fed_group(g, &v);
-	if (v.state != prev)
-		seep_alert_group_state(g, prev, &v);
-	else if (g->notified.pending)
-		seep_alert_group_retry(g, &v);
+	if (seep_alert_is(v.state) && v.state > g->notified.alerted)
+		seep_alert_group(g, prev, &v);
+	settle(g, &v);
 }
 
 /**
@@ -400,6 +536,7 @@ void seep_group_forget(void)
 	list_for_each_entry(g, &all_groups, all) {
 		forget_history(g);
 		memset(&g->notified, 0, sizeof(g->notified));
+		memset(&g->lives, 0, sizeof(g->lives));
 		g->known_rise = 0;
 		g->known_span = 0;
 	}
@@ -457,7 +594,6 @@ void seep_group_pass(u64 now_ns, u64 headroom, const struct seep_conf *c)
 			sum_up(g, &g->history->last, now_ns, headroom);
 			feed_history(g, c);
 		}
-		g->grew = g->sum.growing;
 		memset(&g->sum, 0, sizeof(g->sum));
 		if (!(++n % SEEP_RESCHED_EVERY))
 			cond_resched();

@@ -6,6 +6,8 @@
  * process that ends before the child has run. After vfork and exec a mm gets its record at
  * its first page fault, and such an inheritance may be missed.
  *
+ * How a process under watch ends is noted for its alert (end.c).
+ *
  * An exec changes the program of a record. Exits are counted, and so is the mm that exec
  * leaves, so that many dead records are buried before the next tick. Up to v6.15
  * sched_process_exit comes after p->mm was cleared, later it comes before. A record is
@@ -16,6 +18,7 @@
 #include <linux/sched/signal.h>
 #include <linux/tracepoint.h>
 #include <linux/binfmts.h>
+#include <trace/events/oom.h>
 #include <trace/events/sched.h>
 #include "seep.h"
 
@@ -25,6 +28,7 @@ static void on_exec(void *data, struct task_struct *p, pid_t old_pid,
 	if (seep_disabled())
 		return;
 	seep_count(EXECS);
+	seep_end_note(p, true);
 	seep_tab_death();		/* of the mm that exec has left */
 	seep_tab_exec();
 }
@@ -48,7 +52,14 @@ static void on_exit(SEEP_TP_EXIT_PROTO)
 	if (seep_disabled() || atomic_read(&p->signal->live))
 		return;		/* disabled, or other threads go on */
 	seep_count(EXITS);
+	seep_end_note(p, false);
 	seep_tab_death();
+}
+
+static void on_victim(SEEP_TP_VICTIM_PROTO)
+{
+	if (!seep_disabled())
+		SEEP_TP_VICTIM_CALL(seep_end_victim);
 }
 
 /* Compile time only. */
@@ -57,6 +68,7 @@ static void __maybe_unused check_prototypes(void)
 	check_trace_callback_type_sched_process_exec(on_exec);
 	check_trace_callback_type_sched_process_fork(on_fork);
 	check_trace_callback_type_sched_process_exit(on_exit);
+	check_trace_callback_type_mark_victim(on_victim);
 }
 
 /* tp is set while the probe is attached. */
@@ -68,6 +80,7 @@ static struct probe {
 	{ "sched_process_exec", on_exec },
 	{ "sched_process_fork", on_fork },
 	{ "sched_process_exit", on_exit },
+	{ "mark_victim", on_victim },
 };
 
 /**
@@ -90,7 +103,8 @@ void seep_hook_life_stop(void)
 /**
  * seep_hook_life_start() - attach the probes
  *
- * Without one of them the tick finds births and deaths as well, only later.
+ * Without one of them the tick finds births and deaths as well, only later. Without
+ * mark_victim it is not known which cgroup ran out of memory.
  *
  * Context: module init.
  * Return: 0, or -ENOMEM.

@@ -195,6 +195,10 @@ static void set_owner(struct seep_rec *rec, struct pid *pid)
 
 	rec->pid = pid;
 	rec->cgroup_ns = 0;	/* headroom of its cgroup: the new owner may be in another cgroup */
+	if (rec->end) {		/* the end of the old owner is not that of the mm */
+		seep_end_drop(rec);
+		seep_end_want(rec);
+	}
 	put_pid(old);
 }
 

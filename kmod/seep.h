@@ -47,6 +47,32 @@ struct seep_notified {
 	u64 alerted_ns;			/* CLOCK_MONOTONIC of the last alert; 0: never */
 };
 
+/* How a process ended; how is 0 where that is not known. */
+struct seep_end {
+	u32 how;			/* SEEPAGE_END_* */
+	u64 cgroup;			/* id of the cgroup that ran out of memory; 0: none */
+};
+
+/*
+ * Lives of a service that had an alert and have ended: from the start of a process, or of
+ * the first process of a group, to the end of it, or of the last one.
+ */
+struct seep_lives {
+	u32 n;
+	u32 first_top, last_top;	/* granules, the most that the first and last one held */
+	u64 first_end_ns, last_end_ns;	/* CLOCK_MONOTONIC, when these two ended */
+	u64 first_alert_ns;		/* CLOCK_REALTIME; 0: no alert yet */
+	u64 sum_s;			/* of their lengths */
+};
+
+/* What a group counts its members as, by bit of seep_rec.tally. */
+enum {
+	SEEP_TALLY_WATCHED,		/* under watch or worse */
+	SEEP_TALLY_GROWING,		/* likewise, and its growth goes on */
+	SEEP_TALLY_ALERTING,		/* suspected or worse */
+	SEEP_TALLIES
+};
+
 /*
  * The record of one mm. Members up to creds are written before the record is published in
  * the table and do not change afterwards, except where noted.
@@ -76,6 +102,8 @@ struct seep_rec {
 
 	/* from here on: table mutex */
 	bool ready;			/* it had its first look: det and group are valid */
+	u8 tally;			/* bits of SEEP_TALLY_*, as counted in group->tally */
+	u16 end;			/* its slot of end.c, plus 1; 0: none */
 	u16 hot_row;			/* quota row that hot is charged to, or SEEP_QUOTA_ALL */
 	int users;			/* mm_users at the last check of the owner */
 	struct seep_notified notified;	/* alerts of this process */
@@ -95,7 +123,6 @@ struct seep_rec {
 /* Processes of one name and user in one cgroup, taken as one (group.c); table mutex. */
 struct seep_group {
 	struct {			/* over its members, in the running full pass */
-		u32 growing, alerting;	/* members under watch, members with an alert */
 		u32 looked_at;		/* members under watch with a known coldness */
 		u32 cold;		/* sum of the coldness of looked_at, permille */
 		u64 cold_ns;		/* CLOCK_MONOTONIC, newest measurement in cold */
@@ -113,7 +140,13 @@ struct seep_group {
 	u64 born_ns;			/* CLOCK_MONOTONIC of its first process */
 	struct list_head members;	/* seep_rec.kin, oldest first */
 	u32 n;				/* number of members */
-	u32 grew;			/* members under watch in the last full pass */
+	u32 tally[SEEP_TALLIES];	/* members that are SEEP_TALLY_* now */
+	u32 hold;			/* ds of quiet after which its alert ends */
+	u64 trouble_ns;			/* CLOCK_MONOTONIC: a member grew or had an alert */
+	struct seep_end end;		/* of the last member that ended under an alert */
+	u64 end_ns;			/* CLOCK_MONOTONIC when that was */
+	struct seep_lives lives;
+	u32 top;			/* granules, the most held since its first process */
 	bool silent;			/* while a member has an alert of its own */
 	bool shared;			/* it had two members at a time */
 	u32 known_rise, known_span;	/* climbs that members released: granules, ds */
@@ -137,6 +170,7 @@ struct seep_view {
 	s64 growth;			/* of the floor, bytes per hour */
 	u32 fault_rate;			/* faults a second */
 	u32 members;			/* of a group: figures are sums; else 0 */
+	u32 growing;			/* members of the group that grow now */
 	u8 severity;			/* 1 to 10 */
 	u8 limit;			/* enum seepage_limit that verdict.tte_s leads to */
 	u16 others;			/* how many others grow below limit */
@@ -156,6 +190,14 @@ struct seep_alert {
 	u64 seq;			/* 1 is the first after load; 0: an empty slot */
 	u64 time_ns;			/* CLOCK_REALTIME */
 	u8 prev_state;			/* enum seepage_state */
+	u64 id;				/* of its record or group */
+	struct seep_identity {		/* from user space, attributes as they came; or NULL */
+		u32 alerts;		/* that share it */
+		u32 len;
+		u8 attrs[];
+	} *identity;
+	struct seep_end end;		/* of this life, or with lives.n of the last one */
+	struct seep_lives lives;	/* before this one; n 0: none */
 	struct seep_view view;
 };
 
@@ -520,6 +562,21 @@ bool seep_sample_pass(bool full, const struct seep_conf *c);
 void seep_sample_reset(struct seep_rec *only);	/* restart histories */
 void seep_sample_welcome(void);	/* first look at all new records */
 
+/* end.c: the first two in probes, with preemption off; else process context, table mutex */
+#define SEEP_END_SLOTS	256U
+struct seep_end_slot {
+	struct pid *pid;		/* of a record, compared only; NULL: a free slot */
+	u64 cgroup;			/* that ran out of memory, set before the victim exits */
+	u32 how;			/* as in struct seep_end; set once, by a probe */
+};
+
+void seep_end_note(struct task_struct *p, bool exec);
+void seep_end_victim(struct task_struct *p);
+void seep_end_want(struct seep_rec *rec);
+void seep_end_drop(struct seep_rec *rec);
+void seep_end_find(const struct seep_rec *rec, struct seep_end *e);
+void seep_end_init(struct seep_end_slot *mem);
+
 /* suspect.c: process context, table mutex, may sleep */
 void seep_suspect_judged(struct seep_rec *rec, u8 prev, const struct seep_verdict *v, bool full);
 void seep_suspect_forget(struct seep_rec *rec);
@@ -534,6 +591,9 @@ void seep_group_join(struct seep_rec *rec);
 void seep_group_learn(const struct seep_rec *rec);
 void seep_group_leave(struct seep_rec *rec);
 void seep_group_count(struct seep_rec *rec);
+void seep_group_judged(struct seep_rec *rec, const struct seep_verdict *v);
+void seep_group_uncount(struct seep_rec *rec);
+bool seep_group_speaks(const struct seep_rec *rec);
 void seep_group_add(const struct seep_rec *rec);
 void seep_group_peers(const struct seep_rec *rec, struct seep_sample *s);
 void seep_group_pass(u64 now_ns, u64 headroom, const struct seep_conf *c);
@@ -567,6 +627,8 @@ void seep_view_identify(struct seep_rec *rec);
 void seep_view_fill(struct seep_view *v, struct seep_rec *rec);
 void seep_view_fill_group(struct seep_view *v, const struct seep_group *g,
 			  struct seep_rec *rec);
+void seep_view_fill_cause(struct seep_view *v, const struct seep_group *g,
+			  struct seep_rec *cause, const struct seep_verdict *verdict);
 void seep_view_weigh(struct seep_view *v);	/* any context */
 
 /* alert.c: table mutex, may sleep */
@@ -575,11 +637,12 @@ void seep_alert_exit(void);
 void seep_alert_state(struct seep_rec *rec, u8 prev, const struct seep_verdict *verdict);
 void seep_alert_exited(struct seep_rec *rec);
 void seep_alert_retry(struct seep_rec *rec);
-void seep_alert_group_state(struct seep_group *g, u8 prev, const struct seep_verdict *verdict);
-void seep_alert_group_retry(struct seep_group *g, const struct seep_verdict *verdict);
+void seep_alert_member(struct seep_rec *rec, const struct seep_verdict *verdict);
+void seep_alert_group(struct seep_group *g, u8 prev, const struct seep_verdict *verdict);
 void seep_alert_group_exited(struct seep_group *g, struct seep_rec *last);
 const struct seep_alert *seep_alert_next(u64 seq);	/* first one with >= seq */
 void seep_alert_range(u64 *first, u64 *last);
+int seep_alert_identify(const struct seep_rec *rec, const void *attrs, u32 len);
 void seep_alert_reset(void);
 u64 seep_alert_bytes(void);
 

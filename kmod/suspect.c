@@ -30,6 +30,7 @@ static void enter(struct seep_rec *rec)
 	}
 	rec->hot_row = row;
 	list_add_tail(&rec->hot, &seep_suspects);
+	seep_end_want(rec);
 }
 
 static void leave(struct seep_rec *rec)
@@ -37,6 +38,7 @@ static void leave(struct seep_rec *rec)
 	seep_quota_give(rec->hot_row, SEEP_QUOTA_SUSPECTS);
 	rec->hot_row = SEEP_QUOTA_ALL;
 	list_del_init(&rec->hot);
+	seep_end_drop(rec);
 }
 
 /**
@@ -51,12 +53,15 @@ static void leave(struct seep_rec *rec)
 void seep_suspect_judged(struct seep_rec *rec, u8 prev, const struct seep_verdict *v, bool full)
 {
 	lockdep_assert_held(&seep_table_mutex);
-	if (v->state != prev) {
+	if (v->state != prev)
 		trace_seepage_state(rec, 0, prev, v->state);
+	seep_group_judged(rec, v);
+	if (seep_group_speaks(rec))
+		seep_alert_member(rec, v);
+	else if (v->state != prev)
 		seep_alert_state(rec, prev, v);
-	} else if (rec->notified.pending) {
+	else if (rec->notified.pending)
 		seep_alert_retry(rec);
-	}
 	if (!seep_watched(v->state))
 		leave(rec);
 	else if (list_empty(&rec->hot))
@@ -79,6 +84,7 @@ void __cold seep_suspect_forget(struct seep_rec *rec)
 	lockdep_assert_held(&seep_table_mutex);
 	memset(&rec->notified, 0, sizeof(rec->notified));
 	rec->rate = 0;
+	seep_group_uncount(rec);
 	leave(rec);
 }
 

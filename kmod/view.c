@@ -179,8 +179,9 @@ void seep_view_fill_group(struct seep_view *v, const struct seep_group *g,
 	v->creds = rec->creds;
 	memcpy(v->comm, rec->comm, sizeof(v->comm));
 	v->members = max(g->n, 1U);
-	v->anon = s->anon;
-	v->vsz = s->vsz;
+	v->growing = g->tally[SEEP_TALLY_GROWING];
+	v->anon = (u64)g->held << SEEP_GRANULE_SHIFT;
+	v->vsz = v->anon;
 	v->age_s = div_u64(s->age_ns, NSEC_PER_SEC);
 	seep_config_get(&c);
 	seep_det_explain(&g->history->det, s, &c, &v->verdict);
@@ -192,4 +193,67 @@ void seep_view_fill_group(struct seep_view *v, const struct seep_group *g,
 	v->others_rate = s->others_rate;
 	v->has_growth = seep_det_growth(&g->history->det, &v->verdict, &v->growth);
 	seep_view_weigh(v);
+}
+
+/* What the members of a group that grow have gained since then: bytes, and bytes an hour. */
+static u64 sum_growth(const struct seep_group *g, u64 *rate)
+{
+	const struct seep_rec *rec;
+	u64 all = 0;
+
+	*rate = 0;
+	list_for_each_entry(rec, &g->members, kin) {
+		const struct seep_det *d = &rec->det;
+		u64 gained = seep_bytes(seep_minus(d->last_v, d->onset_v));
+		u32 span = seep_ds(rec->last.time_ns) - d->onset_t;
+
+		if (!(rec->tally & BIT(SEEP_TALLY_GROWING)))
+			continue;
+		all += gained;
+		*rate += seep_div(gained * SEEP_HOUR_DS, max(span, 1U));
+	}
+	return all;
+}
+
+/**
+ * seep_view_fill_cause() - the verdict of a group is that of a member
+ * @v: from seep_view_fill_group()
+ * @g: the group
+ * @cause: the member, which would raise an alert; others grow as well
+ * @verdict: the verdict on it
+ *
+ * The figures are those of the group. Its history may be too short for a growth where
+ * members are sampled more often; then it is the sum of those of the members. A limit that
+ * members share is reached at the pace of the group.
+ *
+ * Context: process, seep_table_mutex.
+ */
+void seep_view_fill_cause(struct seep_view *v, const struct seep_group *g,
+			  struct seep_rec *cause, const struct seep_verdict *verdict)
+{
+	const struct seep_sample *s = &cause->last;
+	u64 rate, gained = sum_growth(g, &rate), tte_s = verdict->tte_s;
+	u8 i;
+
+	if (v->verdict.t1 && v->has_growth && v->growth > 0) {
+		rate = v->growth;
+		memcpy(v->verdict.gate, verdict->gate, sizeof(verdict->gate));
+		v->verdict.ngates = verdict->ngates;
+		v->verdict.confidence = max(v->verdict.confidence, verdict->confidence);
+	} else {
+		v->verdict = *verdict;
+		for (i = 0; i < verdict->nfactors; i++)
+			if (verdict->factor[i].id == SEEPAGE_FACTOR_FLOOR) {
+				v->verdict.factor[i].value = gained;
+				v->verdict.factor[i].baseline = v->anon - min(gained, v->anon);
+			}
+	}
+	v->verdict.subject = SEEPAGE_SUBJECT_GROUP;
+	v->has_growth = rate;
+	v->growth = rate;
+	if (rate && (s->limit == SEEPAGE_LIMIT_RAM || s->limit == SEEPAGE_LIMIT_CGROUP))
+		tte_s = min(tte_s, seep_div(min(s->headroom, BIT_ULL(50)) * 3600, rate));
+	v->verdict.tte_s = tte_s;
+	v->limit = s->limit;
+	v->own_limit = seep_own_limit(s, headroom(cause));
 }

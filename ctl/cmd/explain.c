@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include "cold/cold.h"
 
 static bool cold;
@@ -19,6 +20,7 @@ struct answer {
 	struct nlmsghdr *before;	/* last alert with factors, if @last has none */
 	u64 interval_ms;
 	struct cold_report *cold;	/* NULL without --cold */
+	bool number;			/* an alert was asked for, by its number */
 };
 
 static struct nlmsghdr *steal(struct msgs *m, size_t i)
@@ -80,6 +82,27 @@ static bool same_process(const struct message *now, const struct message *alert)
 	       msg_get(now, SEEPAGE_A_AGE_SECONDS, 0) >= age_s;
 }
 
+/* Prints what the process of an alert is or was, and how it ended. */
+static void print_identity(const struct message *alert)
+{
+	char text[4 * TEXT_MAX];
+	struct place p;
+
+	place_find(alert, false, &p);
+	if (p.cmdline || p.exe) {
+		const char *s = p.cmdline ? p.cmdline : p.exe;
+
+		out_printf("program: %s\n", fmt_safe(text, sizeof(text), s, strlen(s)));
+	}
+	if (p.cgroup)
+		out_printf("cgroup: %s\n", fmt_safe(text, sizeof(text), p.cgroup,
+						    strlen(p.cgroup)));
+	place_free(&p);
+	end_text(alert, text, sizeof(text));
+	if (*text)
+		out_printf("end: %s\n", text);
+}
+
 static void print_alert(const struct message *alert)
 {
 	u64 severity = msg_get(alert, SEEPAGE_A_SEVERITY, 0);
@@ -92,6 +115,7 @@ static void print_alert(const struct message *alert)
 	out_printf("last alert: #%llu at %s: %s, severity %llu%s%s%s%s\n",
 		   msg_get(alert, SEEPAGE_A_SEQ, 0), when, state, severity, name ? " (" : "",
 		   name ? name : "", name ? ")" : "", group);
+	print_identity(alert);
 }
 
 static void print_factor(const struct factor *f)
@@ -212,7 +236,7 @@ static int print(const struct ctx *ctx, const struct answer *a)
 	struct message now, alert, before;
 	bool has_alert = a->last && !msg_parse(&alert, a->last), has_before;
 
-	if (!a->now && has_alert)
+	if (!a->now && has_alert && !a->number)
 		msg_is_gone(&alert);
 	if (a->now && msg_parse(&now, a->now))
 		return fail(ctx, "the module sent an invalid message");
@@ -225,9 +249,9 @@ static int print(const struct ctx *ctx, const struct answer *a)
 		     (!a->now || !msg_has_factors(&now));
 	if (has_before) {
 		before.past = true;
-		before.gone = !a->now;
+		before.gone = !a->now && alert.gone;
 	}
-	if (!a->now && !ctx->json)
+	if (!a->now && !ctx->json && !a->number)
 		out_line("No process with this pid is tracked now. Its last alert said:");
 	if (ctx->json)
 		return print_json(ctx, a->now ? &now : &alert, has_alert ? &alert : NULL,
@@ -239,15 +263,50 @@ static int print(const struct ctx *ctx, const struct answer *a)
 	return 0;
 }
 
+/* Explains the alert with number @seq; its process may exist no more. */
+static int explain_alert(struct ctx *ctx, u64 seq)
+{
+	struct answer a = { .number = true };
+	struct msgs m = { 0 };
+	struct message msg;
+	struct knl k;
+	int err, before;
+
+	if (query_open(ctx, &k))
+		return 1;
+	err = query_alert(&k, seq, &a.last);
+	if (err == -ENOENT && !*k.text) {
+		err = fail(ctx, "alert #%llu is not held (see seepage alerts)", seq);
+	} else if (err < 0) {
+		err = knl_fail(ctx, &k, NEEDS_READ);
+	} else {
+		if (!msg_parse(&msg, a.last) && query_alerts(&k, 0, &m) >= 0) {
+			before = accusation(&m, &msg);
+			if (before >= 0)
+				a.before = steal(&m, (size_t)before);
+		}
+		err = print(ctx, &a);
+	}
+	msgs_free(&m);
+	free(a.before);
+	free(a.last);
+	knl_close(&k);
+	return err;
+}
+
 static int run(struct ctx *ctx, int argc, char **argv)
 {
 	struct answer a = { 0 };
 	struct knl k, second;
+	u64 seq;
 	u32 pid;
 	int err;
 
 	if (window_s && !cold)
 		return usage(ctx, "--window: allowed with --cold only");
+	if (parse_alert(argv[0], &seq))
+		return cold ? usage(ctx, "--cold: allowed with a PID only") :
+			      explain_alert(ctx, seq);
 	err = query_open_pid(ctx, argv[0], &k, &pid);
 	if (err)
 		return err;
@@ -273,8 +332,8 @@ static int run(struct ctx *ctx, int argc, char **argv)
 }
 
 const struct command cmd_explain = {
-	.name = "explain", .args = "PID",
-	.help = "explain why a process is under alert, or why it is not",
+	.name = "explain", .args = "PID|'#N'",
+	.help = "explain why a process is under alert, or why it is not; or an alert",
 	.more = "Without capabilities: only your own processes, and not --cold.",
 	.opts = opts, .min = 1, .max = 1, .run = run,
 };

@@ -1,7 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <netlink/attr.h>
 #include "ctl.h"
+
+static bool of_group;
+
+static const struct opt opts[] = {
+	{ .name = "group", .kind = OPT_FLAG, .dest = &of_group,
+	  .help = "the group of the process: sums, and the pids of all" },
+	{ .name = NULL }
+};
 
 static void row(const char *label, const char *value)
 {
@@ -16,7 +26,44 @@ static void print_place(const struct message *msg)
 	place_find(msg, false, &p);
 	row("CGROUP", p.cgroup ? fmt_safe(text, sizeof(text), p.cgroup, strlen(p.cgroup)) : "-");
 	row("EXE", p.exe ? fmt_safe(text, sizeof(text), p.exe, strlen(p.exe)) : "-");
+	if (p.cmdline)
+		row("CMDLINE", fmt_safe(text, sizeof(text), p.cmdline, strlen(p.cmdline)));
+	if (p.ppid) {
+		snprintf(text, sizeof(text), "%u ", p.ppid);
+		if (p.parent)
+			fmt_safe(text + strlen(text), sizeof(text) - strlen(text), p.parent,
+				 strlen(p.parent));
+		row("PARENT", text);
+	}
 	place_free(&p);
+}
+
+/* Prints what only an alert or a group has. */
+static void print_subject(const struct message *msg)
+{
+	const struct nlattr *a = msg->a[SEEPAGE_A_PIDS];
+	int n = a ? nla_len(a) / (int)sizeof(u32) : 0, i;
+	char text[SENTENCE_MAX];
+	u32 pid;
+
+	if (msg->a[SEEPAGE_A_SEQ]) {
+		attr_text(SEEPAGE_A_TIME_NS, msg->a[SEEPAGE_A_TIME_NS], false, text, sizeof(text));
+		row("ALERT", text);
+	}
+	end_text(msg, text, sizeof(text));
+	if (*text)
+		row(msg->gone ? "END" : "LAST-END", text);
+	*text = '\0';
+	sentence_lives(msg, text, sizeof(text));
+	if (*text)
+		row("TIMES", text + 2);
+	*text = '\0';
+	for (i = 0; i < n; i++) {
+		memcpy(&pid, (const char *)nla_data(a) + i * (int)sizeof(pid), sizeof(pid));
+		sentence_append(text, sizeof(text), i ? " %u" : "%u", pid);
+	}
+	if (n)
+		row("PIDS", text);
 }
 
 static void print_figures(const struct message *msg)
@@ -139,6 +186,7 @@ static void print_text(const struct message *msg)
 
 	sentence_headline(msg, text, sizeof(text));
 	out_line(text);
+	print_subject(msg);
 	print_figures(msg);
 	print_usual(msg);
 	print_factors(msg);
@@ -159,9 +207,29 @@ static int print(const struct ctx *ctx, struct nlmsghdr *nlh, const struct pmc_l
 	}
 	msg.pmc = list;
 	place_find(&msg, false, &place);
-	out_json(ctx, json_process(&msg, &place));
+	out_json(ctx, msg.a[SEEPAGE_A_SEQ] ? json_alert(&msg, &place) : json_process(&msg, &place));
 	place_free(&place);
 	return 0;
+}
+
+/* Shows an alert that the module still holds, as it was. */
+static int show_alert(struct ctx *ctx, u64 seq)
+{
+	struct pmc_list none = { 0 };
+	struct nlmsghdr *nlh;
+	struct knl k;
+	int err;
+
+	if (query_open(ctx, &k))
+		return 1;
+	err = query_alert(&k, seq, &nlh);
+	if (err == -ENOENT && !nlh && !*k.text)
+		err = fail(ctx, "alert #%llu is not held (see seepage alerts)", seq);
+	else
+		err = err < 0 ? knl_fail(ctx, &k, NEEDS_READ) : print(ctx, nlh, &none);
+	free(nlh);
+	knl_close(&k);
+	return err;
 }
 
 static int run(struct ctx *ctx, int argc, char **argv)
@@ -169,12 +237,17 @@ static int run(struct ctx *ctx, int argc, char **argv)
 	struct pmc_list list = { 0 };
 	struct nlmsghdr *nlh;
 	struct knl k;
+	u64 seq;
 	u32 pid;
-	int err = query_open_pid(ctx, argv[0], &k, &pid);
+	int err;
 
+	if (parse_alert(argv[0], &seq))
+		return of_group ? usage(ctx, "--group: allowed with a PID only") :
+				  show_alert(ctx, seq);
+	err = query_open_pid(ctx, argv[0], &k, &pid);
 	if (err)
 		return err;
-	err = query_process(&k, pid, &nlh);
+	err = of_group ? query_group(&k, pid, &nlh) : query_process(&k, pid, &nlh);
 	if (err >= 0 && ctx->json)
 		query_pmc(&k, &list);
 	err = err < 0 ? knl_fail_pid(ctx, &k, pid, NEEDS_READ) : print(ctx, nlh, &list);
@@ -184,7 +257,7 @@ static int run(struct ctx *ctx, int argc, char **argv)
 }
 
 const struct command cmd_show = {
-	.name = "show", .args = "PID", .help = "show all figures of one process",
+	.name = "show", .args = "PID|'#N'", .help = "show all figures of one process or alert",
 	.more = "Without capabilities: only your own processes.",
-	.min = 1, .max = 1, .run = run,
+	.opts = opts, .min = 1, .max = 1, .run = run,
 };

@@ -84,13 +84,12 @@ static void show(struct watch *w, const struct message *msg, bool multicast)
 
 	if (w->done || !wanted(w, msg))
 		return;
-	if (w->ctx->json) {
-		place_find(msg, multicast, &place);
+	place_find(msg, multicast, &place);
+	if (w->ctx->json)
 		out_json(w->ctx, json_alert(msg, &place));
-		place_free(&place);
-	} else {
+	else
 		print_text(msg);
-	}
+	place_free(&place);
 	w->printed++;
 	if (out_broken() || (count && w->printed >= count))
 		w->done = true;
@@ -112,6 +111,21 @@ static void report_lost(const struct watch *w, u64 from, u64 to)
 	out_broken();
 }
 
+/*
+ * Hands the module what the process is, while /proc shows it. From within a dump no other
+ * request can be sent; those of the ring are older and mostly have an identity.
+ */
+static void identify(struct watch *w, const struct message *msg, bool multicast)
+{
+	struct place place;
+
+	if (!multicast || no_cold)
+		return;
+	place_find(msg, multicast, &place);
+	identity_send(&w->ask, msg, &place);
+	place_free(&place);
+}
+
 /* Prints the next alert. Alerts missing before it are lost and reported first. */
 static void take(struct watch *w, const struct message *msg, u64 seq, bool multicast)
 {
@@ -119,6 +133,7 @@ static void take(struct watch *w, const struct message *msg, u64 seq, bool multi
 
 	if (w->done)
 		return;
+	identify(w, msg, multicast);
 	lost = follow_take(&w->follow, seq);
 	if (lost)
 		report_lost(w, seq - lost, seq - 1);

@@ -120,7 +120,7 @@ static void add_process(struct json_object *o, const struct message *msg, const 
 		SEEPAGE_A_SHMEM_BYTES, SEEPAGE_A_SWAP_BYTES, SEEPAGE_A_VSZ_BYTES,
 		SEEPAGE_A_BRK_BYTES, SEEPAGE_A_GROWTH_BYTES_PER_HOUR, SEEPAGE_A_TTE_SECONDS,
 		SEEPAGE_A_LIMIT, SEEPAGE_A_SHARES_WITH, SEEPAGE_A_SHARED_GROWTH_BYTES_PER_HOUR,
-		SEEPAGE_A_SUBJECT, SEEPAGE_A_MEMBERS, SEEPAGE_A_COLD_PERMILLE,
+		SEEPAGE_A_SUBJECT, SEEPAGE_A_MEMBERS, SEEPAGE_A_GROWING, SEEPAGE_A_COLD_PERMILLE,
 		SEEPAGE_A_COLD_AGE_SECONDS,
 		SEEPAGE_A_FAULTS_USER, SEEPAGE_A_FAULTS_KERNEL, SEEPAGE_A_FAULTS_ANON,
 		SEEPAGE_A_FAULTS_FILE, SEEPAGE_A_FAULT_RATE, SEEPAGE_A_AGE_SECONDS,
@@ -148,17 +148,34 @@ static void add_process(struct json_object *o, const struct message *msg, const 
 			       known ? pmc_baseline_json(&usual) : NULL);
 }
 
+/* The pids of a group, null where they were not asked for. */
+static void add_pids(struct json_object *o, const struct message *msg)
+{
+	const struct nlattr *a = msg->a[SEEPAGE_A_PIDS];
+	struct json_object *list = a ? json_object_new_array() : NULL;
+	int n = a ? nla_len(a) / (int)sizeof(u32) : 0, i;
+	u32 pid;
+
+	for (i = 0; i < n; i++) {
+		memcpy(&pid, (const char *)nla_data(a) + i * (int)sizeof(pid), sizeof(pid));
+		json_object_array_add(list, json_object_new_int64(pid));
+	}
+	json_object_object_add(o, attr_table[SEEPAGE_A_PIDS].key, list);
+}
+
 struct json_object *json_process(const struct message *msg, const struct place *p)
 {
 	struct json_object *o = json_object_new_object();
 
 	add_process(o, msg, p);
 	add_history(o, msg);
+	add_pids(o, msg);
 	return o;
 }
 
 struct json_object *json_alert(const struct message *msg, const struct place *p)
 {
+	bool exited = msg_get(msg, SEEPAGE_A_STATE, 0) == SEEPAGE_STATE_EXITED;
 	struct json_object *o = json_object_new_object();
 
 	add(o, msg, SEEPAGE_A_SEQ);
@@ -167,5 +184,15 @@ struct json_object *json_alert(const struct message *msg, const struct place *p)
 	add(o, msg, SEEPAGE_A_PREV_STATE);
 	add(o, msg, SEEPAGE_A_SEVERITY);
 	add_process(o, msg, p);
+	json_object_object_add(o, "cmdline", text_or_null(p->cmdline));
+	add_int(o, "ppid", p->ppid, p->ppid);
+	json_object_object_add(o, "parent", text_or_null(p->parent));
+	/* while a service leaks again, the end is that of its life before */
+	json_object_object_add(o, attr_table[SEEPAGE_A_END].key, exited ? end_json(msg) : NULL);
+	json_object_object_add(o, "last_end", exited ? NULL : end_json(msg));
+	add(o, msg, SEEPAGE_A_TIMES);
+	add(o, msg, SEEPAGE_A_FIRST_TIME_NS);
+	add(o, msg, SEEPAGE_A_LIFE_SECONDS);
+	add(o, msg, SEEPAGE_A_LIFE_GROWTH_BYTES_PER_HOUR);
 	return o;
 }

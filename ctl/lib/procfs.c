@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
+#include <netlink/attr.h>
 #include "ctl.h"
 
 #define PROC_PID_INIT_INO	0xeffffffcU	/* inode of the first pid namespace */
@@ -183,9 +184,69 @@ int procfs_open(u32 pid, s64 least_age_ms)
 	return -1;
 }
 
+/* Reads the command line as one string, its words separated by blanks. */
+static char *cmdline_of(int dir)
+{
+	char buf[IDENTITY_MAX + 1];
+	int fd = openat(dir, "cmdline", O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? -1 : read(fd, buf, IDENTITY_MAX), i;
+
+	if (fd >= 0)
+		close(fd);
+	while (n > 0 && !buf[n - 1])
+		n--;
+	if (n <= 0)
+		return NULL;
+	for (i = 0; i < n; i++)
+		if (!buf[i])
+			buf[i] = ' ';
+	buf[n] = '\0';
+	return must(strdup(buf));
+}
+
+/* Adds command line and parent of a process. @dir: its /proc/PID */
+static void identity_read(int dir, struct place *p)
+{
+	char *status = procfs_read(dir, "status"), path[32];
+	char *line = status ? strstr(status, "\nPPid:") : NULL;
+
+	p->cmdline = cmdline_of(dir);
+	p->ppid = line ? (u32)strtoul(line + 6, NULL, 10) : 0;
+	free(status);
+	if (!p->ppid)
+		return;
+	snprintf(path, sizeof(path), "/proc/%u/comm", p->ppid);
+	p->parent = procfs_read(AT_FDCWD, path);
+	if (p->parent)
+		p->parent[strcspn(p->parent, "\n")] = '\0';
+}
+
+static char *string_of(const struct nlattr *a)
+{
+	return a ? must(strndup(nla_data(a), (size_t)nla_len(a))) : NULL;
+}
+
+/* Fills @p with the identity that an alert carries. Returns false if it has none. */
+static bool identity_of(const struct message *msg, struct place *p)
+{
+	struct nlattr *a[__SEEPAGE_IDENTITY_A_MAX], *nest = msg->a[SEEPAGE_A_IDENTITY];
+	u64 ppid = 0;
+
+	if (!nest || nla_parse_nested(a, SEEPAGE_IDENTITY_A_MAX, nest, NULL) < 0)
+		return false;
+	p->exe = string_of(a[SEEPAGE_IDENTITY_A_EXE]);
+	p->cmdline = string_of(a[SEEPAGE_IDENTITY_A_CMDLINE]);
+	p->cgroup = string_of(a[SEEPAGE_IDENTITY_A_CGROUP]);
+	p->parent = string_of(a[SEEPAGE_IDENTITY_A_PARENT]);
+	attr_u64(a[SEEPAGE_IDENTITY_A_PPID], &ppid);
+	p->ppid = (u32)ppid;
+	return true;
+}
+
 /*
  * Fills @p, without uid, for the process of @msg. Members stay NULL if they are
- * unknown. @multicast: the pid of @msg is one of the initial pid namespace.
+ * unknown. An alert may carry them. @multicast: the pid of @msg is one of the initial pid
+ * namespace.
  */
 void place_find(const struct message *msg, bool multicast, struct place *p)
 {
@@ -194,6 +255,8 @@ void place_find(const struct message *msg, bool multicast, struct place *p)
 	int dir;
 
 	memset(p, 0, sizeof(*p));
+	if (identity_of(msg, p))
+		return;
 	if (!msg_u64(msg, SEEPAGE_A_PID, &pid) || !pid || state == SEEPAGE_STATE_EXITED ||
 	    (multicast && !initial_pids()))
 		return;
@@ -204,6 +267,8 @@ void place_find(const struct message *msg, bool multicast, struct place *p)
 	if (age_ms(dir) + CLOCK_SLACK_MS >= least_age(msg)) {
 		p->cgroup = cgroup_path(dir);
 		p->exe = exe_path(dir);
+		if (msg->a[SEEPAGE_A_SEQ])
+			identity_read(dir, p);
 	}
 	close(dir);
 }
@@ -212,5 +277,7 @@ void place_free(struct place *p)
 {
 	free(p->cgroup);
 	free(p->exe);
+	free(p->cmdline);
+	free(p->parent);
 	memset(p, 0, sizeof(*p));
 }

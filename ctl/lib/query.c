@@ -84,6 +84,16 @@ int query_process(struct knl *k, u32 pid, struct nlmsghdr **reply)
 	return query_one(k, msg, reply);
 }
 
+/* Asks for the group of a process, with gates and pids. The caller frees @reply. */
+int query_group(struct knl *k, u32 pid, struct nlmsghdr **reply)
+{
+	struct nl_msg *msg = knl_msg(k, SEEPAGE_CMD_GET_PROC, 0);
+
+	nla_put_u32(msg, SEEPAGE_A_PID, pid);
+	nla_put_u8(msg, SEEPAGE_A_GROUP, 1);
+	return query_one(k, msg, reply);
+}
+
 /*
  * Sends facts about a process to the module.
  * @cold: share of the gained memory that is not used, in permille; negative: not sent
@@ -175,6 +185,62 @@ static struct nl_msg *alerts_msg(struct knl *k, void *arg)
 int query_alerts(struct knl *k, u64 since, struct msgs *m)
 {
 	return query_dump(k, alerts_msg, &since, m);
+}
+
+static void put_string(struct nl_msg *msg, int attr, const char *s)
+{
+	char text[IDENTITY_MAX + 1];
+
+	if (!s)
+		return;
+	snprintf(text, sizeof(text), "%s", s);
+	nla_put_string(msg, attr, text);
+}
+
+/*
+ * Hands the module what the process of the alert @msg is, as far as /proc has shown it. An
+ * alert that has an identity needs none. A failure does no harm.
+ */
+void identity_send(struct knl *k, const struct message *msg, const struct place *p)
+{
+	struct nlattr *nest;
+	struct nl_msg *m;
+
+	if (msg->a[SEEPAGE_A_IDENTITY] || (!p->exe && !p->cmdline && !p->cgroup))
+		return;
+	m = knl_msg(k, SEEPAGE_CMD_SET_FACTS, 0);
+	nla_put_u32(m, SEEPAGE_A_PID, (u32)msg_get(msg, SEEPAGE_A_PID, 0));
+	nest = must(nla_nest_start(m, NLA_F_NESTED | SEEPAGE_A_IDENTITY));
+	put_string(m, SEEPAGE_IDENTITY_A_EXE, p->exe);
+	put_string(m, SEEPAGE_IDENTITY_A_CMDLINE, p->cmdline);
+	put_string(m, SEEPAGE_IDENTITY_A_CGROUP, p->cgroup);
+	put_string(m, SEEPAGE_IDENTITY_A_PARENT, p->parent);
+	if (p->ppid)
+		nla_put_u32(m, SEEPAGE_IDENTITY_A_PPID, p->ppid);
+	nla_nest_end(m, nest);
+	knl_call(k, m, NULL, NULL);
+}
+
+/* Parses "#N", the number of an alert. Returns false if @word is no such number. */
+bool parse_alert(const char *word, u64 *seq)
+{
+	return *word == '#' && parse_u64(word + 1, seq) && *seq;
+}
+
+/* Reads the alert with number @seq. The caller frees @reply; -ENOENT: it is not held. */
+int query_alert(struct knl *k, u64 seq, struct nlmsghdr **reply)
+{
+	struct msgs m = { 0 };
+	struct message msg;
+	int err = query_alerts(k, seq, &m);
+
+	*reply = NULL;
+	if (err >= 0 && m.n && !msg_parse(&msg, m.v[0]) && msg_get(&msg, SEEPAGE_A_SEQ, 0) == seq) {
+		*reply = m.v[0];
+		m.v[0] = NULL;
+	}
+	msgs_free(&m);
+	return err < 0 ? err : *reply ? 0 : -ENOENT;
 }
 
 /* Returns the sampling interval in force in ms, 0 if it is unknown or not permitted. */

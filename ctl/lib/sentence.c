@@ -68,10 +68,13 @@ const char *sentence_subject(unsigned int subject)
 /* For a group, adds that the message is about all of its processes. */
 void sentence_group(const struct message *msg, char *buf, size_t size)
 {
-	u64 members;
+	u64 members, growing;
 
-	if (msg_u64(msg, SEEPAGE_A_MEMBERS, &members))
-		sentence_append(buf, size, ", all %llu processes of its name and cgroup", members);
+	if (!msg_u64(msg, SEEPAGE_A_MEMBERS, &members))
+		return;
+	sentence_append(buf, size, ", all %llu processes of its name and cgroup", members);
+	if (!msg->past && msg_u64(msg, SEEPAGE_A_GROWING, &growing) && growing)
+		sentence_append(buf, size, " (%llu of them growing)", growing);
 }
 
 const char *sentence_is(bool past)

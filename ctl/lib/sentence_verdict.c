@@ -10,6 +10,34 @@
 
 #define RUNAWAY_S	900	/* the same as in verdict_ladder.c of the detector */
 
+/* "first", "second" and so on as a number: 1st, 2nd, 3rd, 11th, 21st */
+static const char *ordinal(u64 n)
+{
+	static const char *const ends[] = { "th", "st", "nd", "rd" };
+
+	return n % 100 / 10 == 1 || n % 10 > 3 ? ends[0] : ends[n % 10];
+}
+
+/* For a service that leaks again, adds how often it did. */
+void sentence_lives(const struct message *msg, char *buf, size_t size)
+{
+	char text[TEXT_MAX];
+	u64 times, life;
+
+	if (!msg_u64(msg, SEEPAGE_A_TIMES, &times))
+		return;
+	attr_text(SEEPAGE_A_FIRST_TIME_NS, msg->a[SEEPAGE_A_FIRST_TIME_NS], false, text,
+		  sizeof(text));
+	sentence_append(buf, size, ", %llu%s time since %s", times, ordinal(times), text);
+	if (msg_u64(msg, SEEPAGE_A_LIFE_SECONDS, &life))
+		sentence_append(buf, size, ", each life %s", fmt_seconds(text, sizeof(text), life));
+	if (!msg->a[SEEPAGE_A_LIFE_GROWTH_BYTES_PER_HOUR])
+		return;
+	attr_text(SEEPAGE_A_LIFE_GROWTH_BYTES_PER_HOUR,
+		  msg->a[SEEPAGE_A_LIFE_GROWTH_BYTES_PER_HOUR], false, text, sizeof(text));
+	sentence_append(buf, size, " (%s from life to life)", text);
+}
+
 /* Writes an alert in one line, for watch and replay. */
 void sentence_alert(const struct message *msg, char *buf, size_t size)
 {
@@ -34,6 +62,10 @@ void sentence_alert(const struct message *msg, char *buf, size_t size)
 	sentence_shares(msg, buf, size);
 	if (msg_u64(msg, SEEPAGE_A_CONFIDENCE, &v))
 		sentence_append(buf, size, ", confidence %llu", v);
+	sentence_lives(msg, buf, size);
+	end_text(msg, text, sizeof(text));
+	if (*text)
+		sentence_append(buf, size, "; %s%s", msg->gone ? "" : "last time ", text);
 }
 
 static const char *brief_subject(unsigned int subject)

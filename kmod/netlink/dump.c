@@ -273,6 +273,11 @@ int seep_dump_proc_start(struct netlink_callback *cb)
 
 	if (!d)
 		return -ENOMEM;
+	if (seep_genl_dump_attrs(cb) && seep_genl_dump_attrs(cb)[SEEPAGE_A_GROUP]) {
+		kfree(d);
+		return seep_refuse(cb->extack, seep_genl_dump_attrs(cb)[SEEPAGE_A_GROUP], -EINVAL,
+				   "GROUP: not in a dump");
+	}
 	read_filters(d, cb);
 	d->all = seep_netlink_may_read(cb->skb);
 	if (d->all) {

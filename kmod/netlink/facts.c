@@ -1,13 +1,42 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * SET_FACTS: takes what user space found out about a process (facts.c uses it). The whole
- * request is checked before any of it is applied.
+ * SET_FACTS: takes what user space found out about a process (facts.c uses it), and what it is
+ * (alert.c keeps that). The whole request is checked before any of it is applied.
  *
  * Context: process, may sleep. Lock: takes seep_table_mutex.
  */
 #include <linux/err.h>
 #include <linux/pid_namespace.h>
 #include "netlink.h"
+
+#define STRING_BYTES	256		/* with the NUL */
+
+/* Return: 0, or -EINVAL with an extack text. */
+static int check_identity(const struct nlattr *nest, struct netlink_ext_ack *extack)
+{
+	const struct nlattr *attr;
+	bool ok = true;
+	u32 seen = 0;
+	int rem, len;
+
+	nla_for_each_nested(attr, nest, rem) {
+		len = nla_len(attr);
+		ok = ok && nla_type(attr) && nla_type(attr) <= SEEPAGE_IDENTITY_A_MAX &&
+		     !(seen & BIT(nla_type(attr)));
+		if (!ok)
+			break;
+		seen |= BIT(nla_type(attr));
+		if (nla_type(attr) == SEEPAGE_IDENTITY_A_PPID)
+			ok = len == sizeof(u32);
+		else
+			ok = len && len <= STRING_BYTES &&
+			     strnlen(nla_data(attr), len) == len - 1;
+	}
+	if (ok && seen && !rem)
+		return 0;
+	return seep_refuse(extack, nest, -EINVAL,
+			   "IDENTITY: allowed strings of up to 255 bytes and a NUL, PPID a u32");
+}
 
 /* Attributes that need each other. Return: 0, or -EINVAL with an extack text. */
 static int check_whole(struct nlattr **attrs, struct netlink_ext_ack *extack)
@@ -18,9 +47,11 @@ static int check_whole(struct nlattr **attrs, struct netlink_ext_ack *extack)
 
 	if (!attrs[SEEPAGE_A_PID])
 		return seep_refuse(extack, NULL, -EINVAL, "attribute PID is missing");
-	if (!attrs[SEEPAGE_A_COLD_PERMILLE] && !limit)
+	if (!attrs[SEEPAGE_A_COLD_PERMILLE] && !limit && !attrs[SEEPAGE_A_IDENTITY])
 		return seep_refuse(extack, NULL, -EINVAL,
-				   "attribute COLD_PERMILLE or LIMIT_BYTES is missing");
+				   "attribute COLD_PERMILLE, LIMIT_BYTES or IDENTITY is missing");
+	if (attrs[SEEPAGE_A_IDENTITY] && check_identity(attrs[SEEPAGE_A_IDENTITY], extack))
+		return -EINVAL;
 	if (used && !limit)
 		return seep_refuse(extack, used, -EINVAL,
 				   "CGROUP_USED_BYTES goes with LIMIT_BYTES");
@@ -31,8 +62,9 @@ static int check_whole(struct nlattr **attrs, struct netlink_ext_ack *extack)
 	return 0;
 }
 
-static void take(struct seep_rec *rec, struct nlattr **attrs)
+static int take(struct seep_rec *rec, struct nlattr **attrs)
 {
+	const struct nlattr *identity = attrs[SEEPAGE_A_IDENTITY];
 	const struct nlattr *cold = attrs[SEEPAGE_A_COLD_PERMILLE];
 	const struct nlattr *limit = attrs[SEEPAGE_A_LIMIT_BYTES];
 	const struct nlattr *used = attrs[SEEPAGE_A_CGROUP_USED_BYTES];
@@ -43,6 +75,7 @@ static void take(struct seep_rec *rec, struct nlattr **attrs)
 	if (limit)
 		seep_facts_cgroup(rec, nla_get_u64(limit), used ? nla_get_u64(used) : 0,
 				  id ? nla_get_u64(id) : 0);
+	return identity ? seep_alert_identify(rec, nla_data(identity), nla_len(identity)) : 0;
 }
 
 /**
@@ -50,13 +83,15 @@ static void take(struct seep_rec *rec, struct nlattr **attrs)
  * @skb: the request
  * @info: its attributes
  *
- * Return: 0, -EPERM, -EINVAL or -ESRCH, with an extack text.
+ * Return: 0, -EPERM, -EINVAL or -ESRCH, with an extack text; with IDENTITY also -ENOMEM, and
+ * -ENOENT where no alert needs it.
  */
 int seep_facts_request(struct sk_buff *skb, struct genl_info *info)
 {
 	struct seep_rec *rec;
 	int rc = seep_netlink_check_write(skb, info->extack) ?:
 		 seep_netlink_takes(info);
+	int taken = 0;
 
 	if (!rc)
 		rc = check_whole(info->attrs, info->extack);
@@ -67,8 +102,10 @@ int seep_facts_request(struct sk_buff *skb, struct genl_info *info)
 	rec = seep_netlink_rec(info->attrs[SEEPAGE_A_PID], task_active_pid_ns(current),
 			       info->extack);
 	if (!IS_ERR(rec))
-		take(rec, info->attrs);
+		taken = take(rec, info->attrs);
 	mutex_unlock(&seep_table_mutex);
+	if (taken == -ENOENT)
+		return seep_refuse(info->extack, NULL, taken, "no alert needs its identity");
 	/* no record, or no process: to user space both are no such process */
-	return PTR_ERR_OR_ZERO(rec) == -ENOENT ? -ESRCH : PTR_ERR_OR_ZERO(rec);
+	return taken ?: PTR_ERR_OR_ZERO(rec) == -ENOENT ? -ESRCH : PTR_ERR_OR_ZERO(rec);
 }

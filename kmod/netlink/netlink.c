@@ -163,6 +163,45 @@ static int put_proc(const struct proc_request *r, struct seep_rec *rec)
 	return rc;
 }
 
+/* The group of @rec: the view, and the pids of its processes, as many as fit. */
+static int put_group(const struct proc_request *r, const struct seep_rec *rec)
+{
+	struct genl_info *info = r->info;
+	struct seep_group *g = rec->group;
+	struct sk_buff *skb = r->skb;
+	struct seep_rec *first;
+	struct nlattr *pids;
+	void *head;
+	u32 nr;
+
+	if (!r->all)
+		return not_yours(info->extack);
+	if (!g || !g->history)
+		return seep_refuse(info->extack, NULL, -ENOENT,
+				   "its group has not had two processes for a full pass");
+	first = list_first_entry(&g->members, struct seep_rec, kin);
+	seep_view_fill_group(r->v, g, first);
+	if (seep_alert_is(g->notified.alerted))
+		r->v->verdict.state = g->notified.alerted;
+	seep_view_weigh(r->v);
+	head = genlmsg_put_reply(skb, info, &seep_family, 0, info->genlhdr->cmd);
+	if (!head || seep_put_view(skb, r->v, pid_nr_ns(first->pid, r->ns), r->user_ns, true))
+		return -EMSGSIZE;
+	pids = nla_reserve(skb, SEEPAGE_A_PIDS, 0);
+	if (!pids)
+		return -EMSGSIZE;
+	list_for_each_entry(rec, &g->members, kin) {
+		nr = pid_nr_ns(rec->pid, r->ns);
+		if (skb_tailroom(skb) < sizeof(nr))
+			break;
+		if (nr)
+			skb_put_data(skb, &nr, sizeof(nr));
+	}
+	pids->nla_len = skb_tail_pointer(skb) - (u8 *)pids;
+	genlmsg_end(skb, head);
+	return 0;
+}
+
 /* Answers; @arg: struct proc_request. Context: process, seep_table_mutex. */
 static void answer_proc(void *arg)
 {
@@ -170,7 +209,8 @@ static void answer_proc(void *arg)
 	struct seep_rec *rec = seep_netlink_rec(r->info->attrs[SEEPAGE_A_PID], r->ns,
 						r->info->extack);
 
-	r->rc = IS_ERR(rec) ? PTR_ERR(rec) : put_proc(r, rec);
+	r->rc = IS_ERR(rec) ? PTR_ERR(rec) :
+		r->info->attrs[SEEPAGE_A_GROUP] ? put_group(r, rec) : put_proc(r, rec);
 }
 
 /* False only for a process of another user: nobody has to wait for a refusal. */

@@ -102,6 +102,7 @@ const struct nla_policy seep_dump_proc_takes[] = {
 	[SEEPAGE_A_FILTER_UID]	= { .type = NLA_U32 },
 	[SEEPAGE_A_FILTER_COMM]	= NLA_POLICY_VALIDATE_FN(NLA_BINARY, check_comm),
 	[SEEPAGE_A_FILTER_AFTER_PID] = { .type = NLA_U32 },
+	[SEEPAGE_A_GROUP]	= { .type = NLA_U8 },
 };
 
 const struct nla_policy seep_dump_alerts_takes[] = {
@@ -115,18 +116,19 @@ const struct nla_policy seep_request_takes[] = {
 	[SEEPAGE_A_COLD_PERMILLE] = NLA_POLICY_VALIDATE_FN(NLA_BINARY, check_cold),
 	[SEEPAGE_A_LIMIT_BYTES]	= { .type = NLA_U64 },
 	[SEEPAGE_A_CGROUP_USED_BYTES] = { .type = NLA_U64 },
+	[SEEPAGE_A_IDENTITY]	= { .type = NLA_NESTED },
 	[SEEPAGE_A_PMC_WANTED]	= NLA_POLICY_VALIDATE_FN(NLA_BINARY, check_events),
 	[SEEPAGE_A_CGROUP_ID]	= { .type = NLA_U64 },
 };
 
 /* Attributes by command. Up to v6.1 the do and the dump of a command share their policy. */
-static const u8 takes[][5] = {
-	[SEEPAGE_CMD_GET_PROC]		= { SEEPAGE_A_PID },
+static const u8 takes[][6] = {
+	[SEEPAGE_CMD_GET_PROC]		= { SEEPAGE_A_PID, SEEPAGE_A_GROUP },
 	[SEEPAGE_CMD_SET_CONFIG]	= { SEEPAGE_A_CONFIG, SEEPAGE_A_PMC_WANTED },
 	[SEEPAGE_CMD_RESET]		= { SEEPAGE_A_PID, SEEPAGE_A_RESET_WHAT },
 	[SEEPAGE_CMD_SET_FACTS]	= { SEEPAGE_A_PID, SEEPAGE_A_COLD_PERMILLE,
 					    SEEPAGE_A_LIMIT_BYTES, SEEPAGE_A_CGROUP_USED_BYTES,
-					    SEEPAGE_A_CGROUP_ID },
+					    SEEPAGE_A_CGROUP_ID, SEEPAGE_A_IDENTITY },
 };
 
 /**

@@ -141,7 +141,7 @@ static u8 *put_identity(u8 *at, const struct seep_view *v, pid_t pid,
 }
 
 #define SIZE_VERDICT		(NLA_HDRLEN + SEEP_MAX_FACTORS * SIZE_FACTOR + \
-				 5 * SIZE_32 + 2 * SIZE_64)
+				 6 * SIZE_32 + 2 * SIZE_64)
 
 static u8 *put_verdict(u8 *at, const struct seep_view *v)
 {
@@ -150,8 +150,10 @@ static u8 *put_verdict(u8 *at, const struct seep_view *v)
 	at = put_u8(at, SEEPAGE_A_CONFIDENCE, v->verdict.confidence);
 	at = put_u8(at, SEEPAGE_A_SEVERITY, v->severity);
 	at = put_factors(at, &v->verdict);
-	if (v->members)
+	if (v->members) {
 		at = put_u32(at, SEEPAGE_A_MEMBERS, v->members);
+		at = put_u32(at, SEEPAGE_A_GROWING, v->growing);
+	}
 	if (v->has_growth)
 		at = put_u64(at, SEEPAGE_A_GROWTH_BYTES_PER_HOUR, v->growth);
 	if (v->verdict.tte_s != SEEP_UNKNOWN)
@@ -234,6 +236,24 @@ int seep_put_view(struct sk_buff *skb, const struct seep_view *v, pid_t pid,
 	return 0;
 }
 
+/* What lives before that of the alert had an alert. */
+static int put_lives(struct sk_buff *skb, const struct seep_lives *l)
+{
+	u64 span = seep_div(l->last_end_ns - l->first_end_ns, NSEC_PER_SEC);
+	s64 rise = (s64)l->last_top - l->first_top;
+
+	if (!l->n)
+		return 0;
+	if (seep_put_u32(skb, SEEPAGE_A_TIMES, l->n + 1) ||
+	    seep_put_u64(skb, SEEPAGE_A_FIRST_TIME_NS, l->first_alert_ns) ||
+	    seep_put_u64(skb, SEEPAGE_A_LIFE_SECONDS, seep_div(l->sum_s, l->n)))
+		return -EMSGSIZE;
+	if (!span)
+		return 0;
+	return seep_put_u64(skb, SEEPAGE_A_LIFE_GROWTH_BYTES_PER_HOUR,
+			    div64_s64(rise * (1 << SEEP_GRANULE_SHIFT) * 3600, span));
+}
+
 /**
  * seep_put_alert() - an alert
  * @skb: message being built; on failure the caller drops it
@@ -251,6 +271,12 @@ int seep_put_alert(struct sk_buff *skb, const struct seep_alert *a, pid_t pid,
 	    seep_put_u64(skb, SEEPAGE_A_TIME_NS, a->time_ns) ||
 	    seep_put_u64(skb, SEEPAGE_A_INSTANCE, seep_instance) ||
 	    nla_put_u8(skb, SEEPAGE_A_PREV_STATE, a->prev_state))
+		return -EMSGSIZE;
+	if ((a->end.how && seep_put_u32(skb, SEEPAGE_A_END, a->end.how)) ||
+	    (a->end.cgroup && seep_put_u64(skb, SEEPAGE_A_END_CGROUP_ID, a->end.cgroup)) ||
+	    (a->identity && nla_put(skb, SEEPAGE_A_IDENTITY | NLA_F_NESTED, a->identity->len,
+				    a->identity->attrs)) ||
+	    put_lives(skb, &a->lives))
 		return -EMSGSIZE;
 	return seep_put_view(skb, &a->view, pid, ns, true);
 }

@@ -24,11 +24,14 @@ FIRST_SUBUID = 200000
 libc = ctypes.CDLL(None, use_errno=True)
 
 
-def flood(uid):
+def flood(uid, begun):
     """Leaks until the limit is met. Never returns."""
     if uid is not None:
         os.setresuid(uid, uid, uid)
     libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    # a name of its own: all of one name are one subject, with one alert
+    with open("/proc/self/comm", "w") as comm:
+        comm.write(f"flood{begun}")
     with open("/proc/self/statm") as statm:
         size = int(statm.read().split()[0]) * mmap.PAGESIZE
     resource.setrlimit(resource.RLIMIT_AS, (size + HEADROOM, resource.RLIM_INFINITY))
@@ -78,7 +81,7 @@ def main():
     while True:
         if alive < children:
             if os.fork() == 0:
-                flood(begun % uids if uids else None)
+                flood(begun % uids if uids else None, begun)
             begun += 1
             alive += 1
             time.sleep(0.5)     # not all at once: that would be one burst

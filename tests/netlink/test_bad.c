@@ -281,6 +281,46 @@ static struct nlmsghdr *facts(uint32_t pid, int attr, int other)
 	return nlh;
 }
 
+/* A request with one attribute in its identity, of @len bytes. */
+static struct nlmsghdr *identity(int attr, size_t len, const void *data)
+{
+	struct nlmsghdr *nlh = facts(getpid(), 0, 0);
+	struct nlattr *nest = mnl_attr_nest_start(nlh, SEEPAGE_A_IDENTITY);
+
+	if (attr)
+		mnl_attr_put(nlh, attr, len, data);
+	mnl_attr_nest_end(nlh, nest);
+	return nlh;
+}
+
+/* An identity is refused whole; a good one finds no alert here that needs it. */
+static void bad_identity(void)
+{
+	static const char longest[256] = "", many[257] = "";
+	char text[256];
+	uint32_t ppid = 1;
+
+	memset(text, 'a', sizeof(text));
+	conn_open(&c);
+	refused(&c, identity(0, 0, NULL), -EINVAL, "IDENTITY", NULL, "an empty identity");
+	refused(&c, identity(SEEPAGE_IDENTITY_A_EXE, 0, ""), -EINVAL, "IDENTITY", NULL, "no NUL");
+	refused(&c, identity(SEEPAGE_IDENTITY_A_EXE, 256, text), -EINVAL, "IDENTITY", NULL,
+		"256 bytes without a NUL");
+	refused(&c, identity(SEEPAGE_IDENTITY_A_EXE, 2, longest), -EINVAL, "IDENTITY", NULL,
+		"bytes behind the NUL");
+	refused(&c, identity(SEEPAGE_IDENTITY_A_CMDLINE, 257, many), -EINVAL, "IDENTITY", NULL,
+		"257 bytes");
+	refused(&c, identity(SEEPAGE_IDENTITY_A_PPID, 8, longest), -EINVAL, "IDENTITY", NULL,
+		"PPID of 8 bytes");
+	refused(&c, identity(__SEEPAGE_IDENTITY_A_MAX, 4, longest), -EINVAL, "IDENTITY", NULL,
+		"an attribute that there is not");
+	text[255] = '\0';
+	refused(&c, identity(SEEPAGE_IDENTITY_A_EXE, 256, text), -ENOENT, "no alert", NULL,
+		"the identity of a process without an alert");
+	refused(&c, identity(SEEPAGE_IDENTITY_A_PPID, sizeof(ppid), &ppid), -ENOENT, "no alert",
+		NULL, "PPID of a process without an alert");
+}
+
 /* What belongs together, and of whom nothing can be told. */
 static void bad_facts(void)
 {
@@ -290,7 +330,7 @@ static void bad_facts(void)
 	conn_open(&c);
 	refused(&c, facts(0, SEEPAGE_A_COLD_PERMILLE, 0), -EINVAL, "PID", NULL,
 		"SET_FACTS without PID");
-	refused(&c, facts(getpid(), 0, 0), -EINVAL, "COLD_PERMILLE or LIMIT_BYTES", NULL,
+	refused(&c, facts(getpid(), 0, 0), -EINVAL, "COLD_PERMILLE, LIMIT_BYTES", NULL,
 		"SET_FACTS without a fact");
 	refused(&c, facts(getpid(), SEEPAGE_A_LIMIT_BYTES, 0), -EINVAL, "CGROUP_USED_BYTES",
 		NULL, "a limit without what is used");
@@ -404,6 +444,7 @@ const struct test tests_bad[] = {
 	{ "bad-string", bad_string },
 	{ "bad-missing", missing },
 	{ "bad-facts", bad_facts },
+	{ "bad-identity", bad_identity },
 	{ "bad-command", command },
 	{ "bad-truncated", truncated },
 	{ "bad-garbage", garbage },

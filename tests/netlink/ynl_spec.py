@@ -333,7 +333,7 @@ class Specification:
                 (r"nest: type is enum seepage_(\w+), u(?:32|64)", "nest"),
                 (r"binary: struct seepage_(\w+)\[\], one(?=:|;|,|$)", "struct"),
                 (r"binary: struct (seepage_\w+\[\](?:, [^;:]*)?)", "structs"),
-                (r"binary: (u64)\[\]", "array"), (r"(string)\b", "string"), (r"(u8|u32|u64|s64)\b", "scalar")):
+                (r"binary: (u32|u64)\[\]", "array"), (r"(string)\b", "string"), (r"(u8|u32|u64|s64)\b", "scalar")):
             m = re.match(pattern, e.text)
             if m:
                 break

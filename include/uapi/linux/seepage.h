@@ -27,8 +27,9 @@
  *                             STRETCHED POLICY PMC [PMC_SET]
  *                             [PMC_EVENTS{ PMC_EVENT{ .. }.. }] [DISABLED]
  *                             COUNTERS{ counter.. }
- * GET_PROC    do     request: PID (thread ids are accepted)
- *                    reply:   a process (below) with GATES and HISTORY
+ * GET_PROC    do     request: PID (thread ids are accepted) [GROUP]
+ *                    reply:   a process (below) with GATES and HISTORY; with GROUP, which
+ *                             needs the right to read all, its group with GATES and PIDS
  *             dump   request: [PID] [FILTER_STATES] [FILTER_MIN_CONFIDENCE]
  *                             [FILTER_UID] [FILTER_COMM] [FILTER_AFTER_PID]; all must
  *                             match
@@ -47,7 +48,8 @@
  * RESET       do     request: RESET_WHAT, [PID] (with RESET_HISTORY only)
  *                    reply:   ack only
  * SET_FACTS do    request: PID [COLD_PERMILLE] [LIMIT_BYTES] [CGROUP_USED_BYTES]
- *                             [CGROUP_ID], of the cgroup that has the limit
+ *                             [CGROUP_ID], of the cgroup that has the limit;
+ *                             [IDENTITY{ .. }]
  *                    reply:   ack only
  * ALERT       multicast group "alert":  an alert
  * SAMPLE      multicast group "sample": a process, each time it was sampled
@@ -66,14 +68,20 @@
  *             FAULTS_ANON FAULTS_FILE FAULT_RATE AGE_SECONDS
  *             FACTORS{ FACTOR{ .. }.. } [GATES{ GATE{ .. }.. }]
  *             [HISTORY{ LEVEL{ .. }.. }] [COLD_PERMILLE] [COLD_AGE_SECONDS]
- *             [LIMIT] [SHARES_WITH] [SHARED_GROWTH_BYTES_PER_HOUR] [SUBJECT] [MEMBERS]
- *             [PMC_SET] [PMC_VALUES] [PMC_BASELINE]
+ *             [LIMIT] [SHARES_WITH] [SHARED_GROWTH_BYTES_PER_HOUR] [SUBJECT]
+ *             [MEMBERS GROWING] [PMC_SET] [PMC_VALUES] [PMC_BASELINE]
  *             Memory figures and fault counts are current, the verdict is that of the last
  *             sample. UID and CGROUP_ID are left out for a process that ended before they
  *             were read. PID is left out of an alert for a process without a pid in the
  *             reader's pid namespace; a GET_PROC dump leaves out such a process.
  * an alert:   SEQ TIME_NS INSTANCE PREV_STATE and the process as it was then,
- *             with GATES
+ *             with GATES [END] [END_CGROUP_ID] [IDENTITY{ .. }] [TIMES FIRST_TIME_NS
+ *             LIFE_SECONDS] [LIFE_GROWTH_BYTES_PER_HOUR]
+ *             Where two or more processes of a name, user and cgroup grow, an alert is about
+ *             all of them: it has MEMBERS, and PID is that of the oldest.
+ *             An alert with TIMES is the only one of its life, unless that is twice as long as
+ *             those before; END is that of the life before. TIMES counts the lives of all
+ *             processes of a name, user and cgroup.
  *
  * Hardware counters. They are read on each switch from one process to another.
  *
@@ -98,9 +106,11 @@
  * for an hour loses it when another one needs the space.
  *
  * Facts are what only user space can find out about a process: whether it uses again the
- * memory that it gained, and how much its cgroup may use. A request has COLD_PERMILLE,
- * LIMIT_BYTES or both; a limit above 0 needs CGROUP_USED_BYTES. A fact is dated by the time
- * of receipt. It is valid until it is set again, a limit for an hour at most. A reset of the
+ * memory that it gained, how much its cgroup may use, and what it is. A request has
+ * COLD_PERMILLE, LIMIT_BYTES, IDENTITY or several; a limit above 0 needs CGROUP_USED_BYTES.
+ * IDENTITY is kept with the alerts of the process, or of its group, that have none yet, and
+ * with those that follow, as long as one of them is in the ring; -ENOENT: there is none. A
+ * fact is dated by the time of receipt. It is valid until it is set again, a limit for an hour at most. A reset of the
  * history and the execution of another program discard it. -ESRCH: there is no such process,
  * or it has no record.
  */
@@ -154,6 +164,10 @@ enum seepage_attr {
 	SEEPAGE_A_RESET_WHAT,		/* u32, mask of SEEPAGE_RESET_* */
 	SEEPAGE_A_LIMIT_BYTES,		/* u64, memory.max of its cgroup; 0: no limit known */
 	SEEPAGE_A_CGROUP_USED_BYTES,	/* u64, usage of that cgroup that cannot be reclaimed */
+	SEEPAGE_A_GROUP,		/* u8, 1: the group of the process is asked for */
+
+	/* in requests and replies, of an alert */
+	SEEPAGE_A_IDENTITY,		/* nest of enum seepage_identity_attr */
 
 	/* identity */
 	SEEPAGE_A_COMM,			/* string, SEEPAGE_COMM_LEN with its NUL */
@@ -245,6 +259,20 @@ enum seepage_attr {
 	/* what else grows below LIMIT; left out: nothing is known to */
 	SEEPAGE_A_SHARES_WITH,		/* u32, other processes that do; 0: not known which */
 	SEEPAGE_A_SHARED_GROWTH_BYTES_PER_HOUR,	/* u64, of all of them, the subject included */
+
+	/* of an alert on a group */
+	SEEPAGE_A_GROWING,		/* u32, processes of the group that grow; see MEMBERS */
+	SEEPAGE_A_PIDS,			/* binary: u32[], pids of the group, as many as fit */
+
+	/* of an alert about an end */
+	SEEPAGE_A_END,			/* u32, SEEPAGE_END_* */
+	SEEPAGE_A_END_CGROUP_ID,	/* u64, inode of the cgroup that ran out of memory */
+
+	/* of an alert on a service that was restarted and leaks again */
+	SEEPAGE_A_TIMES,		/* u32, lives of it that had an alert, with this one */
+	SEEPAGE_A_FIRST_TIME_NS,	/* u64, CLOCK_REALTIME of the first of these alerts */
+	SEEPAGE_A_LIFE_SECONDS,		/* u64, length of a life, the mean of those that ended */
+	SEEPAGE_A_LIFE_GROWTH_BYTES_PER_HOUR,	/* s64, of the top of a life, from life to life */
 
 	__SEEPAGE_A_MAX,
 	SEEPAGE_A_MAX = __SEEPAGE_A_MAX - 1
@@ -480,6 +508,25 @@ enum seepage_limit {
 	__SEEPAGE_LIMIT_MAX,
 	SEEPAGE_LIMIT_MAX = __SEEPAGE_LIMIT_MAX - 1
 };
+
+/* What a process was, as user space read it while it lived. Strings: up to 255 bytes. */
+enum seepage_identity_attr {
+	SEEPAGE_IDENTITY_A_UNSPEC,
+	SEEPAGE_IDENTITY_A_EXE,		/* string, path of the program */
+	SEEPAGE_IDENTITY_A_CMDLINE,	/* string, its command line */
+	SEEPAGE_IDENTITY_A_CGROUP,	/* string, path of the cgroup */
+	SEEPAGE_IDENTITY_A_PARENT,	/* string, comm of the parent */
+	SEEPAGE_IDENTITY_A_PPID,	/* u32, pid of the parent */
+
+	__SEEPAGE_IDENTITY_A_MAX,
+	SEEPAGE_IDENTITY_A_MAX = __SEEPAGE_IDENTITY_A_MAX - 1
+};
+
+/* How a process ended. */
+#define SEEPAGE_END_STATUS	0xffffU		/* as waitpid() has it; valid with END_EXIT */
+#define SEEPAGE_END_EXIT	(1U << 16)	/* it exited, or a signal ended it */
+#define SEEPAGE_END_OOM		(1U << 17)	/* the OOM killer did */
+#define SEEPAGE_END_EXEC	(1U << 18)	/* it executes another program */
 
 #define SEEPAGE_KIND_PROCESS	0	/* the sample is of one process */
 #define SEEPAGE_KIND_GROUP	1	/* the sum of all processes of one name and cgroup */

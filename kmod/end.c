@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Ends: how a process that is under watch ended. An alert about its end says so.
+ *
+ * A record is known to be dead by its mm. By then the process may have been reaped, and its
+ * exit code with it. The probes of hook_life.c therefore note here how a process under watch
+ * ends. They find it by its pid: up to v6.15 the mm is not known any more where an exit is
+ * seen. What ended first counts: a process that executes another program, and exits later,
+ * has ended for its record by the exec.
+ *
+ * An end by the OOM killer is noted in addition where a victim is chosen: the memory of the
+ * cgroup that ran out is still in use then. That cgroup is told by three signs. It is the
+ * cgroup of the victim or one above, it has had an OOM event of its own, and it is at its
+ * limit. If there is none, the machine ran out of memory. What cannot be told: which one ran
+ * out where the machine did while such a cgroup was at its limit as well.
+ *
+ * Context: probes run in process context with preemption off. Lock: seep_table_mutex for all
+ * that is not a probe.
+ */
+#include <linux/cgroup.h>
+#include <linux/memcontrol.h>
+#include <linux/oom.h>
+#include <linux/pid.h>
+#include <linux/sched/signal.h>
+#include "seep.h"
+
+static struct seep_end_slot *slots;	/* SEEP_END_SLOTS */
+static u32 used;			/* slots from here on are free; WRITE_ONCE() */
+
+/* The slot of a process, or NULL. READ_ONCE() pairs with WRITE_ONCE() in this file. */
+static struct seep_end_slot *slot_of(struct task_struct *p)
+{
+	const struct pid *pid = task_tgid(p);
+	u32 i, n = READ_ONCE(used);
+
+	for (i = 0; i < n; i++)
+		if (READ_ONCE(slots[i].pid) == pid)
+			return &slots[i];
+	return NULL;
+}
+
+/* Context: RCU, or @p is current. */
+static u32 status_of(struct task_struct *p)
+{
+	const struct signal_struct *sig = p->signal;
+	u32 status = sig->flags & SIGNAL_GROUP_EXIT ? sig->group_exit_code :
+						      p->group_leader->exit_code;
+
+	status = (status & SEEPAGE_END_STATUS) | SEEPAGE_END_EXIT;
+	return sig->oom_mm && (status & 0x7f) == SIGKILL ? status | SEEPAGE_END_OOM : status;
+}
+
+/**
+ * seep_end_note() - a process ends, or its program does
+ * @p: current
+ * @exec: it has executed another program
+ *
+ * Context: preemption off.
+ */
+void seep_end_note(struct task_struct *p, bool exec)
+{
+	struct seep_end_slot *slot = slot_of(p);
+
+	if (slot && !READ_ONCE(slot->how))
+		WRITE_ONCE(slot->how, exec ? SEEPAGE_END_EXEC : status_of(p));
+}
+
+#if defined(CONFIG_MEMCG) && defined(SEEP_HAVE_MEMCG_EVENTS_LOCAL)
+#define CHARGED_AHEAD	256UL		/* pages: a charge that failed may have been as large */
+
+/* The cgroup of @p, or one above, that has run out of memory; 0: none. Context: RCU. */
+static u64 cgroup_that_ran_out(struct task_struct *p)
+{
+	struct cgroup_subsys_state *css = task_css(p, memory_cgrp_id);
+	struct mem_cgroup *memcg;
+
+	for (; css && css->parent; css = css->parent) {
+		memcg = mem_cgroup_from_css(css);
+		if (atomic_long_read(&memcg->memory_events_local[MEMCG_OOM]) &&
+		    page_counter_read(&memcg->memory) + CHARGED_AHEAD >=
+		    READ_ONCE(memcg->memory.max))
+			return cgroup_id(css->cgroup);
+	}
+	return 0;
+}
+#else
+static u64 cgroup_that_ran_out(struct task_struct *p)
+{
+	return 0;
+}
+#endif
+
+/**
+ * seep_end_victim() - the OOM killer has chosen a process
+ * @p: the process; its memory is still in use
+ *
+ * Context: preemption off.
+ */
+void seep_end_victim(struct task_struct *p)
+{
+	struct seep_end_slot *slot = slot_of(p);
+
+	if (!slot)
+		return;
+	rcu_read_lock();
+	slot->cgroup = cgroup_that_ran_out(p);
+	rcu_read_unlock();
+}
+
+/**
+ * seep_end_want() - from now on it matters how the process of a record ends
+ * @rec: the record; it has no slot yet
+ *
+ * Context: seep_table_mutex.
+ */
+void seep_end_want(struct seep_rec *rec)
+{
+	u32 i;
+
+	for (i = 0; i < SEEP_END_SLOTS && slots[i].pid; i++)
+		;
+	if (i == SEEP_END_SLOTS)
+		return;
+	slots[i].how = 0;
+	slots[i].cgroup = 0;
+	/* a probe that finds the pid finds the rest as it is here; pairs with slot_of() */
+	smp_store_release(&slots[i].pid, rec->pid);
+	WRITE_ONCE(used, max(used, i + 1));
+	rec->end = i + 1;
+}
+
+/**
+ * seep_end_drop() - how it ends does not matter any more
+ * @rec: a record, maybe without a slot
+ *
+ * Context: seep_table_mutex.
+ */
+void seep_end_drop(struct seep_rec *rec)
+{
+	if (!rec->end)
+		return;
+	WRITE_ONCE(slots[rec->end - 1].pid, NULL);
+	rec->end = 0;
+	while (used && !slots[used - 1].pid)
+		WRITE_ONCE(used, used - 1);
+}
+
+/**
+ * seep_end_find() - how the process of a dead record ended
+ * @rec: the record, buried
+ * @e: out; how is 0 where that is not known
+ *
+ * An exit is noted after the mm was torn down, which takes time. So the process is asked
+ * where nothing was noted.
+ *
+ * Context: seep_table_mutex.
+ */
+void seep_end_find(const struct seep_rec *rec, struct seep_end *e)
+{
+	struct seep_end_slot *slot = rec->end ? &slots[rec->end - 1] : NULL;
+	struct task_struct *p;
+
+	e->how = slot ? READ_ONCE(slot->how) : 0;
+	if (!e->how) {
+		rcu_read_lock();
+		p = pid_task(rec->pid, PIDTYPE_TGID);
+		if (p)
+			e->how = p->flags & PF_EXITING ? status_of(p) : SEEPAGE_END_EXEC;
+		rcu_read_unlock();
+	}
+	e->cgroup = slot && e->how & SEEPAGE_END_OOM ? slot->cgroup : 0;
+}
+
+/**
+ * seep_end_init() - set the slots
+ * @mem: SEEP_END_SLOTS, zeroed; it must live as long as the probes run
+ *
+ * Context: module init, before hooks.
+ */
+void __init seep_end_init(struct seep_end_slot *mem)
+{
+	slots = mem;
+}

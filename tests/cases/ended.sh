@@ -1,0 +1,141 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# Why it ended: an alert about an exit has the exit code, the signal, the OOM killer and the
+# cgroup that it acted for, or that another program was executed. What the process was is shown
+# after its death, and is never taken from a later process of the same pid.
+# vm: --smp 2 --mem 900
+# about: kmod/end.c kmod/alert.c kmod/hook_life.c ctl/lib/end.c ctl/lib/procfs.c ctl/cmd
+# takes: 120
+# timeout: 1200
+. "$(dirname "$0")/lib.sh"
+scratch=$(mktemp -d)
+# Nothing that this case needs may be killed in place of what leaks.
+for dir in /proc/[0-9]*; do
+	echo -1000 >"$dir/oom_score_adj" 2>/dev/null || true
+done
+
+# leak NAME HOW...: a program of that name gains 1 MB each 1/5 s until it finds $scratch/NAME.go
+leak() {
+	cp "$(command -v perl)" "$scratch/$1"
+	# shellcheck disable=SC2016 # perl's
+	"$scratch/$1" -e '($go, $kb, @how) = @ARGV;
+		if (open my $f, ">", "/proc/self/oom_score_adj") { print $f 1000 }
+		until (-e $go) { push @a, "x" x ($kb << 10); select undef, undef, undef, 0.2 }
+		if ($how[0] eq "exit") { exit $how[1] }
+		if ($how[0] eq "exec") { exec "sleep", 1000 }
+		if ($how[0] eq "kill") { kill $how[1], $$; sleep 100 }' "$scratch/$1.go" "${kb:-1024}" "${@:2}" &
+	pid=$!
+}
+of() { seepage -j alerts | jq -c "select(.comm == \"$1\")"; }
+is_told() { [[ $(of "$1" | jq -rs '.[0].state') == @(suspected|confirmed|runaway) ]]; }
+has_ended() { [[ $(of "$1" | jq -rs '.[-1].state') == exited ]]; }
+has_identity() { of "$1" | jq -se 'any(.cmdline != null)' >/dev/null; }
+end_of() { of "$1" | jq -sc '.[-1].end | [.kind, .code, .signal, .oom]'; }
+
+load sample_interval_ms=1000 suspect_interval_ms=500 max_cpu_permille=1000 min_process_size_mb=1 pmc=off \
+	alerts_per_minute=1000
+seepage -j watch >watched &
+watch=$!
+
+# ends NAME WANTED HOW...
+ends() {
+	leak "$1" "${@:3}"
+	wait_for 120 is_told "$1"
+	wait_for 20 has_identity "$1"
+	touch "$scratch/$1.go"
+	[[ $3 == exec ]] || wait $pid 2>/dev/null || true
+	wait_for 30 has_ended "$1"
+	echo "$1: $(of "$1" | tail -n 1 | jq -c '[.end, .exe, .cmdline, .cgroup, .uid, .ppid, .parent]')"
+	assert_eq "$(end_of "$1")" "$2" "how $1 ended"
+	of "$1" | tail -n 1 | jq -e --arg exe "$scratch/$1" --argjson ppid $$ \
+		'.exe == $exe and (.cmdline | startswith($exe)) and .ppid == $ppid and .parent != null and .cgroup != null' >/dev/null ||
+		die "the identity of $1 after its end: $(of "$1" | tail -n 1 | jq -c '[.exe, .cmdline, .ppid, .parent]')"
+}
+ends code '["exit",3,null,false]' exit 3
+seq=$(of code | tail -n 1 | field .seq)
+text=$(seepage explain "#$seq")
+echo "$text" | head -8
+[[ $text == *"it exited with code 3"* && $text == *"$scratch/code"* ]] || die "explain #$seq: $text"
+text=$(seepage show "#$seq")
+[[ $text == *"it exited with code 3"* && $text == *"$scratch/code"* ]] || die "show #$seq: $text"
+assert_eq "$(seepage -j show "#$seq" | jq -c .end.code)" 3 "show -j #$seq"
+! seepage show '#99999' 2>/dev/null || die "show of an alert that is not held"
+ends term '["signal",null,15,false]' kill 15
+ends killed '["signal",null,9,false]' kill 9
+ends another '["exec",null,null,false]' exec
+kill $pid
+wait $pid 2>/dev/null || true
+
+# Reaped by nobody: a zombie has ended as well.
+# A process of the same pid as one of an alert: nothing of it is taken.
+leak reused exit 7
+wait_for 120 is_told reused
+wait_for 20 has_identity reused
+kill $watch
+wait $watch || true
+touch "$scratch/reused.go"
+wait $pid || true
+wait_for 30 has_ended reused
+for ((i = 0; i < 5; i++)); do
+	echo $((pid - 1)) >/proc/sys/kernel/ns_last_pid
+	sleep 1000 &
+	[[ $! != "$pid" ]] || break
+	kill $!
+done
+assert_eq $! "$pid" "pid of the later process"
+assert_eq "$(of reused | jq -sc 'map(.exe) | unique')" "[\"$scratch/reused\"]" "program of the alerts on a pid in use again"
+# without an identity: nothing is known, rather than what the later process is
+leak nobody exit 0
+wait_for 120 is_told nobody
+touch "$scratch/nobody.go"
+old=$pid
+wait $pid || true
+wait_for 30 has_ended nobody
+for ((i = 0; i < 5; i++)); do
+	echo $((old - 1)) >/proc/sys/kernel/ns_last_pid
+	sleep 1000 &
+	[[ $! != "$old" ]] || break
+	kill $!
+done
+assert_eq $! "$old" "pid of the later process"
+assert_eq "$(of nobody | jq -sc 'map(.exe) | unique')" "[null]" "program of an alert whose pid is in use again"
+pkill sleep || true
+seepage -j watch >>watched &
+watch=$!
+
+cg=$(mktemp -d /tmp/cg.XXXXXX)
+mount -t cgroup2 none "$cg"
+if grep -qw memory "$cg"/cgroup.controllers; then
+	echo +memory >"$cg"/cgroup.subtree_control
+	mkdir -p "$cg"/small
+	echo +memory >"$cg"/small/cgroup.subtree_control
+	mkdir -p "$cg"/small/inner
+	echo 100M >"$cg"/small/memory.max
+	# shellcheck disable=SC2016
+	cp "$(command -v perl)" "$scratch/boxed"
+	# shellcheck disable=SC2016
+	bash -c 'echo $$ >"$1"/small/inner/cgroup.procs; exec "$0" -e "while (1) { push @a, \"x\" x 1048576; select undef, undef, undef, 0.4 }"' \
+		"$scratch/boxed" "$cg" &
+	pid=$!
+	wait_for 120 is_told boxed
+	wait $pid 2>/dev/null || true
+	wait_for 30 has_ended boxed
+	echo "boxed: $(of boxed | tail -n 1 | jq -c '[.end, .cgroup]')"
+	assert_eq "$(end_of boxed)" '["signal",null,9,true]' "how boxed ended"
+	assert_eq "$(of boxed | jq -sc '.[-1] | [.end.oom_cgroup, .cgroup]')" '["/small","/small/inner"]' "cgroup that ran out"
+	rmdir "$cg"/small/inner "$cg"/small 2>/dev/null || true
+fi
+
+# The machine: its memory, not that of a cgroup.
+kb=4096 leak machine never
+wait_for 120 is_told machine
+wait $pid 2>/dev/null || true
+wait_for 60 has_ended machine
+echo "machine: $(of machine | tail -n 1 | jq -c .end)"
+assert_eq "$(end_of machine)" '["signal",null,9,true]' "how machine ended"
+assert_eq "$(of machine | jq -sc '.[-1].end.oom_cgroup_id')" null "cgroup that ran out"
+kill $watch
+wait $watch || true
+umount "$cg"
+rmdir "$cg"
+unload
