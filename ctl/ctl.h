@@ -447,7 +447,7 @@ int knl_fd(const struct knl *k);
 int knl_events(struct knl *k, knl_cb cb, void *arg);
 
 /* query.c: requests that several commands send */
-struct cgroup_room {		/* of the cgroup that leaves least; bytes */
+struct cgroup_memory {		/* of the cgroup that leaves least; bytes */
 	u64 limit, used;	/* limit 0: none has a limit */
 	u64 id;			/* the same for all processes below it */
 };
@@ -467,7 +467,7 @@ void query_pmc(struct knl *k, struct pmc_list *l);
 int query_config(struct knl *k, struct conf *c);
 int query_configure(const struct ctx *ctx, const struct conf *c);
 int query_alerts(struct knl *k, u64 since, struct msgs *m);
-int query_facts(struct knl *k, u32 pid, int cold, const struct cgroup_room *room);
+int query_facts(struct knl *k, u32 pid, int cold, const struct cgroup_memory *memory);
 int query_process(struct knl *k, u32 pid, struct nlmsghdr **reply);
 int query_group(struct knl *k, u32 pid, struct nlmsghdr **reply);
 void identity_send(struct knl *k, const struct message *msg, const struct place *p);

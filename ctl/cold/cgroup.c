@@ -83,7 +83,7 @@ static u64 id_of(int dir, bool v1)
 }
 
 /* Computes what one cgroup leaves, in bytes. Returns false if it has no limit. */
-static bool room_of(int dir, bool v1, u64 *room, u64 *used)
+static bool headroom_of(int dir, bool v1, u64 *headroom, u64 *used)
 {
 	u64 limit = number(dir, v1 ? "memory.limit_in_bytes" : "memory.max", NO_LIMIT);
 	u64 drop, swap, both;
@@ -136,9 +136,9 @@ static void find_hierarchies(struct hierarchy *v2, struct hierarchy *v1)
 
 /*
  * Finds the least headroom of the cgroup of @path and those above it. Truncates @path.
- * @room is changed, and true returned, if it is less than @least.
+ * @memory is changed, and true returned, if it is less than @least.
  */
-static bool least_room(const struct hierarchy *h, char *path, u64 *least, struct cgroup_room *room)
+static bool least_headroom(const struct hierarchy *h, char *path, u64 *least, struct cgroup_memory *memory)
 {
 	size_t n = strcmp(h->root, "/") ? strlen(h->root) : 0;
 	bool found = false;
@@ -154,9 +154,9 @@ static bool least_room(const struct hierarchy *h, char *path, u64 *least, struct
 
 		snprintf(whole, sizeof(whole), "%s%s", h->mount, path);
 		dir = open(whole, O_PATH | O_DIRECTORY | O_CLOEXEC);
-		if (dir >= 0 && room_of(dir, h->v1, &r, &u) && r < *least) {
+		if (dir >= 0 && headroom_of(dir, h->v1, &r, &u) && r < *least) {
 			*least = r;
-			*room = (struct cgroup_room){ .limit = u + r, .used = u,
+			*memory = (struct cgroup_memory){ .limit = u + r, .used = u,
 						      .id = id_of(dir, h->v1) };
 			found = true;
 		}
@@ -187,7 +187,7 @@ static char *path_in(char *line, bool v1)
 	       memmem(line, (size_t)(path - line + 1), ":memory,", 8) ? path + 1 : NULL;
 }
 
-bool cgroup_limit(int dir, struct cgroup_room *room)
+bool cgroup_limit(int dir, struct cgroup_memory *memory)
 {
 	struct hierarchy h[2] = { { .v1 = false }, { .v1 = true } };
 	char *text = procfs_read(dir, "cgroup"), *save = NULL, *line, *path;
@@ -195,13 +195,13 @@ bool cgroup_limit(int dir, struct cgroup_room *room)
 	bool found = false;
 	int i;
 
-	*room = (struct cgroup_room){ 0 };
+	*memory = (struct cgroup_memory){ 0 };
 	find_hierarchies(&h[0], &h[1]);
 	for (line = text ? strtok_r(text, "\n", &save) : NULL; line;
 	     line = strtok_r(NULL, "\n", &save)) {
 		for (i = 0; i < 2; i++) {
 			path = h[i].mount ? path_in(line, h[i].v1) : NULL;
-			if (path && least_room(&h[i], path, &least, room))
+			if (path && least_headroom(&h[i], path, &least, memory))
 				found = true;
 		}
 	}

@@ -90,7 +90,7 @@ int cold_lock(void);
  * cold/cgroup.c: limit and usage of the cgroup that leaves least to @dir, /proc/PID.
  * Returns false, and a limit of 0, if no limit applies.
  */
-bool cgroup_limit(int dir, struct cgroup_room *room);
+bool cgroup_limit(int dir, struct cgroup_memory *memory);
 
 /* cold/watch.c */
 struct prober;

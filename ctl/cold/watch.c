@@ -182,9 +182,9 @@ static void list_suspects(struct prober *p, u64 now)
 /* ---- facts ---- */
 
 /* Sends facts to the kernel. Returns false if the process has exited or on an error. */
-static bool tell(struct prober *p, struct suspect *s, int cold, const struct cgroup_room *room)
+static bool tell(struct prober *p, struct suspect *s, int cold, const struct cgroup_memory *memory)
 {
-	int err = query_facts(p->k, s->pid, cold, room);
+	int err = query_facts(p->k, s->pid, cold, memory);
 
 	if (err == -EPERM || err == -EOPNOTSUPP) {
 		note(NULL, "watch: suspects are not examined: %s", *p->k->text ? p->k->text :
@@ -196,11 +196,11 @@ static bool tell(struct prober *p, struct suspect *s, int cold, const struct cgr
 
 static void send_cgroup_limit(struct prober *p, struct suspect *s, u64 now)
 {
-	struct cgroup_room room;
-	bool limited = cgroup_limit(s->dir, &room);
+	struct cgroup_memory memory;
+	bool limited = cgroup_limit(s->dir, &memory);
 
 	s->cgroup_ms = now + CGROUP_MS;
-	if ((limited || s->limited) && !tell(p, s, -1, &room))
+	if ((limited || s->limited) && !tell(p, s, -1, &memory))
 		drop(p, s);
 	else
 		s->limited = limited;

@@ -97,20 +97,20 @@ int query_group(struct knl *k, u32 pid, struct nlmsghdr **reply)
 /*
  * Sends facts about a process to the module.
  * @cold: share of the gained memory that is not used, in permille; negative: not sent
- * @room: what its cgroup leaves; NULL: not sent
+ * @memory: what its cgroup leaves; NULL: not sent
  */
-int query_facts(struct knl *k, u32 pid, int cold, const struct cgroup_room *room)
+int query_facts(struct knl *k, u32 pid, int cold, const struct cgroup_memory *memory)
 {
 	struct nl_msg *msg = knl_msg(k, SEEPAGE_CMD_SET_FACTS, 0);
 
 	nla_put_u32(msg, SEEPAGE_A_PID, pid);
 	if (cold >= 0)
 		nla_put_u32(msg, SEEPAGE_A_COLD_PERMILLE, (u32)cold);
-	if (room) {
-		nla_put_u64(msg, SEEPAGE_A_LIMIT_BYTES, room->limit);
-		nla_put_u64(msg, SEEPAGE_A_CGROUP_USED_BYTES, room->used);
-		if (room->limit)
-			nla_put_u64(msg, SEEPAGE_A_CGROUP_ID, room->id);
+	if (memory) {
+		nla_put_u64(msg, SEEPAGE_A_LIMIT_BYTES, memory->limit);
+		nla_put_u64(msg, SEEPAGE_A_CGROUP_USED_BYTES, memory->used);
+		if (memory->limit)
+			nla_put_u64(msg, SEEPAGE_A_CGROUP_ID, memory->id);
 	}
 	return knl_call(k, msg, NULL, NULL);
 }
