@@ -60,11 +60,12 @@ test-kmod-%:
 ## arm64-ctl, arm64-progs: the same for the arm64 VM, the controller static; build/arm64/
 ## armhf-ctl, armhf-progs: for the armhf VM; build/armhf/
 ## riscv64-ctl, riscv64-progs: for the riscv64 VM; build/riscv64/
+## s390x-ctl: for the order of bytes; build/s390x/
 define foreign
 $(1)-%:
 	+@scripts/cross $(1) $$(MAKE) --no-print-directory $$* build=$$(build)/$(1) STATIC=1
 endef
-$(foreach arch,arm64 armhf riscv64,$(eval $(call foreign,$(arch))))
+$(foreach arch,arm64 armhf riscv64 s390x,$(eval $(call foreign,$(arch))))
 
 ## demo: finds a real leak in a VM, and leaves a harmless program alone
 demo:
@@ -91,6 +92,29 @@ debug-kernels:
 ## stress: the stress suite; SEED=, ROUNDS= (1), LAB_KERNEL=
 stress:
 	+@tests/stress/run --kernel $(LAB_KERNEL) $(if $(SEED),--seed $(SEED)) $(if $(ROUNDS),--rounds $(ROUNDS))
+
+## latency: the worst latency of a real-time task with and without the module; ROUNDS= (1)
+latency:
+	+@tests/stress/run --kernel 6.1-rt $(if $(ROUNDS),--rounds $(ROUNDS)) latency
+
+## mm-selftests: the kernel's selftests of memory management beside readers, on a debug kernel
+MM_KERNEL ?= 6.12-kasan
+mm-selftests:
+	+@tests/stress/run --kernel $(MM_KERNEL) selftests
+
+## selftests: builds them from the sources of a kernel; build/selftests/
+selftests:
+	@scripts/setup build
+	@tests/stress/build-selftests
+
+## endian: module and controller for s390x, and what its replay says of the recordings
+endian:
+	+@tests/endian
+
+## older: compiles the module against the sources of kernels; TREES="DIR DIR"
+older:
+	@scripts/setup build
+	+@tests/older $(TREES)
 
 ## lockdown: the core cases on a kernel that is locked down, on both levels; LAB_KERNEL=
 lockdown:
@@ -214,4 +238,4 @@ help:
 	@sed -n 's/^## /  /p' $(MAKEFILE_LIST)
 
 .PHONY: appliance ynl house circle pmu-events corpus corpus-seeds fuzz bench accuracy storm matrix debug-kernels stress all kmod ctl progs demo test check fresh-test install dkms-install deb uninstall clean help
-.PHONY: deps quick results scale lockdown
+.PHONY: deps quick results scale lockdown latency mm-selftests selftests endian older

@@ -22,6 +22,7 @@
  */
 #include <linux/ktime.h>
 #include <linux/mm.h>
+#include <linux/slab.h>
 #include <linux/timekeeping.h>
 #include "publish.h"
 #include "seep.h"

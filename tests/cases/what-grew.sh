@@ -31,7 +31,10 @@ start by-brk heap 300 20
 start by-mmap mmap 300 20
 start by-threads stacks 600 5
 start by-shmem shmem 300 20
-start by-tables pgtables 300 2
+# A table is for 2 MB of addresses; with 32 bits these come to an end before a verdict.
+tables=by-tables
+[[ $(getconf LONG_BIT) == 64 ]] || tables=''
+[[ ! $tables ]] || start by-tables pgtables 300 2
 # Of one name: two that grow, and one that does not.
 cp "$grow" "$scratch/many"
 for kind in mmap idle mmap; do
@@ -40,7 +43,7 @@ for kind in mmap idle mmap; do
 done
 wait_long 900 grown "${pid[by-brk]}" 8000
 
-for one in by-brk by-mmap by-threads by-shmem by-tables many-mmap; do
+for one in by-brk by-mmap by-threads by-shmem $tables many-mmap; do
 	echo "$one: $(text "${pid[$one]}" kind); $(text "${pid[$one]}" work)"
 done
 kind() { factor "${pid[$1]}" kind | field "$2"; }
@@ -48,8 +51,8 @@ assert_eq "$(kind by-brk .baseline)" 0 "brk"
 assert_eq "$(kind by-mmap .baseline)" 1 "mmap"
 assert_eq "$(kind by-threads .baseline)" 1 "threads"
 assert_eq "$(kind by-shmem .baseline)" 2 "shmem"
-assert_eq "$(kind by-tables .baseline)" 3 "page tables"
-for one in by-brk by-mmap by-threads by-shmem by-tables; do
+[[ ! $tables ]] || assert_eq "$(kind by-tables .baseline)" 3 "page tables"
+for one in by-brk by-mmap by-threads by-shmem $tables; do
 	(($(kind "$one" .value) >= 900)) || die "$one: $(kind "$one" .)"
 	assert_eq "$(kind "$one" '"\(.points) \(.max_points)"')" "0 0" "points of $one"
 done

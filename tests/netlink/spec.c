@@ -50,7 +50,8 @@ static void check_aligned(const struct nlattr *a, const char *name, bool padded)
 {
 	bool aligned = !(((const char *)mnl_attr_get_payload(a) - datagram) % 8);
 
-#if defined(__x86_64__) || defined(__aarch64__) || defined(__i386__)
+#if defined(__x86_64__) || defined(__aarch64__) || defined(__i386__) || \
+	defined(__ARM_FEATURE_UNALIGNED) || defined(__s390x__)
 	check(aligned || !padded, "%s: not aligned behind a PAD", name);
 #else
 	check(aligned, "%s: not aligned", name);

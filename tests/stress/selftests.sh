@@ -1,0 +1,48 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# The kernel's own selftests of memory management, the fast ones, built from the sources of a
+# kernel (tests/stress/build-selftests): each once without the module and once with it and
+# its readers. What the test says must be the same.
+# vm: --smp 2 --mem 1024
+# timeout: 2400
+# make: selftests
+# only-amd64: they are built for this machine
+. "$(dirname "$0")/lib.sh"
+dir=$top/build/selftests limit=$((60 * ${SEEPAGE_SLOW:-1}))
+
+# selftest NAME LOG: sets said to its status and to its numbers of results.
+selftest() {
+	local status=0
+	(
+		trap - ERR
+		cd "$dir" && exec timeout -k 5 "$limit" "./$1"
+	) >"$2" 2>&1 </dev/null || status=$?
+	((status != 124 && status != 137)) || die "$1: not finished after $limit s"
+	said="status $status, $(grep -cE '^(\[?ok|ok )' "$2") ok, $(grep -cE '^not ok ' "$2") not ok"
+}
+
+n=0 passed=0 skipped=0 refused=0 told=''
+for program in "$dir"/*; do
+	name=${program##*/}
+	unload
+	selftest "$name" "$name.without"
+	before=$said
+	load sample_interval_ms=100 suspect_interval_ms=100 max_cpu_permille=1000
+	readers strict
+	selftest "$name" "$name.with"
+	end_readers
+	echo "$name: $said; answers: $answers"
+	[[ $said == "$before" ]] ||
+		die "$name: with the module: $said, without: $before: $(tail -n 1 "$name.with")"
+	assert_eq "$(status .disabled)" null "$name: switched off"
+	n=$((n + 1))
+	case $said in
+	"status 0,"*) passed=$((passed + 1)) ;;
+	"status 4,"*) skipped=$((skipped + 1)) ;;
+	*) refused=$((refused + 1)) told+=" $name" ;;
+	esac
+done
+((passed > 5)) || die "$passed of $n selftests passed: this tests nothing"
+check_table
+echo "$n selftests, the same with and without the module: $passed passed, $skipped were skipped by" \
+	"themselves, $refused failed both times${told:+ ($told )}"
