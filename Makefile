@@ -93,6 +93,10 @@ stress:
 lockdown:
 	@tests/lockdown --kernel $(LAB_KERNEL)
 
+## mutants: takes one mending out at a time: does its test fail? NAMES="A B", LAB_KERNEL=
+mutants:
+	+@tests/mutants/run --kernel $(LAB_KERNEL) $(NAMES)
+
 ## fuzz: parsers, detector and netlink; SECONDS= (600, for all), SEED=, LAB_KERNEL=
 SECONDS ?= 600
 fuzz:
@@ -211,4 +215,4 @@ help:
 	@sed -n 's/^## /  /p' $(MAKEFILE_LIST)
 
 .PHONY: appliance ynl house circle pmu-events corpus corpus-seeds fuzz bench accuracy storm matrix debug-kernels stress all kmod ctl progs demo test check fresh-test install dkms-install deb uninstall clean help
-.PHONY: deps quick results scale lockdown
+.PHONY: deps quick results scale lockdown mutants
