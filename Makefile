@@ -45,7 +45,7 @@ $(build)/tests/%: tests/prog/%.c
 	$(CC) -O2 -g -Wall -Wextra -pthread $(progflags) -o $@ $<
 
 # No run-time linking in each of a million lives.
-$(build)/tests/churn $(build)/tests/relay: progflags := -static
+$(build)/tests/churn $(build)/tests/mayfly $(build)/tests/relay: progflags := -static
 # It speaks to the module.
 $(build)/tests/dumpers: progflags := -Iinclude/uapi
 
