@@ -45,7 +45,7 @@ $(build)/tests/%: tests/prog/%.c
 	$(CC) -O2 -g -Wall -Wextra -pthread $(progflags) -o $@ $<
 
 # No run-time linking in each of a million lives.
-$(build)/tests/churn $(build)/tests/relay: progflags := -static
+$(build)/tests/churn $(build)/tests/mayfly $(build)/tests/relay: progflags := -static
 # A 32-bit program where the compiler makes x86 ones; it needs no 32-bit libraries.
 $(build)/tests/narrow: progflags = $(if $(findstring x86_64,$(shell $(CC) -dumpmachine)),-m32 \
 	-nostdlib -static -fno-pie -no-pie -ffreestanding -fno-stack-protector)
@@ -119,6 +119,10 @@ older:
 ## lockdown: the core cases on a kernel that is locked down, on both levels; LAB_KERNEL=
 lockdown:
 	@tests/lockdown --kernel $(LAB_KERNEL)
+
+## mutants: takes one mending out at a time: does its test fail? NAMES="A B", LAB_KERNEL=
+mutants:
+	+@tests/mutants/run --kernel $(LAB_KERNEL) $(NAMES)
 
 ## fuzz: parsers, detector and netlink; SECONDS= (600, for all), SEED=, LAB_KERNEL=
 SECONDS ?= 600
@@ -238,4 +242,4 @@ help:
 	@sed -n 's/^## /  /p' $(MAKEFILE_LIST)
 
 .PHONY: appliance ynl house circle pmu-events corpus corpus-seeds fuzz bench accuracy storm matrix debug-kernels stress all kmod ctl progs demo test check fresh-test install dkms-install deb uninstall clean help
-.PHONY: deps quick results scale lockdown latency mm-selftests selftests endian older
+.PHONY: deps quick results scale lockdown latency mm-selftests selftests endian older mutants

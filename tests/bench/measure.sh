@@ -62,4 +62,19 @@ until_watched() {
 # Records, and what their dump cost.
 dump_cost() { "$top/build/tests/dumpbench" 3; }
 
+# record_within BUDGET: of a dumped record, from the difference that 600 processes make.
+record_within() {
+	local n=600 few few_cost many many_cost each
+	sleep 60
+	read -r few few_cost < <(dump_cost)
+	crowd $n
+	sleep 60
+	read -r many many_cost < <(dump_cost)
+	disperse "$parent"
+	((many - few >= n)) || die "$many records with $n processes more, $few without"
+	each=$(((many_cost - few_cost) / (many - few)))
+	echo "$few records: $few_cost instructions, $many: $many_cost; $each a record, budget $1"
+	((each > 500 && each <= $1)) || die "a record costs $each instructions, budget $1"
+}
+
 text_data() { size "$1" | awk 'NR == 2 { print $1 + $2 }'; }
