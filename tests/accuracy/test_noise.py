@@ -41,6 +41,8 @@ class Conversion(unittest.TestCase):
         mb = [v // MB for v in s.columns["a"]]
         self.assertEqual((len(mb), mb[0], mb[5], mb[6], mb[11], mb[12]), (13, 512, 512, 256, 256, 768))
         self.assertTrue(all(s.full))
+        # Address space that only grew would be a leak of its own.
+        self.assertEqual(list(s.columns["v"]), list(s.columns["a"]))
 
     def test_a_leak_is_added_from_the_onset_on(self):
         pages = dict(trace.pages_of(flat(4), 1024, rate=60, onset_s=3600))

@@ -82,5 +82,5 @@ def series(name, pages, size_mb):
         if step > 0:
             yield f"1 a{step:+d} v{step:+d} n+{step} m+{step}\n"
         elif step < 0:
-            yield f"1 a{step:+d}\n"
+            yield f"1 a{step:+d} v{step:+d}\n"
         held = now

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # sessions.sh N THINK BATCH: N connections to the postgres of this directory, each with a
 # schema and dice of its own.
+: "${seed:?}" "${prog:?}" "${port:?}"
 for ((i = 1; i <= $1; i++)); do
 	{
 		echo "CREATE SCHEMA s$i; SET search_path TO s$i;"
