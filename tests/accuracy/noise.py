@@ -43,13 +43,13 @@ def work(job):
     program, source, one, size, onset = job
     out = []
     with tempfile.TemporaryDirectory(prefix="noise.") as at:
+        path = pathlib.Path(at) / "series"
         for rate in (0, *RATES):
-            pages = trace.pages_of(one, size, rate, onset)
-            path = pathlib.Path(at) / "series"
-            path.write_text("".join(trace.series(one.name, pages, size)), encoding="ascii")
-            before = [n for t, n in pages if t <= onset][-1]
-            end = int((pages[-1][0] + trace.PASS_S) * judge.NS)
             for times in (1, 4):
+                pages = trace.pages_of(one, size, rate, onset, size * times)
+                path.write_text("".join(trace.series(one.name, pages, size)), encoding="ascii")
+                before = [n for t, n in pages if t <= onset][-1]
+                end = int((pages[-1][0] + trace.PASS_S) * judge.NS)
                 room = size * times - before * trace.PAGE / trace.MB
                 truth = judge.Truth(bool(rate), int((onset + trace.PASS_S) * judge.NS),
                                     room / rate * 3600 if rate else 0, end, rate)

@@ -48,9 +48,12 @@ class Conversion(unittest.TestCase):
         pages = dict(trace.pages_of(flat(4), 1024, rate=60, onset_s=3600))
         mb = {h: pages[h * 3600] * trace.PAGE // MB for h in range(5)}
         self.assertEqual(mb, {0: 512, 1: 512, 2: 572, 3: 632, 4: 692})
-        # It ends where the size does.
+        # It ends where the size does, or at a limit beyond.
         pages = dict(trace.pages_of(flat(4), 1024, rate=600, onset_s=0))
         self.assertEqual(pages[4 * 3600] * trace.PAGE // MB, 1024)
+        pages = trace.pages_of(flat(4), 1024, rate=600, onset_s=0, limit_mb=2048)
+        self.assertEqual(pages[-1][1] * trace.PAGE // MB, 2048)
+        read.read(list(trace.series("m", pages, 1024)))
 
 
 class Table(unittest.TestCase):

@@ -52,16 +52,18 @@ def pods_2026(data):
         yield "pod_" + name[:8], float(seconds), float(share)
 
 
-def pages_of(trace, size_mb, rate=0.0, onset_s=0.0):
-    """[(seconds, pages)] of every pass; a leak of rate MB an hour ends where the size does."""
+def pages_of(trace, size_mb, rate=0.0, onset_s=0.0, limit_mb=None):
+    """[(seconds, pages)] of every pass; a leak of rate MB an hour ends at the limit, the
+    size if there is none."""
     size = size_mb * MB // PAGE
+    most = (limit_mb or size_mb) * MB // PAGE
     start, end = trace.samples[0][0], trace.samples[-1][0]
     out, i, t = [], 0, start
     while t <= end:
         while i + 1 < len(trace.samples) and trace.samples[i + 1][0] <= t:
             i += 1
         leak = int(max(0.0, t - start - onset_s) / 3600 * rate * MB / PAGE)
-        out.append((t - start, min(size, int(trace.samples[i][1] * size) + leak)))
+        out.append((t - start, min(most, int(trace.samples[i][1] * size) + leak)))
         t += PASS_S
     return out
 
@@ -75,7 +77,7 @@ def series(name, pages, size_mb):
     held = 0
     for i, (_, now) in enumerate(pages):
         step = now - held
-        yield f"pass {PASS_S * 10**9} full {size - now * PAGE}\n"
+        yield f"pass {PASS_S * 10**9} full {max(0, size - now * PAGE)}\n"
         if not i:
             yield (f"proc 1 pid=1 comm={name} born_ns={PASS_S * 10**9} begun_ns={PASS_S * 10**9} "
                    "page_shift=12\n")
