@@ -64,6 +64,11 @@ class Operator(unittest.TestCase):
         self.assertEqual((o.tp, o.fn, o.fp, o.tn), (0, 1, 2, 0))
         self.assertIsNone(o.said_s)
 
+    def test_culprits_of_two_names_are_one_service(self):
+        early = said(("suspected", 500, 1))
+        o = operator(self.leak, {"a/1": early, "b/2": early}, {"a/1": "a", "b/2": "b"})
+        self.assertEqual((o.fn, o.fp, o.tn), (1, 1, 0))
+
 
 class Held(unittest.TestCase):
     def test_shared_memory_counts_once(self):
