@@ -142,6 +142,11 @@ accuracy:
 	@scripts/setup build
 	+@CASES="$(CASES)" HALF="$(HALF)" tests/accuracy/run
 
+## noise: false alerts on public traces of production memory, and leaks added to them
+noise:
+	@scripts/setup build
+	+@tests/accuracy/noise
+
 ## pmu-events: the codes of hardware events against the lists that perf is built from
 pmu-events:
 	@tests/pmu-events/run
@@ -241,5 +246,5 @@ clean:
 help:
 	@sed -n 's/^## /  /p' $(MAKEFILE_LIST)
 
-.PHONY: appliance ynl house circle pmu-events corpus corpus-seeds fuzz bench accuracy storm matrix debug-kernels stress all kmod ctl progs demo test check fresh-test install dkms-install deb uninstall clean help
+.PHONY: noise appliance ynl house circle pmu-events corpus corpus-seeds fuzz bench accuracy storm matrix debug-kernels stress all kmod ctl progs demo test check fresh-test install dkms-install deb uninstall clean help
 .PHONY: deps quick results scale lockdown latency mm-selftests selftests endian older mutants

@@ -21,6 +21,7 @@ import cases
 import judge
 import read
 import replay
+import service
 import unit
 
 # A verdict needs more than the threshold.
@@ -80,7 +81,25 @@ def summary(units):
             "left_suspected": median(u["left_suspected"] for u in found),
             "left_confirmed": median(u["left_confirmed"] for u in found),
             "confirmed": sum(u["confirmed_s"] is not None for u in found),
-            "stability": stability(units)}
+            "stability": stability(units), **operator_summary(units)}
+
+
+def off(u):
+    """By what factor the time that the first alert said is off; None: it said none."""
+    return service.factor(u["said_s"], u["real_s"])
+
+
+def operator_summary(units):
+    """What service.py counts, of all units."""
+    leaks = [u for u in units if u["outcome"] in ("TP", "FN")]
+    n = {key: sum(u[key] for u in units if u["outcome"] != "beyond") for key in ("tp", "fn", "fp", "tn")}
+    factors = [f for f in map(off, leaks) if f is not None]
+    return {"service": n, "service_precision": ratio(n["tp"], n["tp"] + n["fp"]),
+            "service_recall": ratio(n["tp"], n["tp"] + n["fn"]),
+            "tte_factor": median(factors), "tte_worst": max(factors, default=None),
+            "tte_said": len(factors),
+            "alerts_per_subject": ratio(sum(u["alerts"] for u in leaks), len(leaks)),
+            "messages_per_subject": ratio(sum(u["messages"] for u in leaks), len(leaks))}
 
 
 def roc(points, half):
@@ -188,7 +207,59 @@ def goals(units):
                        lambda u: remaining(u["left_confirmed"])))
     if unsettled:
         out[-1][2] += f"; {unsettled} more end before it would be late"
+    return out + operator_goals(units, s)
+
+
+def share_goal(value, goal):
+    return ["-" if value is None else "PASS" if value >= goal else
+            f"short by {100 * (goal - value):.1f}",
+            "no case" if value is None else percent(value) + " %"]
+
+
+def at_most_goal(value, goal, shown):
+    return ["-" if value is None else "PASS" if value <= goal else f"short by {value - goal:.1f}",
+            "no case" if value is None else shown]
+
+
+def loose(units):
+    """Those at the highest limit of their case, where there are several."""
+    limits = {}
+    for u in units:
+        limits.setdefault(u["case"], set()).add(u["limit_mb"])
+    return [u for u in units if len(limits[u["case"]]) > 1 and u["limit_mb"] == max(limits[u["case"]])]
+
+
+def operator_goals(units, s):
+    """Of what service.py counts, and of services."""
+    leaks = [u for u in units if u["outcome"] in ("TP", "FN")]
+    found = [u for u in leaks if u["outcome"] == "TP"]
+    close = ratio(sum((off(u) or 9) <= 1.2 for u in found), len(found))
+    out = [["precision by service at least 95 %", *share_goal(s["service_precision"], 0.95)],
+           ["recall by service at least 95 %", *share_goal(s["service_recall"], 0.95)],
+           ["time said at the first alert within 20 % in 90 % of leaks", *share_goal(close, 0.9)],
+           in_time("time said at the first alert within a factor of 1.5", found,
+                   lambda u: at_most(off(u), 1.5),
+                   lambda u: f"said {duration(u['said_s'])}, real {duration(u['real_s'])}")]
+    for what, some in (("services", [u for u in leaks if u["series"] == "group"]),
+                       ("single processes", [u for u in leaks if u["series"] != "group"])):
+        out.append(in_time(f"first alert with 80 % of the runway left, {what}", some,
+                           lambda u: at_least(u["left_suspected"], u["must_leave"]),
+                           lambda u: remaining(u["left_suspected"])))
+    alerts, all_said = s["alerts_per_subject"], s["messages_per_subject"]
+    out.append(["at most 1.2 alerts a true subject", *at_most_goal(
+        alerts, 1.2, f"{number2(alerts)}; {number2(all_said)} messages, each rise of an alert counted")])
+    out.append(in_time("real programs as they are: no false alert",
+                       [u for u in units if u["truth"] == "benign" and not synthetic(u)],
+                       lambda u: not u["false"], lambda u: f"{u['false']} false"))
+    wait = median(u["suspected_s"] for u in loose(leaks) if u["outcome"] == "TP")
+    out.append(["median from onset to suspected, loose limit, at most 4 h",
+                *(["-", "no case"] if wait is None else
+                  ["PASS" if wait <= 4 * 3600 else f"short by {wait / 3600 - 4:.1f} h", duration(wait)])])
     return out
+
+
+def synthetic(u):
+    return u["family"].startswith("synth")
 
 
 # ---- text
@@ -209,6 +280,25 @@ def percent(share):
 
 def number(value):
     return "-" if value is None else f"{value:.1f}" if value < 100 else f"{value:.0f}"
+
+
+def number2(value):
+    return "-" if value is None else f"{value:.2f}"
+
+
+def show_operator(board):
+    print("\nby service, and what an operator is told: said and real time to exhaustion at the "
+          "first alert differ by a\nfactor; alerts and messages (each rise of an alert) for each "
+          "true subject:")
+    print(f"{'half':7} {'decider':25} {'precis.':>7} {'recall':>6}  {'TP':>3} {'FN':>3} {'FP':>4} {'TN':>4}  "
+          f"{'time off by':>11} {'worst':>7} {'alerts':>6} {'messages':>8}")
+    for half, rows in board["summary"].items():
+        for decider, s in rows.items():
+            n = s["service"]
+            print(f"{half:7} {NAMES[decider]:25} {percent(s['service_precision']):>7} "
+                  f"{percent(s['service_recall']):>6}  {n['tp']:>3} {n['fn']:>3} {n['fp']:>4} {n['tn']:>4}  "
+                  f"{number2(s['tte_factor']):>11} {number2(s['tte_worst']):>7} "
+                  f"{number2(s['alerts_per_subject']):>6} {number2(s['messages_per_subject']):>8}")
 
 
 def show_summary(board):
@@ -287,7 +377,7 @@ def show_goals(board):
     for half, rows in board["goals"].items():
         print(f"\ngoals, ladder, {half} half:")
         for what, verdict, figure in rows:
-            print(f"  {what:58} {verdict:14} {figure}")
+            print(f"  {what:58} {verdict:16} {figure}")
 
 
 def show_roc(board):
@@ -371,6 +461,7 @@ def show(board):
         print("SIMULATION: shapes of tests/accuracy/sim.py, which no process had; not for claims")
     print(f"{board['cases']} cases, {board['recordings']} recordings, {seeds_words(board['seeds'])}\n")
     show_summary(board)
+    show_operator(board)
     show_goals(board)
     show_tight(board)
     show_rows(board)

@@ -9,7 +9,8 @@ class ReplayFailed(RuntimeError):
 
 
 def parse(text):
-    """({series: [(ns, previous, state, confidence)]}, the summary) of the JSON lines."""
+    """({series: [(ns, previous, state, confidence, seconds left)]}, the summary) of the
+    JSON lines."""
     subjects, summary = {}, None
     for line in text.splitlines():
         if not line.strip():
@@ -19,7 +20,8 @@ def parse(text):
             summary = record["summary"]
             continue
         subjects.setdefault(record["id"], []).append(
-            (record["time_ns"], record["prev_state"], record["state"], record["confidence"]))
+            (record["time_ns"], record["prev_state"], record["state"], record["confidence"],
+             record.get("tte_seconds")))
     if summary is None:
         raise ReplayFailed("no summary: it did not get to the end")
     return subjects, summary

@@ -28,9 +28,10 @@ path, words = sys.argv[3], sys.argv[4:]
 said = os.path.splitext(os.path.splitext(path)[0])[0] + ".said"
 if words[words.index("--policy") + 1] == "ladder" and os.path.exists(said):
     for line in open(said):
-        id, seconds, before, after = line.split()
+        id, seconds, before, after, *tte = line.split()
         print(json.dumps({"id": int(id), "comm": "x", "time_ns": int(seconds) * 10**9,
-                          "prev_state": before, "state": after, "confidence": 80}))
+                          "prev_state": before, "state": after, "confidence": 80,
+                          "tte_seconds": int(tte[0]) if tte else None}))
 print(json.dumps({"summary": {}}))
 """
 
@@ -170,21 +171,58 @@ class Board(unittest.TestCase):
         goals = {what: (verdict, figure) for what, verdict, figure in
                  self.board()["goals"]["tuning"]}
         by = {"watch within": "PASS", "before a tenth": "PASS", "in 5 min": "-",
-              "80 % of the runway": "PASS", "recall": "PASS", "precision": "PASS", "1000": "-"}
+              "confirmed with": "PASS", "recall at": "PASS", "precision at": "PASS", "1000": "-",
+              "recall by": "PASS", "precision by": "PASS", "left, services": "-",
+              "left, single": "PASS", "1.2 alerts": "PASS", "real programs": "-", "loose limit": "-"}
         for part, verdict in by.items():
             what = [w for w in goals if part in w]
             self.assertEqual((len(what), goals[what[0]][0]), (1, verdict), part)
         self.add("fast", fast, [recording(100, 60000, seconds=600, step=10)],
                  "1 70 ok watch\n1 80 watch suspected\n1 210 suspected confirmed\n")
         goals = {what: verdict for what, verdict, _ in self.board()["goals"]["tuning"]}
-        for part in ("watch within", "before a tenth", "80 % of the runway"):
+        for part in ("watch within", "before a tenth", "confirmed with"):
             self.assertEqual([v for w, v in goals.items() if part in w], ["short by 1"], part)
+
+    def test_a_service_of_two_workers(self):
+        """Each says what it would take alone: twice what is left."""
+        text = recording(100, 10).replace("1 a+25600\n", "1 a+25600\nproc 2 pid=2 comm=x born_ns=0 "
+                                          "begun_ns=0 page_shift=12\n2 a+25600\n", 1)
+        lines, held = [], 25600
+        for line in text.splitlines():	# the second grows as the first does
+            lines.append(line)
+            if line.startswith("1 a+") and held and not line.endswith("+25600"):
+                lines.append("2" + line[1:])
+        text = "\n".join(lines) + "\n"
+        left = int((1024 - 200 - 2 * 10 * 2) / 20 * 3600)	# after two hours
+        self.add("a", case("leak", rate_mb_h=20, series="group", culprit="x"), [text],
+                 f"1 7200 ok suspected {2 * left}\n2 7800 ok suspected {2 * left}\n"
+                 "1 9000 suspected confirmed 1\n")
+        b = self.board()
+        u = [u for u in b["units"] if u["decider"] == "ladder"][0]
+        self.assertEqual((u["outcome"], u["said_s"], u["alerts"], u["messages"]), ("TP", 2 * left, 2, 3))
+        self.assertAlmostEqual(u["real_s"] / left, 1, places=2)
+        s = b["summary"]["tuning"]["ladder"]
+        self.assertAlmostEqual(s["tte_factor"], 2, places=1)
+        self.assertEqual((s["tte_factor"], s["alerts_per_subject"]), (s["tte_worst"], 2))
+        self.assertEqual((s["service_precision"], s["service_recall"]), (1, 1))
+        goals = {what: verdict for what, verdict, _ in b["goals"]["tuning"]}
+        for part, verdict in (("within 20 %", "short by 90.0"), ("factor of 1.5", "short by 1"),
+                              ("left, services", "PASS"), ("1.2 alerts", "short by 0.8")):
+            self.assertEqual([v for w, v in goals.items() if part in w], [verdict], part)
+
+    def test_real_programs_as_they_are(self):
+        self.add("a", case("benign", family="redis"), [recording(100)], "1 600 ok suspected\n")
+        self.add("b", case("benign", family="synth-a"), [recording(100)], "1 600 ok suspected\n")
+        goals = {what: verdict for what, verdict, _ in self.board()["goals"]["tuning"]}
+        self.assertEqual([v for w, v in goals.items() if "real programs" in w], ["short by 1"])
 
     def test_no_alert_proves_little(self):
         def verdict(days, false):
             units = [{"case": "a", "seed": 1, "limit_mb": mb, "days": days, "false": false,
                       "outcome": "TN", "truth": "benign", "suspected_s": None, "confirmed_s": None,
-                      "left_suspected": None, "left_confirmed": None} for mb in (1, 2)]
+                      "left_suspected": None, "left_confirmed": None, "said_s": None,
+                      "real_s": None, "alerts": 0, "messages": 0, "tp": 0, "fn": 0, "fp": false,
+                      "tn": 1} for mb in (1, 2)]
             s = board.summary(units)
             self.assertEqual((s["process_days"], s["recorded_days"]), (2 * days, days))
             return board.false_alerts(s)[0]

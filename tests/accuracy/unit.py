@@ -6,6 +6,7 @@ import judge
 import mannkendall
 import read
 import replay
+import service
 
 MB = 1 << 20
 HOUR_NS = 3600 * 10 ** 9
@@ -106,13 +107,32 @@ def innocents(recording, case):
             | {s.exe for s in recording.series} - guilty)
 
 
-def without_confidence(subjects, names):
-    return {names[number]: [change[:3] for change in changes]
-            for number, changes in subjects.items()}
+def by_name(subjects, names):
+    return {names[number]: changes for number, changes in subjects.items()}
 
 
-def flat(verdict, truth, days):
-    return {"outcome": verdict.outcome, "false": len(verdict.false), "days": days,
+def plain(subjects):
+    """The changes that judge.py takes, without what they say."""
+    return {name: [change[:3] for change in changes] for name, changes in subjects.items()}
+
+
+def services_of(recording):
+    """{subject: its service}: series by their comm, executables (Coroot) by theirs."""
+    out = {s.exe: s.comm for s in recording.series}
+    out.update({label(s.comm, s.number): s.comm for s in recording.series})
+    return out
+
+
+def room_of(recording, case, limit_mb):
+    """A function: bytes that the limit leaves at a time."""
+    if case.series == "vsz":	# a limit of its own, RLIMIT_AS
+        return lambda ns: limit_mb * MB - max(service.at(s, "v", ns) for s in recording.processes()
+                                              if is_culprit(case, s))
+    return lambda ns: limit_mb * MB - service.held(recording, ns)
+
+
+def flat(verdict, truth, days, had):
+    return {**vars(had), "outcome": verdict.outcome, "false": len(verdict.false), "days": days,
             "first_false_ns": verdict.false[0][0] if verdict.false else None,
             "first_false": verdict.false[0][1:] if verdict.false else None,
             "open": verdict.open,
@@ -150,6 +170,7 @@ def run(program, case, seed, path, thresholds):
     trend = {names[number]: changes
              for number, changes in mannkendall.decide(recording).items()}
     innocent, days = innocents(recording, case), harmless_days(recording, case)
+    services = services_of(recording)
     for mb in case.limits:
         if not case.leak and most(recording) > mb:
             out["warnings"].append(f"{where}: is said to be benign and takes {most(recording):.0f} "
@@ -165,23 +186,26 @@ def run(program, case, seed, path, thresholds):
         said = {"coroot": peers[mb * MB], "coroot-nolimit": peers[None], "mann-kendall": trend}
         # What it comes to that somebody looks at whether memory is used
         subjects, _ = replay.replay(program, path, "ladder", limit, blind=True)
-        said["ladder-blind"] = without_confidence(subjects, names)
+        said["ladder-blind"] = by_name(subjects, names)
         for policy in POLICIES:
             subjects, _ = replay.replay(program, path, policy, limit)
-            said[policy] = without_confidence(subjects, names)
+            said[policy] = by_name(subjects, names)
             for threshold in thresholds.get(policy, ()):
                 subjects, _ = replay.replay(program, path, policy, limit, threshold)
-                verdict = judge.judge(truth, without_confidence(subjects, names), innocent)
+                verdict = judge.judge(truth, plain(by_name(subjects, names)), innocent)
                 out["roc"].append({"case": case.name, "half": case.half, "truth": case.truth,
                                    "limit_mb": mb, "seed": seed, "policy": policy,
                                    "threshold": threshold, "outcome": verdict.outcome,
                                    "false": len(verdict.false)})
         for decider in DECIDERS:
-            verdict = judge.judge(truth, said[decider], innocent)
+            verdict = judge.judge(truth, plain(said[decider]), innocent)
+            had = service.operator(truth, verdict, said[decider], services, innocent,
+                                   room_of(recording, case, mb))
             out["units"].append({"case": case.name, "half": case.half, "truth": case.truth,
                                  "rate_mb_h": case.rate, "limit_mb": mb, "seed": seed,
                                  "start_ns": recording.begun(),
                                  "recorded_s": (recording.end - recording.begun()) / 1e9,
                                  "onset_s": case.onset,
-                                 "decider": decider, **flat(verdict, truth, days)})
+                                 "family": case.family, "series": case.series,
+                                 "decider": decider, **flat(verdict, truth, days, had)})
     return out

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# nginx in the foreground with one worker, serving $files pages that it packs.
+# nginx in the foreground with one worker, or $workers, serving $files pages that it packs.
 set -euo pipefail
-: "${port:?}" "${files:?}"
+: "${port:?}" "${files:?}" "${workers=}"
 mkdir -p www logs
 perl -e 'srand $ENV{seed}; for my $i (0 .. $ENV{files} - 1) {
 	open my $f, ">", "www/file$i.html" or die;
@@ -10,7 +10,7 @@ perl -e 'srand $ENV{seed}; for my $i (0 .. $ENV{files} - 1) {
 cat >nginx.conf <<END
 daemon off;
 user root;
-worker_processes 1;
+worker_processes ${workers:-1};
 pid $PWD/nginx.pid;
 error_log $PWD/error.log;
 events { worker_connections 64; }
@@ -22,7 +22,7 @@ http {
 	fastcgi_temp_path $PWD/fastcgi;
 	uwsgi_temp_path $PWD/uwsgi;
 	scgi_temp_path $PWD/scgi;
-	server { listen 127.0.0.1:$port; root $PWD/www; }
+	server { listen 127.0.0.1:$port${workers:+ reuseport}; root $PWD/www; }
 }
 END
 exec nginx -p "$PWD" -e "$PWD/error.log" -c "$PWD/nginx.conf"

@@ -23,6 +23,7 @@
  *  spawn   every size life keep  children; life=0: for ever; keep: KB that the
  *          parent keeps of each
  *  heir    every               a child goes on with all of it, the parent ends
+ *  fork    n                   n workers go on with all parts, the parent waits
  *  again   every               the program executes itself in place
  *  walk    every n             n MB of what is kept is used, in turn
  *  hup     size via            a step for every SIGHUP
@@ -686,6 +687,24 @@ static void heir(struct part *p, double t)
 	p->begun = 1;
 }
 
+/* Each worker throws dice of its own and is not in step with the others. */
+static void workers(struct part *p, double t)
+{
+	p->due = NEVER;
+	for (int i = 1; i <= p->n; i++) {
+		if (child())
+			continue;
+		dice ^= i * 0x9e3779b97f4a7c15ULL;
+		for (int j = 0; j < 8; j++)
+			roll();
+		for (struct part *q = p + 1; q < parts + nparts; q++)
+			q->due = t + q->every * uniform();
+		return;
+	}
+	for (;;)
+		pause();
+}
+
 static void again(struct part *p, double t)
 {
 	char word[32];
@@ -744,8 +763,8 @@ static const struct kind kinds[] = {
 	{ "base", base }, { "grow", grow }, { "cache", cache }, { "cycle", cycle },
 	{ "level", follow }, { "pool", pool }, { "churn", churn }, { "lazy", lazy },
 	{ "huge", huge }, { "frag", frag }, { "reader", reader }, { "cow", cow },
-	{ "spawn", spawn }, { "heir", heir }, { "again", again }, { "walk", walk },
-	{ "hup", hup },
+	{ "spawn", spawn }, { "heir", heir }, { "fork", workers }, { "again", again },
+	{ "walk", walk }, { "hup", hup },
 };
 
 /* ---- words ---- */
