@@ -210,8 +210,8 @@ void seep_ladder_push(struct seep_ladder *s, struct seep_level *r, const struct 
 	for (; nlev--; r++, clk++, bit <<= 1, closed >>= 1) {
 		if (s->same / SEEP_STILL < bit) {
 			how = level_close(r, clk, closed, code, least, s->strict);
-			s->runs = (s->runs & ~bit) | (how & RUN ? bit : 0);
-			s->rose = (s->rose & ~bit) | (how & ROSE ? bit : 0);
+			s->runs = (u16)((s->runs & ~bit) | (how & RUN ? bit : 0));
+			s->rose = (u16)((s->rose & ~bit) | (how & ROSE ? bit : 0));
 		}
 		if (closed & 1) {
 			r->half = code;

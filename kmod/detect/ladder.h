@@ -33,8 +33,8 @@ struct seep_level {
 
 /* One series: what all of its levels have in common. */
 struct seep_ladder {
-	u32 runs;		/* bit j: level j has a run */
-	u32 rose;		/* bit j: its floors rose by what counts with exact counters */
+	u16 runs;		/* bit j: level j has a run */
+	u16 rose;		/* bit j: its floors rose by what counts with exact counters */
 	u32 same;		/* how many of the newest floors of level 0 are equal */
 	u16 last;		/* the newest of them, packed */
 	u8 strict;		/* strict steps that a run needs: SEEP_STRICT or SEEP_FAST_STRICT */

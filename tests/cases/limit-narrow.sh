@@ -19,7 +19,7 @@ load sample_interval_ms=10000
 leaker=$!
 sleep 1
 kill -0 $leaker 2>/dev/null || skip "this kernel runs no 32-bit program"
-wait_for 600 is $leaker .limit task_size
+wait_long 600 is $leaker .limit task_size
 wait_long 3000 is_alert $leaker
 shown=$(seepage -j show $leaker)
 jq -c '[.state, .limit, .tte_seconds, .vsz_bytes, .severity]' <<<"$shown"
@@ -44,7 +44,7 @@ while True:
 PY
 python3 data.py &
 leaker=$!
-wait_for 900 is $leaker .limit rlimit_data
+wait_long 900 is $leaker .limit rlimit_data
 tte=$(show $leaker .tte_seconds)
 echo "RLIMIT_DATA: $tte s left"
 # 90 MB at 256 KB a second are 360 s at first
