@@ -103,13 +103,13 @@ struct seep_rec {
 	/* from here on: table mutex */
 	bool ready;			/* it had its first look: det and group are valid */
 	u8 tally;			/* bits of SEEP_TALLY_*, as counted in group->tally */
-	u16 end;			/* its slot of end.c, plus 1; 0: none */
 	u16 hot_row;			/* quota row that hot is charged to, or SEEP_QUOTA_ALL */
 	int users;			/* mm_users at the last check of the owner */
 	struct seep_notified notified;	/* alerts of this process */
 	struct seep_group *group;	/* or NULL */
 	struct list_head kin;		/* in group->members */
 	u32 counted;			/* granules of it in group->held */
+	u16 end;			/* its slot of end.c, plus 1; 0: none */
 	struct list_head hot;		/* list of suspect.c while under watch; graves */
 	u64 faults_w;			/* write faults among last.faults */
 	u64 cgroup_full;		/* bytes held when its cgroup reaches memory.max */

@@ -55,7 +55,8 @@ static char *cgroup_of(u64 id)
 		if (!dash || sscanf(line, "%*u %*u %*s %*s %4095s", mount) != 1 ||
 		    sscanf(dash, " - %31s %*s %1023s", type, super) != 2)
 			continue;
-		if (!strcmp(type, "cgroup2") || (!strcmp(type, "cgroup") && strstr(super, "memory")))
+		if (!strcmp(type, "cgroup2") ||
+		    (!strcmp(type, "cgroup") && strstr(super, "memory")))
 			found = path_below(mount, id);
 	}
 	free(text);

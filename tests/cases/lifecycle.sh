@@ -18,7 +18,7 @@ state() { seepage -j show "$1" | field .state; }
 accused() { [[ $(state "$1") =~ ^(suspected|confirmed)$ ]]; }
 states_are() { [[ $(state "$1") == "$2" ]]; }
 # told PID: the states it was told of, in order, with its name
-told() { seepage -j alerts | jq -rs "[.[] | select(.pid == $1) | \"\(.comm):\(.state)\"] | join(\" \")"; }
+told() { seepage -j alerts | jq -rs "[.[] | select(.pid == $1) | \"\(.comm | sub(\"[0-9]+$\"; \"\")):\(.state)\"] | join(\" \")"; }
 told_to_its_end() { [[ $(told "$1") =~ ^perl:suspected(\ perl:confirmed)?\ perl:exited$ ]]; }
 # That the last it was told of is an alert; which one it is by now depends on the host.
 told_of() { [[ $(told "$1") =~ (suspected|confirmed|runaway)$ ]]; }
@@ -39,11 +39,16 @@ check_numbers() {
 	assert_eq "$(in_ring length)" "$(status .counters.alerts)" "$1: alerts and their counter"
 }
 
+# Each program has a name of its own: processes of one name are one subject, and those that
+# come later are its next lives. service-alerts.sh is about that.
+born=0
+
 # ---- policy ladder: a perl program that keeps half a megabyte a second ----
 # USR1: gives all back and stops. USR2: another program, in place.
 cat >leak.pl <<'END'
 use Time::HiRes qw(sleep);
 my ($kb, @kept, $stop) = ($ARGV[0]);
+$0 = "perl$ARGV[1]";
 $SIG{USR1} = sub { @kept = (); $stop = 1 };
 $SIG{USR2} = sub { exec "sleep", "100000" };
 while (1) {
@@ -52,7 +57,8 @@ while (1) {
 }
 END
 leak() {
-	perl leak.pl "$1" &
+	born=$((born + 1))
+	perl leak.pl "$1" $born &
 	pid=$!
 }
 
@@ -146,13 +152,20 @@ told_of $pid || die "exit of one whose history was forgotten: $(told $pid)"
 check_numbers reset
 
 # ---- policy classic: programs whose score goes up and down ----
+flap() {
+	born=$((born + 1))
+	cp "$flap" flap$born
+	./flap$born "$@" &
+	pid=$!
+}
+
 # A threshold that a small load exceeds; 70 points come from its shape.
 classic=(policy=classic warmup_s=0 sample_interval_ms=2000 monitoring_window_s=10
 	fault_rate_warning=8 suspect_interval_ms=1000)
 
 # Bursts of 20 s every 80 s for 15 min, by the clock of the guest.
 load "${classic[@]}"
-"$flap" 20 60 20 5 &
+flap 20 60 20 5
 pid=$!
 begin=$SECONDS
 sleep 900
@@ -184,16 +197,16 @@ check_numbers flapping
 
 # What was held back is told later, if it still holds.
 load "${classic[@]}" alert_interval_s=120
-"$flap" 20 20 20 5 &
+flap 20 20 20 5
 pid=$!
 wait_long 60 told_last $pid suspected
 end $pid
-"$flap" 1000 0 20 5 &
+flap 1000 0 20 5
 pid=$!
 seepage set alerts_per_minute 1
 others=()
 for _ in 1 2 3 4; do
-	"$flap" 1000 0 20 5 &
+	flap 1000 0 20 5
 	others+=($!)
 done
 sleep 400

@@ -8,6 +8,9 @@ import os, signal, sys, time
 kind, seconds = sys.argv[1], int(sys.argv[2])
 end = time.monotonic() + seconds
 kept = []
+if os.environ.get("NAMED"):     # processes of one name are one subject
+    with open("/proc/self/comm", "w") as comm:
+        comm.write(kind)
 if kind == "forks":
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
 if kind == "exec":

@@ -165,6 +165,16 @@ static void quiet(void)
 	msleep(500);
 }
 
+/* A name of its own: processes of one name are one subject, with one alert. */
+static const char *name(const char *begin)
+{
+	static char buf[SEEPAGE_COMM_LEN];
+	static unsigned int n;
+
+	snprintf(buf, sizeof(buf), "%s%u", begin, n++ % 10000);
+	return buf;
+}
+
 static void crowd_of_alerts(unsigned int n)
 {
 	unsigned int i;
@@ -172,7 +182,7 @@ static void crowd_of_alerts(unsigned int n)
 
 	while (n) {
 		for (i = 0; i < ARRAY_SIZE(k) && n; i++, n--)
-			kid_start(&k[i], 2 * MB, 40 * MB, "crowd", 0);
+			kid_start(&k[i], 2 * MB, 40 * MB, name("crowd"), 0);
 		msleep(500);
 		while (i--)
 			kid_end(&k[i]);
@@ -304,7 +314,7 @@ static void held_ends(void)
 
 	conn_open(&c);
 	for (i = 0; i < ARRAY_SIZE(k); i++)
-		kid_start(&k[i], 4 * MB, 100 * MB, "held", 0);
+		kid_start(&k[i], 4 * MB, 100 * MB, name("held"), 0);
 	provoke();
 	for (i = 0; i < ARRAY_SIZE(k); i++)
 		need(wait_for(&l, k[i].pid, SEEPAGE_STATE_SUSPECTED), "no alert of suspect %u", i);

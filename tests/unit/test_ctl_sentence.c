@@ -691,6 +691,71 @@ static void usual(void **state)
 	}
 }
 
+/* How the process of an alert ended; @how: SEEPAGE_END_*, 0: not known */
+static void ended(u32 how, const char *text, const char *json)
+{
+	struct nl_msg *m = msg_new();
+	struct json_object *o;
+	struct message rec;
+
+	nla_put_u8(m, SEEPAGE_A_STATE, SEEPAGE_STATE_EXITED);
+	if (how)
+		nla_put_u32(m, SEEPAGE_A_END, how);
+	assert_int_equal(msg_parse(&rec, nlmsg_hdr(m)), 0);
+	end_text(&rec, buf, sizeof(buf));
+	assert_string_equal(buf, text);
+	o = end_json(&rec);
+	assert_string_equal(o ? json_object_to_json_string_ext(o, 0) : "null", json);
+	json_object_put(o);
+	nlmsg_free(m);
+}
+
+static void end(void **state)
+{
+	(void)state;
+	ended(0, "", "null");
+	ended(SEEPAGE_END_EXIT | 3 << 8, "it exited with code 3",
+	      "{\"kind\":\"exit\",\"code\":3,\"signal\":null,\"oom\":false,"
+	      "\"oom_cgroup\":null,\"oom_cgroup_id\":null}");
+	ended(SEEPAGE_END_EXIT | 0x80 | 11, "signal 11 (Segmentation fault) ended it",
+	      "{\"kind\":\"signal\",\"code\":null,\"signal\":11,\"oom\":false,"
+	      "\"oom_cgroup\":null,\"oom_cgroup_id\":null}");
+	ended(SEEPAGE_END_EXIT | SEEPAGE_END_OOM | 9, "the OOM killer ended it",
+	      "{\"kind\":\"signal\",\"code\":null,\"signal\":9,\"oom\":true,"
+	      "\"oom_cgroup\":null,\"oom_cgroup_id\":null}");
+	ended(SEEPAGE_END_EXEC, "it executed another program",
+	      "{\"kind\":\"exec\",\"code\":null,\"signal\":null,\"oom\":false,"
+	      "\"oom_cgroup\":null,\"oom_cgroup_id\":null}");
+}
+
+/* A service that leaks again: the number of the life, and how long lives are */
+static void lives(void **state)
+{
+	static const struct { u32 n; const char *text; } times[] = {
+		{ 2, ", 2nd time since " }, { 3, ", 3rd time since " }, { 6, ", 6th time since " },
+		{ 11, ", 11th time since " }, { 12, ", 12th time since " },
+		{ 21, ", 21st time since " }, { 112, ", 112th time since " },
+	};
+	struct message rec;
+	struct nl_msg *m;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < ARRAY_SIZE(times); i++) {
+		m = msg_new();
+		nla_put_u8(m, SEEPAGE_A_STATE, SEEPAGE_STATE_SUSPECTED);
+		nla_put_u32(m, SEEPAGE_A_TIMES, times[i].n);
+		nla_put_u64(m, SEEPAGE_A_FIRST_TIME_NS, 1000000000);
+		nla_put_u64(m, SEEPAGE_A_LIFE_SECONDS, 240);
+		assert_int_equal(msg_parse(&rec, nlmsg_hdr(m)), 0);
+		*buf = '\0';
+		sentence_lives(&rec, buf, sizeof(buf));
+		begins(times[i].text);
+		ends(", each life 4m00s");
+		nlmsg_free(m);
+	}
+}
+
 /* Small buffers and messages with nothing in them */
 static void nothing(void **state)
 {
@@ -725,7 +790,7 @@ int main(void)
 		cmocka_unit_test(few_floors), cmocka_unit_test(not_sampled),
 		cmocka_unit_test(before), cmocka_unit_test(factors_together),
 		cmocka_unit_test(alert), cmocka_unit_test(tense), cmocka_unit_test(usual),
-		cmocka_unit_test(nothing),
+		cmocka_unit_test(end), cmocka_unit_test(lives), cmocka_unit_test(nothing),
 	};
 
 	return cmocka_run_group_tests_name("ctl_sentence", tests, NULL, NULL);

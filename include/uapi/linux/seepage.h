@@ -110,9 +110,9 @@
  * COLD_PERMILLE, LIMIT_BYTES, IDENTITY or several; a limit above 0 needs CGROUP_USED_BYTES.
  * IDENTITY is kept with the alerts of the process, or of its group, that have none yet, and
  * with those that follow, as long as one of them is in the ring; -ENOENT: there is none. A
- * fact is dated by the time of receipt. It is valid until it is set again, a limit for an hour at most. A reset of the
- * history and the execution of another program discard it. -ESRCH: there is no such process,
- * or it has no record.
+ * fact is dated by the time of receipt. It is valid until it is set again, a limit for an
+ * hour at most. A reset of the history and the execution of another program discard it.
+ * -ESRCH: there is no such process, or it has no record.
  */
 #ifndef _UAPI_LINUX_SEEPAGE_H
 #define _UAPI_LINUX_SEEPAGE_H
