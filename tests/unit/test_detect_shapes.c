@@ -320,7 +320,7 @@ static void leak_in_pages(struct sim *m, u8 shift)
 	sim_init(m, 2 * GB);
 	m->s.page_shift = shift;
 	m->s.error = 0;
-	for (double t = 0; t < 900; t += m->v.state ? 1 : 10) {
+	for (double t = 0; t < 1800; t += m->v.state ? 1 : 10) {
 		u64 anon = (u64)leak_20mb_min(t) >> 16 << 16;	/* whole pages of both sizes */
 
 		m->s.faults_anon = anon >> shift;
@@ -347,9 +347,9 @@ static void test_64k_pages(void **state)
 	assert_int_equal(large.d.faultless, 0);
 	/* a huge page of 512 MiB: one fault explains all of it, and no more */
 	large.s.faults++;
-	sample(&large, 901, large.s.anon + 512 * MB, false);
+	sample(&large, 1801, large.s.anon + 512 * MB, false);
 	assert_int_equal(large.d.faultless, 0);
-	sample(&large, 902, large.s.anon + 512 * MB, false);
+	sample(&large, 1802, large.s.anon + 512 * MB, false);
 	assert_int_equal(large.d.faultless, seep_granules(512 * MB));
 }
 
