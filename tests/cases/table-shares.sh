@@ -20,7 +20,6 @@ full() { (($(status .processes) >= max - 2)); }
 # count FILTER: records that it takes
 count() { seepage -j ps | jq "[.[] | select($1)] | length"; }
 counted() { (($(count "$1") >= $2)); }
-tracked() { seepage -j show "$1" >/dev/null 2>&1; }
 # shellcheck disable=SC2016 # perl's
 large=(perl -e '$x = "x" x (20 << 20); sleep 9999')
 
@@ -56,7 +55,7 @@ before=$(count '.uid == 1000')
 assert_eq "$before" $((max / 2)) "records of the first user, whose share is full"
 as 5181 "${large[@]}" &
 heavy=$!
-wait_long 60 tracked $heavy
+wait_long 60 counted '.uid == 5181 and .comm == "perl"' 1
 echo "the second user of the share has a record: $(count '.uid == 1000') of $before are left to the first"
 disperse $parent $heavy
 

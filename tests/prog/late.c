@@ -10,7 +10,6 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/wait.h>
@@ -28,7 +27,7 @@ static void die(const char *what)
 	exit(1);
 }
 
-static int64_t now(void)
+static long long now(void)
 {
 	struct timespec t;
 
@@ -47,7 +46,7 @@ static void wake_up(void)
 {
 	struct timespec t;
 
-	for (int64_t due = now(), end = due + 5 * SECOND; due < end; due += EVERY_NS) {
+	for (long long due = now(), end = due + 5 * SECOND; due < end; due += EVERY_NS) {
 		t.tv_sec = due / SECOND;
 		t.tv_nsec = due % SECOND;
 		clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL);
@@ -56,9 +55,9 @@ static void wake_up(void)
 
 static int heir(void *arg)
 {
+	(void)arg;
 	sleep(20);
-	_exit(0);
-	return arg != NULL;
+	return 0;
 }
 
 /* A process whose memory another one uses too, with a later pid. It ends after three seconds. */
