@@ -7,8 +7,8 @@ a file says. Strict: what the page does not name is an error.
 from array import array
 import re
 
-DIFFERENCE = "afswvgnmxue"	# letters whose value is added to the one before
-ABSOLUTE = "tbhlckpqojSCT"	# what they say is kept, or is of one sample only
+DIFFERENCE = "afswvgnmxude"	# letters whose value is added to the one before
+ABSOLUTE = "tbhlckpqrojSCT"	# what they say is kept, or is of one sample only
 KEPT = "afswvgn"		# what the deciders here look at
 WORD = re.compile(r"([A-Za-z])([+-]?[0-9]+|-)")
 PROC_NEEDED = {"pid", "comm", "born_ns", "begun_ns", "page_shift"}

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """The reader of recordings."""
+import pathlib
+import re
 import unittest
 
 import read
@@ -73,6 +75,17 @@ class Reading(unittest.TestCase):
     def test_an_error_names_its_line(self):
         with self.assertRaisesRegex(read.BadSeries, "line 6"):
             parse("1 a+1", "1 a+1")
+
+
+class Page(unittest.TestCase):
+    def test_every_letter_of_the_page_is_read(self):
+        page = pathlib.Path(__file__).parents[2] / "docs/recording.md"
+        table = page.read_text(encoding="utf-8").split("| letter |")[1]
+        for row in re.findall(r"^\| ((?:`[A-Za-z]` ?)+)\|[^|]*\|([^|]*)\|$", table, re.M):
+            for letter in re.findall(r"`(.)`", row[0]):
+                with self.subTest(letter=letter):
+                    known = read.DIFFERENCE if "difference" in row[1] else read.ABSOLUTE
+                    self.assertIn(letter, known)
 
 
 if __name__ == "__main__":
