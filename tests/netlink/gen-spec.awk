@@ -49,7 +49,7 @@ function words(text)			# adds what is there to tree[name]
 
 # ---- the enums ----
 
-/^enum seepage_(|factor_|gate_|level_|pmc_)attr \{/ {
+/^enum seepage_(|factor_|gate_|level_|pmc_|identity_)attr \{/ {
 	which = substr($2, 9)			# _attr is in each
 	sub(/_?attr$/, "", which)
 	prefix = "SEEPAGE_" (which ? toupper(which) "_" : "") "A_"
