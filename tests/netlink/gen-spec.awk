@@ -49,7 +49,7 @@ function words(text)			# adds what is there to tree[name]
 
 # ---- the enums ----
 
-/^enum seepage_(|factor_|gate_|level_|pmc_)attr \{/ {
+/^enum seepage_(|factor_|gate_|level_|pmc_|identity_)attr \{/ {
 	which = substr($2, 9)			# _attr is in each
 	sub(/_?attr$/, "", which)
 	prefix = "SEEPAGE_" (which ? toupper(which) "_" : "") "A_"
@@ -91,10 +91,10 @@ prefix && $1 ~ "^" prefix {
 		type = "T_LIST"
 		match(c, /SEEPAGE_A_[A-Z_]+/)
 		max = substr(c, RSTART, RLENGTH)
-	} else if (match(c, /^binary: (u64|struct [a-z_]+)\[\]/)) {
+	} else if (match(c, /^binary: (u32|u64|struct [a-z_]+)\[\]/)) {
 		type = "T_ARRAY"
 		max = substr(c, 9, RLENGTH - 10)
-		max = "sizeof(" (max == "u64" ? "__u64" : max) ")"
+		max = "sizeof(" (max ~ /^u(32|64)$/ ? "__" max : max) ")"
 	} else if (match(c, /^(u8|u32|u64|s64|string)([,; ]|$)/)) {
 		type = "T_" toupper(substr(c, 1, match(c, /[,; ]|$/) - 1))
 		if (c ~ /mask/)

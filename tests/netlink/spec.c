@@ -12,13 +12,14 @@
 #include "nltest.h"
 #include "spec_types.h"
 
-static const struct nest nest_factor, nest_gate, nest_level, nest_pmc;
+static const struct nest nest_factor, nest_gate, nest_level, nest_pmc, nest_identity;
 #include "spec.h"
 static const struct nest nest_attr = { spec_attr, ARRAY_SIZE(spec_attr) };
 static const struct nest nest_factor = { spec_factor, ARRAY_SIZE(spec_factor) };
 static const struct nest nest_gate = { spec_gate, ARRAY_SIZE(spec_gate) };
 static const struct nest nest_level = { spec_level, ARRAY_SIZE(spec_level) };
 static const struct nest nest_pmc = { spec_pmc, ARRAY_SIZE(spec_pmc) };
+static const struct nest nest_identity = { spec_identity, ARRAY_SIZE(spec_identity) };
 _Static_assert(ARRAY_SIZE(spec_attr) == __SEEPAGE_A_MAX, "an attribute is not in the table");
 
 static const char *attr_text(int attr)

@@ -15,7 +15,7 @@ struct request {
 	int takes[8];		/* ends with 0 */
 };
 
-static const struct nest nest_factor, nest_gate, nest_level, nest_pmc;
+static const struct nest nest_factor, nest_gate, nest_level, nest_pmc, nest_identity;
 #pragma GCC diagnostic ignored "-Wunused-const-variable"
 #include "spec.h"
 #include "requests.h"
@@ -23,6 +23,7 @@ static const struct nest nest_factor = { spec_factor, ARRAY_SIZE(spec_factor) };
 static const struct nest nest_gate = { spec_gate, ARRAY_SIZE(spec_gate) };
 static const struct nest nest_level = { spec_level, ARRAY_SIZE(spec_level) };
 static const struct nest nest_pmc = { spec_pmc, ARRAY_SIZE(spec_pmc) };
+static const struct nest nest_identity = { spec_identity, ARRAY_SIZE(spec_identity) };
 
 #define NUMBER(ID, name, def, min, max, text)	[SEEPAGE_CFG_##ID] = { def, min, max },
 #define WORD(ID, name, def, text)					\

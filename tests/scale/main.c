@@ -7,6 +7,7 @@
 #include <asm/prctl.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -339,6 +340,86 @@ static void busy(char **args)
 	figures(key, &s);
 }
 
+/* ---- subjects: one alert a service ---- */
+
+struct task_struct;
+void w_grow(struct task_struct *t, long pages);
+void w_end(struct task_struct *t, int status, bool reaped);
+bool w_alert(char *buf, unsigned long size);
+extern bool w_little;
+
+static struct task_struct *task(unsigned int i)
+{
+	return (struct task_struct *)processes[i];	/* its first member */
+}
+
+/* Seven processes of a name or fewer: a master and its workers, from @first on. */
+static void serve(const char *comm, unsigned int first, unsigned int n)
+{
+	for (unsigned int i = first; i < first + n; i++) {
+		processes[i] = w_fork(comm);
+		w_announce(processes[i]);
+	}
+}
+
+/* Works for @s seconds. @n processes from @first on gain @kb each second. */
+static void leak(unsigned int s, unsigned int first, unsigned int n, unsigned int kb)
+{
+	static unsigned long long last;
+	unsigned long long until = w_now() + s * 1000000000ULL, spent;
+	char alert[160];
+
+	while (w_now() < until) {
+		w_sleep();
+		spent = last ? w_now() - last : 0;
+		last = w_now();
+		for (unsigned int i = first; i < first + n; i++)
+			w_grow(task(i), (long)(spent / 1000 * kb / 4000000));
+		w_work(0);
+		w_interrupts();
+		while (w_alert(alert, sizeof(alert)))
+			puts(alert);
+	}
+}
+
+static void stop(unsigned int first, unsigned int n, int status, bool reaped)
+{
+	for (unsigned int i = first; i < first + n; i++)
+		w_end(task(i), status, reaped);
+	leak(30, 0, 0, 0);
+}
+
+/* Prints the alerts; subjects.txt has what they must be. */
+static void subjects(char **args)
+{
+	(void)args;
+	w_little = true;
+	boot(4, DEFAULT_TABLE);
+	serve("six", 0, 7);
+	leak(400, 1, 6, 1024);
+	stop(1, 1, 3 << 8, true);	/* a worker is replaced: the alert goes on */
+	leak(60, 2, 5, 1024);
+	w_end(task(0), 9, true);
+	stop(2, 5, 9, true);
+
+	serve("one", 10, 7);
+	leak(600, 11, 1, 2048);		/* one of six: an alert of its own */
+	leak(300, 11, 3, 2048);		/* it passes to the group */
+	stop(10, 7, 1 << 8, false);
+
+	for (int life = 1; life <= 6; life++) {
+		serve("again", 20, 2);
+		leak(240, 21, 1, 7168 + 1024 * (unsigned int)life);
+		stop(20, 2, life << 8, true);
+	}
+
+	serve("calm", 30, 7);
+	leak(400, 31, 6, 1024);
+	for (unsigned int i = 31; i < 37; i++)
+		w_grow(task(i), -90000);
+	leak(2400, 0, 0, 0);
+}
+
 static const struct {
 	const char *name;
 	void (*run)(char **args);
@@ -346,6 +427,7 @@ static const struct {
 } scenarios[] = {
 	{ "same", same, 0 },	 { "turn", turn, 1 }, { "full", full, 1 }, { "idle", idle, 1 },
 	{ "memory", memory, 0 }, { "busy", busy, 3 },
+	{ "subjects", subjects, 0 },
 };
 
 int main(int argc, char **argv)

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Lives in the simulated machine: processes that grow and end, and the alerts of the module
+ * about them. Compiled as kernel code; the scenario "subjects" of main.c calls it.
+ */
+#include <linux/mm.h>
+#include <linux/pid.h>
+#include <linux/sched/signal.h>
+#include <linux/workqueue.h>
+#include "seep.h"
+
+void w_grow(struct task_struct *t, long pages);
+void w_end(struct task_struct *t, int status, bool reaped);
+bool w_alert(char *buf, unsigned long size);
+int u_format(char *buf, unsigned long size, const char *fmt, __builtin_va_list args);
+
+long w_available = 1L << 20;	/* pages: 4 GiB */
+
+/* The machine has @pages less, and the process more, in a new mapping. */
+void w_grow(struct task_struct *t, long pages)
+{
+	atomic_long_add(pages, (atomic_long_t *)&t->mm->rss_stat.count[MM_ANONPAGES]);
+	t->mm->total_vm += pages;
+	w_available -= pages;
+}
+
+/* A process ends. @reaped: its parent knows; it is in no table any more. */
+void w_end(struct task_struct *t, int status, bool reaped)
+{
+	struct mm_struct *mm = t->mm;
+
+	w_available += atomic_long_read((atomic_long_t *)&mm->rss_stat.count[MM_ANONPAGES]);
+	t->exit_code = status;
+	t->flags |= PF_EXITING;
+	atomic_set(&t->signal->live, 0);
+	t->mm = NULL;
+	atomic_set(&mm->mm_users, 0);
+	if (reaped) {
+		seep_end_note(t, false);
+		hlist_del_init(&t->pid_links[PIDTYPE_TGID]);
+	}
+	seep_tab_death();
+}
+
+static void __printf(3, 4) print(char *buf, unsigned long size, const char *fmt, ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	u_format(buf, size, fmt, args);
+	va_end(args);
+}
+
+/* The next alert as a line. Return: false: there is none. */
+bool w_alert(char *buf, unsigned long size)
+{
+	static u64 seq;
+	const struct seep_alert *a = seep_alert_next(seq + 1);
+
+	if (!a)
+		return false;
+	seq = a->seq;
+	print(buf, size, "%s: %s, members %u, growing %u, time %u, end %x", a->view.comm,
+	      seep_state_names[a->view.verdict.state], a->view.members, a->view.growing,
+	      a->lives.n + 1, a->end.how);
+	return true;
+}
+
+/* The only such work is that of hardware counters, which are off. */
+bool queue_work_on(int cpu, struct workqueue_struct *wq, struct work_struct *work)
+{
+	return true;
+}
