@@ -17,7 +17,8 @@
 #include "nltest.h"
 
 #define MB	(1ULL << 20)
-#define SLACK	(256 * 4096ULL)		/* counters lag by up to 64 pages each */
+#define PAGE	((uint64_t)sysconf(_SC_PAGESIZE))
+#define SLACK	(256 * PAGE)		/* counters lag by up to 64 pages each */
 
 static struct conn c;
 static struct copy m;
@@ -65,7 +66,7 @@ static void against_proc(pid_t pid)
 	check(num(&m.p, SEEPAGE_A_UID) == st.st_uid, "UID: %llu",
 	      (unsigned long long)num(&m.p, SEEPAGE_A_UID));
 	near(SEEPAGE_A_VSZ_BYTES, v[23], 0);
-	near(SEEPAGE_A_RSS_BYTES, v[24] * 4096, SLACK);
+	near(SEEPAGE_A_RSS_BYTES, v[24] * PAGE, SLACK);
 }
 
 static void self(void)
@@ -115,9 +116,9 @@ static void grows(void)
 	against_proc(k.pid);
 	near(SEEPAGE_A_ANON_BYTES, anon + 20 * MB, SLACK);
 	faults = num(&m.p, SEEPAGE_A_FAULTS_USER) + num(&m.p, SEEPAGE_A_FAULTS_KERNEL) - faults;
-	check(faults >= 5120 && faults < 5120 + 200, "%llu faults for 5120 pages",
-	      (unsigned long long)faults);
-	check(num(&m.p, SEEPAGE_A_FAULTS_ANON) >= 5120, "FAULTS_ANON: %llu",
+	check(faults >= 20 * MB / PAGE && faults < 20 * MB / PAGE + 200, "%llu faults for %llu pages",
+	      (unsigned long long)faults, (unsigned long long)(20 * MB / PAGE));
+	check(num(&m.p, SEEPAGE_A_FAULTS_ANON) >= 20 * MB / PAGE, "FAULTS_ANON: %llu",
 	      (unsigned long long)num(&m.p, SEEPAGE_A_FAULTS_ANON));
 	check(num(&m.p, SEEPAGE_A_FAULT_RATE) > 0, "FAULT_RATE: 0");
 	check(count_in(&m.p, SEEPAGE_A_HISTORY) > 0, "no HISTORY after 10 samples");

@@ -16,7 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define PAGE	4096UL
+#define PAGE	((size_t)sysconf(_SC_PAGESIZE))
 
 static void die(const char *what)
 {
