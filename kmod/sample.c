@@ -19,10 +19,7 @@ static struct {				/* the present pass; seep_table_mutex */
 	u64 now_ns;			/* CLOCK_MONOTONIC, one reading for all samples */
 	u64 full;			/* full passes since load */
 	u64 samples;			/* samples taken in this pass */
-	/* of the present record; on the stack each call would clear them */
-	struct seep_sample sample;
-	u64 rw[2];
-	struct seep_verdict verdict;
+	struct seep_present *present;	/* on the stack each call would clear it */
 } pass;
 
 /*
@@ -105,7 +102,7 @@ static __cold bool keep(struct seep_rec *rec, const struct seep_sample *s)
 {
 	bool news = changed(s, &rec->last);
 
-	rec->faults_w = pass.rw[1];
+	rec->faults_w = pass.present->rw[1];
 	rec->last = *s;
 	return news;
 }
@@ -150,16 +147,17 @@ static __always_inline u32 cpu_time(const struct seep_rec *rec, const struct see
 static void sample_one(struct seep_rec *rec, const struct seep_conf *c, bool full)
 {
 	struct seep_sample *s = &rec->last;
-	struct seep_verdict *v = &pass.verdict;
+	struct seep_present *present = pass.present;
+	struct seep_verdict *v = &present->verdict;
 	bool idle = rests(rec), news = false;
 	u8 prev = rec->det.state;
 
 	if (!idle) {
-		s = &pass.sample;
+		s = &present->sample;
 		if (!rec->ready)
 			first_look(rec);
 		s->time_ns = max(pass.now_ns, rec->seen_ns);	/* born in this pass? */
-		seep_sample_read(rec, s, pass.rw);
+		seep_sample_read(rec, s, present->rw);
 		if (prev)
 			s->cpu_ms = cpu_time(rec, c, full);
 	}
@@ -247,6 +245,17 @@ bool seep_sample_pass(bool full, const struct seep_conf *c)
 	seep_publish_end();
 	seep_count_add(SAMPLES, pass.samples);
 	return !list_empty(&seep_suspects);
+}
+
+/**
+ * seep_sample_init() - take the memory of the present record
+ * @mem: kept until the worker has stopped
+ *
+ * Context: module init.
+ */
+void __init seep_sample_init(struct seep_present *mem)
+{
+	pass.present = mem;
 }
 
 /* Restart the history of one record. */

@@ -558,6 +558,13 @@ bool seep_facts_headroom(const struct seep_rec *rec, const struct seep_sample *s
 void seep_sample_read(const struct seep_rec *rec, struct seep_sample *s, u64 rw[2]);
 
 /* sample.c: process context, table mutex */
+struct seep_present {			/* of the present record */
+	struct seep_sample sample;
+	u64 rw[2];
+	struct seep_verdict verdict;
+};
+
+void seep_sample_init(struct seep_present *mem);
 bool seep_sample_pass(bool full, const struct seep_conf *c);
 void seep_sample_reset(struct seep_rec *only);	/* restart histories */
 void seep_sample_welcome(void);	/* first look at all new records */
@@ -587,6 +594,8 @@ extern struct list_head seep_suspects;
 	list_for_each_entry_safe(rec, n, &seep_suspects, hot)
 
 /* group.c: process context, table mutex, may sleep */
+#define SEEP_GROUP_HEADS	128U
+void seep_group_init(struct hlist_head *mem);
 void seep_group_join(struct seep_rec *rec);
 void seep_group_learn(const struct seep_rec *rec);
 void seep_group_leave(struct seep_rec *rec);
