@@ -559,9 +559,9 @@ void seep_sample_read(const struct seep_rec *rec, struct seep_sample *s, u64 rw[
 
 /* sample.c: process context, table mutex */
 struct seep_present {			/* of the present record */
+	struct seep_verdict verdict;	/* the first one: of all records, idle ones too */
 	struct seep_sample sample;
 	u64 rw[2];
-	struct seep_verdict verdict;
 };
 
 void seep_sample_init(struct seep_present *mem);
