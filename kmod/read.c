@@ -61,7 +61,7 @@ static void read_faults(const struct seep_rec *rec, struct seep_sample *s, u64 r
 
 /* A limit of the process alone, which uses @used of it. Bytes. */
 static __cold void confine(struct seep_sample *s, u64 limit, u64 used, u8 which,
-			     const struct seep_growers *own)
+			   const struct seep_growers *own)
 {
 	seep_sample_confine(s, limit > used ? limit - used : 0, which, NULL, own);
 }

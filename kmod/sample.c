@@ -139,6 +139,14 @@ static __always_inline u32 cpu_time(const struct seep_rec *rec, const struct see
 	return seep_read_cpu(rec);
 }
 
+/* A verdict that is not plainly ok. */
+static __cold void judged(struct seep_rec *rec, u8 prev, const struct seep_verdict *v, bool full)
+{
+	seep_broken(v->dropped);
+	if (v->state | prev | rec->notified.pending)
+		seep_suspect_judged(rec, prev, v, full);
+}
+
 /*
  * Sample one record. A pass over many records takes time, and a process that faults
  * meanwhile has gained pages after its fold, which no counted fault explains.
@@ -147,17 +155,15 @@ static __always_inline u32 cpu_time(const struct seep_rec *rec, const struct see
 static void sample_one(struct seep_rec *rec, const struct seep_conf *c, bool full)
 {
 	struct seep_sample *s = &rec->last;
-	struct seep_present *present = pass.present;
-	struct seep_verdict *v = &present->verdict;
 	bool idle = rests(rec), news = false;
 	u8 prev = rec->det.state;
 
 	if (!idle) {
-		s = &present->sample;
+		s = &pass.present->sample;
 		if (!rec->ready)
 			first_look(rec);
 		s->time_ns = max(pass.now_ns, rec->seen_ns);	/* born in this pass? */
-		seep_sample_read(rec, s, present->rw);
+		seep_sample_read(rec, s, pass.present->rw);
 		if (prev)
 			s->cpu_ms = cpu_time(rec, c, full);
 	}
@@ -179,11 +185,12 @@ static void sample_one(struct seep_rec *rec, const struct seep_conf *c, bool ful
 	}
 	pass.samples++;
 
-	seep_det_feed(&rec->det, s, c, v);
-	seep_broken(v->dropped);
-	seep_publish_fed(rec, s, v);
-	if (unlikely(v->state | prev | rec->notified.pending))
-		seep_suspect_judged(rec, prev, v, full);
+	/* in no local variable: a register for it would cost each idle record a push and a pop */
+	seep_det_feed(&rec->det, s, c, &pass.present->verdict);
+	seep_publish_fed(rec, s, &pass.present->verdict);
+	if (unlikely(pass.present->verdict.state | pass.present->verdict.dropped | prev |
+		     rec->notified.pending))
+		judged(rec, prev, &pass.present->verdict, full);
 	if (news) {
 		seep_group_count(rec);
 		seep_publish_sample(rec);
