@@ -35,7 +35,6 @@ static struct {				/* one allocation */
 	struct seep_quota quota[SEEP_QUOTA_ROWS];
 	struct seep_end_slot ends[SEEP_END_SLOTS];
 	struct hlist_head groups[SEEP_GROUP_HEADS];
-	struct seep_present present;
 } *mem;
 static LIST_HEAD(order);		/* the ring, by seq; empty slots first */
 static u64 next_seq = 1;		/* next to be given */
@@ -477,7 +476,6 @@ int __init seep_alert_init(void)
 	seep_quota_init(mem->quota);
 	seep_end_init(mem->ends);
 	seep_group_init(mem->groups);
-	seep_sample_init(&mem->present);
 	return 0;
 }
 

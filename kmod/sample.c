@@ -19,7 +19,10 @@ static struct {				/* the present pass; seep_table_mutex */
 	u64 now_ns;			/* CLOCK_MONOTONIC, one reading for all samples */
 	u64 full;			/* full passes since load */
 	u64 samples;			/* samples taken in this pass */
-	struct seep_present *present;	/* on the stack each call would clear it */
+	/* of the present record; on the stack each call would clear them */
+	struct seep_sample sample;
+	u64 rw[2];
+	struct seep_verdict verdict;
 } pass;
 
 /*
@@ -102,7 +105,7 @@ static __cold bool keep(struct seep_rec *rec, const struct seep_sample *s)
 {
 	bool news = changed(s, &rec->last);
 
-	rec->faults_w = pass.present->rw[1];
+	rec->faults_w = pass.rw[1];
 	rec->last = *s;
 	return news;
 }
@@ -139,14 +142,6 @@ static __always_inline u32 cpu_time(const struct seep_rec *rec, const struct see
 	return seep_read_cpu(rec);
 }
 
-/* A verdict that is not plainly ok. */
-static __cold void judged(struct seep_rec *rec, u8 prev, const struct seep_verdict *v, bool full)
-{
-	seep_broken(v->dropped);
-	if (v->state | prev | rec->notified.pending)
-		seep_suspect_judged(rec, prev, v, full);
-}
-
 /*
  * Sample one record. A pass over many records takes time, and a process that faults
  * meanwhile has gained pages after its fold, which no counted fault explains.
@@ -155,15 +150,16 @@ static __cold void judged(struct seep_rec *rec, u8 prev, const struct seep_verdi
 static void sample_one(struct seep_rec *rec, const struct seep_conf *c, bool full)
 {
 	struct seep_sample *s = &rec->last;
+	struct seep_verdict *v = &pass.verdict;
 	bool idle = rests(rec), news = false;
 	u8 prev = rec->det.state;
 
 	if (!idle) {
-		s = &pass.present->sample;
+		s = &pass.sample;
 		if (!rec->ready)
 			first_look(rec);
 		s->time_ns = max(pass.now_ns, rec->seen_ns);	/* born in this pass? */
-		seep_sample_read(rec, s, pass.present->rw);
+		seep_sample_read(rec, s, pass.rw);
 		if (prev)
 			s->cpu_ms = cpu_time(rec, c, full);
 	}
@@ -185,12 +181,11 @@ static void sample_one(struct seep_rec *rec, const struct seep_conf *c, bool ful
 	}
 	pass.samples++;
 
-	/* in no local variable: a register for it would cost each idle record a push and a pop */
-	seep_det_feed(&rec->det, s, c, &pass.present->verdict);
-	seep_publish_fed(rec, s, &pass.present->verdict);
-	if (unlikely(pass.present->verdict.state | pass.present->verdict.dropped | prev |
-		     rec->notified.pending))
-		judged(rec, prev, &pass.present->verdict, full);
+	seep_det_feed(&rec->det, s, c, v);
+	seep_broken(v->dropped);
+	seep_publish_fed(rec, s, v);
+	if (unlikely(v->state | prev | rec->notified.pending))
+		seep_suspect_judged(rec, prev, v, full);
 	if (news) {
 		seep_group_count(rec);
 		seep_publish_sample(rec);
@@ -252,17 +247,6 @@ bool seep_sample_pass(bool full, const struct seep_conf *c)
 	seep_publish_end();
 	seep_count_add(SAMPLES, pass.samples);
 	return !list_empty(&seep_suspects);
-}
-
-/**
- * seep_sample_init() - take the memory of the present record
- * @mem: kept until the worker has stopped
- *
- * Context: module init.
- */
-void __init seep_sample_init(struct seep_present *mem)
-{
-	pass.present = mem;
 }
 
 /* Restart the history of one record. */

@@ -558,13 +558,6 @@ bool seep_facts_headroom(const struct seep_rec *rec, const struct seep_sample *s
 void seep_sample_read(const struct seep_rec *rec, struct seep_sample *s, u64 rw[2]);
 
 /* sample.c: process context, table mutex */
-struct seep_present {			/* of the present record */
-	struct seep_verdict verdict;	/* the first one: of all records, idle ones too */
-	struct seep_sample sample;
-	u64 rw[2];
-};
-
-void seep_sample_init(struct seep_present *mem);
 bool seep_sample_pass(bool full, const struct seep_conf *c);
 void seep_sample_reset(struct seep_rec *only);	/* restart histories */
 void seep_sample_welcome(void);	/* first look at all new records */
