@@ -35,6 +35,7 @@ static struct {				/* one allocation */
 	struct seep_alert ring[RING_SIZE];
 	struct seep_quota quota[SEEP_QUOTA_ROWS];
 	struct seep_end_slot ends[SEEP_END_SLOTS];
+	struct hlist_head groups[SEEP_GROUP_HEADS];
 } *mem;
 static LIST_HEAD(order);		/* the ring, by seq; empty slots first */
 static u64 next_seq = 1;		/* next to be given */
@@ -475,6 +476,7 @@ int __init seep_alert_init(void)
 		list_add(&mem->ring[i].order, &order);
 	seep_quota_init(mem->quota);
 	seep_end_init(mem->ends);
+	seep_group_init(mem->groups);
 	return 0;
 }
 

@@ -28,13 +28,13 @@
 #include <linux/jhash.h>
 #include <linux/kernel.h>
 #include <linux/ktime.h>
+#include <linux/log2.h>
 #include <linux/mm.h>
 #include <linux/pid.h>
 #include <linux/slab.h>
 #include "publish.h"
 #include "seep.h"
 
-#define HASH_BITS	7
 #define MAX_GROUPS	4096
 #define MAX_HISTORIES	256
 #define MAX_EMPTY	128
@@ -42,7 +42,7 @@
 #define OOM_SPREADS_NS	(30ULL * NSEC_PER_SEC)	/* after the kill of a member others end */
 #define GROUP_ID	BIT_ULL(63)
 
-static struct hlist_head bucket[1 << HASH_BITS];
+static struct hlist_head *heads;	/* SEEP_GROUP_HEADS of them */
 static LIST_HEAD(all_groups);
 static LIST_HEAD(empty_groups);		/* without members; the first has been so for longest */
 
@@ -51,7 +51,7 @@ static struct hlist_head *bucket_of(const char *comm, const struct seep_rec *rec
 	u32 h = jhash(comm, TASK_COMM_LEN,
 		      (u32)rec->creds.cgroup_id ^ __kuid_val(rec->charged));
 
-	return &bucket[hash_32(h, HASH_BITS)];
+	return &heads[hash_32(h, ilog2(SEEP_GROUP_HEADS))];
 }
 
 static struct seep_group *find(const char *comm, const struct seep_rec *rec)
@@ -554,6 +554,17 @@ u64 seep_group_bytes(void)
 	return data_race((u64)seep_quota_sum(SEEP_QUOTA_GROUPS) * sizeof(struct seep_group) +
 			 (u64)seep_quota_sum(SEEP_QUOTA_HISTORIES) *
 			 sizeof(struct seep_group_history));
+}
+
+/**
+ * seep_group_init() - take the memory of the hash table
+ * @mem: SEEP_GROUP_HEADS of them, zeroed; kept until seep_group_exit()
+ *
+ * Context: module init.
+ */
+void __init seep_group_init(struct hlist_head *mem)
+{
+	heads = mem;
 }
 
 /**

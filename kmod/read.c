@@ -60,8 +60,8 @@ static void read_faults(const struct seep_rec *rec, struct seep_sample *s, u64 r
 }
 
 /* A limit of the process alone, which uses @used of it. Bytes. */
-static noinline void confine(struct seep_sample *s, u64 limit, u64 used, u8 which,
-			     const struct seep_growers *own)
+static __cold void confine(struct seep_sample *s, u64 limit, u64 used, u8 which,
+			   const struct seep_growers *own)
 {
 	seep_sample_confine(s, limit > used ? limit - used : 0, which, NULL, own);
 }
@@ -74,7 +74,7 @@ static noinline void confine(struct seep_sample *s, u64 limit, u64 used, u8 whic
  *
  * Context: RCU. Return: at least 1 ms; 0: too many threads.
  */
-static u64 cpu_ns(struct task_struct *p)
+static __cold u64 cpu_ns(struct task_struct *p)
 {
 	struct task_struct *t;
 	unsigned int tries = 3;
@@ -101,7 +101,7 @@ static u64 cpu_ns(struct task_struct *p)
  * Context: process, seep_table_mutex.
  * Return: milliseconds, wraps; 0: the process is gone; SEEP_CPU_UNKNOWN: too many threads.
  */
-u32 seep_read_cpu(const struct seep_rec *rec)
+u32 __cold seep_read_cpu(const struct seep_rec *rec)
 {
 	struct task_struct *p;
 	u32 ms = 0;
@@ -223,7 +223,7 @@ static void read_on_the_spot(void *arg)
  * up for a record under watch, and for one with floors that have risen: these are few. That
  * comes first, with interrupts on; only what is cached meanwhile is missing.
  */
-static noinline void read_exact(struct reading *r)
+static __cold void read_exact(struct reading *r)
 {
 	struct task_struct *p;
 

@@ -587,6 +587,8 @@ extern struct list_head seep_suspects;
 	list_for_each_entry_safe(rec, n, &seep_suspects, hot)
 
 /* group.c: process context, table mutex, may sleep */
+#define SEEP_GROUP_HEADS	128U
+void seep_group_init(struct hlist_head *mem);
 void seep_group_join(struct seep_rec *rec);
 void seep_group_learn(const struct seep_rec *rec);
 void seep_group_leave(struct seep_rec *rec);

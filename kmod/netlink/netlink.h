@@ -93,7 +93,11 @@ int seep_put_alert(struct sk_buff *skb, const struct seep_alert *a, pid_t pid,
 
 /* netlink/put.c: 0 or -EMSGSIZE as above. Table mutex, except for status and config */
 int seep_put_u64(struct sk_buff *skb, int attr, u64 v);
+int seep_put_64(struct sk_buff *skb, int attr, u64 v, int pad);
 int seep_put_u32(struct sk_buff *skb, int attr, u32 v);
+int seep_put_u8(struct sk_buff *skb, int attr, u8 v);
+int seep_put_text(struct sk_buff *skb, int attr, const char *text);
+struct nlattr *seep_nest(struct sk_buff *skb, int attr);
 int seep_put_pmu(struct sk_buff *skb, const struct seep_rec *rec);
 int seep_put_status(struct sk_buff *skb);
 int seep_put_config(struct sk_buff *skb);

@@ -17,14 +17,14 @@ static int put_value(struct sk_buff *skb, int attr, const struct seepage_pmc_val
 
 static int put_event(struct sk_buff *skb, const struct seep_pmu_shown *s)
 {
-	struct nlattr *nest = nla_nest_start(skb, SEEPAGE_A_PMC_EVENT);
+	struct nlattr *nest = seep_nest(skb, SEEPAGE_A_PMC_EVENT);
 
 	if (!nest ||
-	    nla_put_string(skb, SEEPAGE_PMC_A_NAME, s->name) ||
+	    seep_put_text(skb, SEEPAGE_PMC_A_NAME, s->name) ||
 	    seep_put_u32(skb, SEEPAGE_PMC_A_TYPE, s->type) ||
-	    nla_put_u64_64bit(skb, SEEPAGE_PMC_A_CONFIG, s->config, SEEPAGE_PMC_A_PAD) ||
-	    nla_put_u8(skb, SEEPAGE_PMC_A_STATE, s->state) ||
-	    (s->reason && nla_put_string(skb, SEEPAGE_PMC_A_REASON, s->reason)) ||
+	    seep_put_64(skb, SEEPAGE_PMC_A_CONFIG, s->config, SEEPAGE_PMC_A_PAD) ||
+	    seep_put_u8(skb, SEEPAGE_PMC_A_STATE, s->state) ||
+	    seep_put_text(skb, SEEPAGE_PMC_A_REASON, s->reason) ||
 	    put_value(skb, SEEPAGE_PMC_A_COUNT, &s->total) ||
 	    put_value(skb, SEEPAGE_PMC_A_KTHREADS, &s->kthreads) ||
 	    put_value(skb, SEEPAGE_PMC_A_IDLE, &s->idle) ||
@@ -53,7 +53,7 @@ static int put_events(struct sk_buff *skb)
 	}
 	if (seep_put_u32(skb, SEEPAGE_A_PMC_SET, set))
 		goto free;
-	nest = nla_nest_start(skb, SEEPAGE_A_PMC_EVENTS);
+	nest = seep_nest(skb, SEEPAGE_A_PMC_EVENTS);
 	if (!nest)
 		goto free;
 	for (i = 0; i < n; i++)
@@ -87,5 +87,5 @@ int seep_put_pmu_status(struct sk_buff *skb)
 	char text[SEEP_PMU_TEXT];
 
 	seep_pmu_text(text, sizeof(text));
-	return nla_put_string(skb, SEEPAGE_A_PMC, text) ?: put_events(skb);
+	return seep_put_text(skb, SEEPAGE_A_PMC, text) ?: put_events(skb);
 }

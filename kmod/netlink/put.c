@@ -14,14 +14,70 @@
  * @attr: its type
  * @v: its value
  *
- * This and seep_put_u32() are nla_put_u64_64bit() and nla_put_u32() out of line.
+ * This and those below are functions of <net/netlink.h> out of line.
  *
  * Context: any.
  * Return: 0 or -EMSGSIZE.
  */
 int seep_put_u64(struct sk_buff *skb, int attr, u64 v)
 {
-	return nla_put_u64_64bit(skb, attr, v, SEEPAGE_A_PAD);
+	return seep_put_64(skb, attr, v, SEEPAGE_A_PAD);
+}
+
+/**
+ * seep_put_64() - a u64 attribute in a nest
+ * @skb: message being built
+ * @attr: its type
+ * @v: its value
+ * @pad: type of the padding in that nest
+ *
+ * Context: any.
+ * Return: 0 or -EMSGSIZE.
+ */
+int seep_put_64(struct sk_buff *skb, int attr, u64 v, int pad)
+{
+	return nla_put_u64_64bit(skb, attr, v, pad);
+}
+
+/**
+ * seep_put_u8() - a u8 attribute
+ * @skb: message being built
+ * @attr: its type
+ * @v: its value
+ *
+ * Context: any.
+ * Return: 0 or -EMSGSIZE.
+ */
+int seep_put_u8(struct sk_buff *skb, int attr, u8 v)
+{
+	return nla_put_u8(skb, attr, v);
+}
+
+/**
+ * seep_put_text() - an attribute of text
+ * @skb: message being built
+ * @attr: its type
+ * @text: its value, or NULL: none, left out
+ *
+ * Context: any.
+ * Return: 0 or -EMSGSIZE.
+ */
+int seep_put_text(struct sk_buff *skb, int attr, const char *text)
+{
+	return text ? nla_put_string(skb, attr, text) : 0;
+}
+
+/**
+ * seep_nest() - begin a nest; nla_nest_end() ends it
+ * @skb: message being built
+ * @attr: its type
+ *
+ * Context: any.
+ * Return: the nest, or NULL where it does not fit.
+ */
+struct nlattr *seep_nest(struct sk_buff *skb, int attr)
+{
+	return nla_nest_start(skb, attr);
 }
 
 /**
@@ -41,7 +97,7 @@ int seep_put_u32(struct sk_buff *skb, int attr, u32 v)
 /* Floors of level @j; @now in ds. */
 static int put_level(struct sk_buff *skb, const struct seep_det *d, u32 j, u32 now)
 {
-	struct nlattr *nest = nla_nest_start(skb, SEEPAGE_A_LEVEL);
+	struct nlattr *nest = seep_nest(skb, SEEPAGE_A_LEVEL);
 	u32 n = seep_known(d->epochs, j), epoch = seep_epoch(&d->clock[j], n), i;
 	u64 bytes[SEEP_MINIMA];
 
@@ -51,10 +107,10 @@ static int put_level(struct sk_buff *skb, const struct seep_det *d, u32 j, u32 n
 		epoch = (d->interval_ms / 100) << j;
 	for (i = 0; i < n; i++)
 		bytes[i] = seep_bytes(seep_floor(&d->mem_level[j], d->epochs >> j, n - 1 - i));
-	if (nla_put_u64_64bit(skb, SEEPAGE_LEVEL_A_EPOCH_MS, max(epoch, 1U) * 100ULL,
-			      SEEPAGE_LEVEL_A_PAD) ||
-	    nla_put_u64_64bit(skb, SEEPAGE_LEVEL_A_AGE_MS, (now - d->clock[j].t_close) * 100ULL,
-			      SEEPAGE_LEVEL_A_PAD) ||
+	if (seep_put_64(skb, SEEPAGE_LEVEL_A_EPOCH_MS, max(epoch, 1U) * 100ULL,
+			SEEPAGE_LEVEL_A_PAD) ||
+	    seep_put_64(skb, SEEPAGE_LEVEL_A_AGE_MS, (now - d->clock[j].t_close) * 100ULL,
+			SEEPAGE_LEVEL_A_PAD) ||
 	    nla_put(skb, SEEPAGE_LEVEL_A_MINIMA, n * sizeof(u64), bytes))
 		return -EMSGSIZE;
 	nla_nest_end(skb, nest);
@@ -71,7 +127,7 @@ static int put_level(struct sk_buff *skb, const struct seep_det *d, u32 j, u32 n
  */
 int seep_put_history(struct sk_buff *skb, const struct seep_rec *rec)
 {
-	struct nlattr *nest = nla_nest_start(skb, SEEPAGE_A_HISTORY);
+	struct nlattr *nest = seep_nest(skb, SEEPAGE_A_HISTORY);
 	const struct seep_det *d = &rec->det;
 	u32 j, now = seep_ds(ktime_get_ns());
 
@@ -86,14 +142,14 @@ int seep_put_history(struct sk_buff *skb, const struct seep_rec *rec)
 
 static int put_counters(struct sk_buff *skb)
 {
-	struct nlattr *nest = nla_nest_start(skb, SEEPAGE_A_COUNTERS);
+	struct nlattr *nest = seep_nest(skb, SEEPAGE_A_COUNTERS);
 	int id;
 
 	if (!nest)
 		return -EMSGSIZE;
 	for (id = 1; id < __SEEPAGE_COUNTER_MAX; id++)
 		/* attribute type 0 is the padding */
-		if (nla_put_u64_64bit(skb, id, seep_counter(id), SEEPAGE_COUNTER_UNSPEC))
+		if (seep_put_64(skb, id, seep_counter(id), SEEPAGE_COUNTER_UNSPEC))
 			return -EMSGSIZE;
 	nla_nest_end(skb, nest);
 	return 0;
@@ -105,7 +161,7 @@ static int put_stats(struct sk_buff *skb, const struct seep_tick_stats *st)
 	    seep_put_u64(skb, SEEPAGE_A_TICK_COST_NS, st->cost_ns) ||
 	    seep_put_u64(skb, SEEPAGE_A_TICK_COST_MAX_NS, st->cost_max_ns) ||
 	    seep_put_u32(skb, SEEPAGE_A_INTERVAL_MS, st->interval_ms) ||
-	    nla_put_u8(skb, SEEPAGE_A_STRETCHED, st->stretched))
+	    seep_put_u8(skb, SEEPAGE_A_STRETCHED, st->stretched))
 		return -EMSGSIZE;
 	return 0;
 }
@@ -149,16 +205,15 @@ int seep_put_pmu(struct sk_buff *skb, const struct seep_rec *rec)
  */
 int seep_put_status(struct sk_buff *skb)
 {
-	const char *why = seep_disabled();
 	struct seep_status s;
 	int rc = seep_status_get(&s);
 
 	if (rc)
 		return rc;
-	if (nla_put_string(skb, SEEPAGE_A_VERSION, SEEP_VERSION) ||
+	if (seep_put_text(skb, SEEPAGE_A_VERSION, SEEP_VERSION) ||
 	    seep_put_u64(skb, SEEPAGE_A_INSTANCE, seep_instance) ||
-	    nla_put_string(skb, SEEPAGE_A_HOOK, seep_hook->name) ||
-	    nla_put_u8(skb, SEEPAGE_A_POLICY, seep_config_value(SEEPAGE_CFG_POLICY)) ||
+	    seep_put_text(skb, SEEPAGE_A_HOOK, seep_hook->name) ||
+	    seep_put_u8(skb, SEEPAGE_A_POLICY, seep_config_value(SEEPAGE_CFG_POLICY)) ||
 	    seep_put_u32(skb, SEEPAGE_A_PROCESSES, s.processes) ||
 	    seep_put_u32(skb, SEEPAGE_A_REC_BYTES, sizeof(struct seep_rec)) ||
 	    seep_put_u64(skb, SEEPAGE_A_MEMORY_BYTES, seep_tab_bytes() + seep_group_bytes() +
@@ -166,7 +221,7 @@ int seep_put_status(struct sk_buff *skb)
 	    seep_put_u64(skb, SEEPAGE_A_SEQ_FIRST, s.first) ||
 	    seep_put_u64(skb, SEEPAGE_A_SEQ_LAST, s.last) ||
 	    seep_put_pmu_status(skb) ||
-	    (why && nla_put_string(skb, SEEPAGE_A_DISABLED, why)) ||
+	    seep_put_text(skb, SEEPAGE_A_DISABLED, seep_disabled()) ||
 	    put_stats(skb, &s.tick))
 		return -EMSGSIZE;
 	return put_counters(skb);
@@ -182,7 +237,7 @@ int seep_put_status(struct sk_buff *skb)
  */
 int seep_put_conf(struct sk_buff *skb, const struct seep_conf *c)
 {
-	struct nlattr *nest = nla_nest_start(skb, SEEPAGE_A_CONFIG);
+	struct nlattr *nest = seep_nest(skb, SEEPAGE_A_CONFIG);
 	int key;
 
 	if (!nest)
@@ -208,5 +263,5 @@ int seep_put_config(struct sk_buff *skb)
 
 	seep_config_get(&c);
 	seep_config_pmc_events(events, sizeof(events));
-	return seep_put_conf(skb, &c) ?: nla_put_string(skb, SEEPAGE_A_PMC_WANTED, events);
+	return seep_put_conf(skb, &c) ?: seep_put_text(skb, SEEPAGE_A_PMC_WANTED, events);
 }

@@ -38,7 +38,7 @@ static void give_up(void)
 static int put_pass(struct sk_buff *skb)
 {
 	if (seep_put_u64(skb, SEEPAGE_A_PASS_NS, msg.now_ns) ||
-	    nla_put_u8(skb, SEEPAGE_A_PASS_FULL, msg.full) ||
+	    seep_put_u8(skb, SEEPAGE_A_PASS_FULL, msg.full) ||
 	    seep_put_u64(skb, SEEPAGE_A_HEADROOM_BYTES, msg.headroom) ||
 	    seep_put_u64(skb, SEEPAGE_A_SHMEM_TOTAL_BYTES, msg.shmem_total) ||
 	    seep_put_u32(skb, SEEPAGE_A_SAMPLE_SIZE, sizeof(struct seepage_raw_sample)))
@@ -78,7 +78,7 @@ static void send_msg(bool end)
 	struct sk_buff *skb = msg.skb;
 
 	msg.skb = NULL;
-	if (end && nla_put_u8(skb, SEEPAGE_A_PASS_END, 1)) {
+	if (end && seep_put_u8(skb, SEEPAGE_A_PASS_END, 1)) {
 		nlmsg_free(skb);
 		give_up();
 		return;

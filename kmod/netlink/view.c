@@ -270,7 +270,7 @@ int seep_put_alert(struct sk_buff *skb, const struct seep_alert *a, pid_t pid,
 	if (seep_put_u64(skb, SEEPAGE_A_SEQ, a->seq) ||
 	    seep_put_u64(skb, SEEPAGE_A_TIME_NS, a->time_ns) ||
 	    seep_put_u64(skb, SEEPAGE_A_INSTANCE, seep_instance) ||
-	    nla_put_u8(skb, SEEPAGE_A_PREV_STATE, a->prev_state))
+	    seep_put_u8(skb, SEEPAGE_A_PREV_STATE, a->prev_state))
 		return -EMSGSIZE;
 	if ((a->end.how && seep_put_u32(skb, SEEPAGE_A_END, a->end.how)) ||
 	    (a->end.cgroup && seep_put_u64(skb, SEEPAGE_A_END_CGROUP_ID, a->end.cgroup)) ||

@@ -217,11 +217,13 @@ void seep_pmu_sums(struct seep_pmu_sums *ended, u32 *set)
 u64 seep_pmu_bytes(void)
 {
 	/* for display: values that change meanwhile do no harm */
-	size_t cpus = data_race(seep_pmu_cpus) ? num_possible_cpus() : 0;
+	u64 bytes = (u64)data_race(areas.allocated) * data_race(areas.bytes);
 
 	/* likewise */
-	return (u64)data_race(areas.allocated) * data_race(areas.bytes) + seep_pmu_learn_bytes() +
-	       cpus * sizeof(struct seep_pmu_cpu);
+	if (data_race(seep_pmu_cpus))
+		bytes += num_possible_cpus() * sizeof(struct seep_pmu_cpu) +
+			 sizeof(struct seep_pmu_list);
+	return bytes + seep_pmu_learn_bytes();
 }
 
 /**

@@ -501,7 +501,7 @@ void __cold seep_pmu_leave(bool (*which)(const struct seep_rec *rec))
  *
  * Context: process, may sleep; seep_table_mutex, which keeps the record alive.
  */
-void seep_pmu_sync(const struct seep_rec *rec)
+void __cold seep_pmu_sync(const struct seep_rec *rec)
 {
 	const struct seep_rec *held;
 	int cpu;
@@ -525,7 +525,7 @@ void seep_pmu_sync(const struct seep_rec *rec)
  * Context: process, may sleep, pmu_mutex.
  * Return: 0 or -ENOMEM.
  */
-int seep_pmu_cpus_alloc(void)
+int __cold seep_pmu_cpus_alloc(void)
 {
 	struct seep_pmu_cpu __percpu *cpus = alloc_percpu(struct seep_pmu_cpu);
 
@@ -541,7 +541,7 @@ int seep_pmu_cpus_alloc(void)
  *
  * Context: process, may sleep, pmu_mutex; takes seep_table_mutex. All CPUs are closed.
  */
-void seep_pmu_cpus_free(void)
+void __cold seep_pmu_cpus_free(void)
 {
 	struct seep_pmu_cpu __percpu *cpus = seep_pmu_cpus;
 
@@ -562,7 +562,7 @@ static struct tracepoint *tp_switch;
  * Context: process, may sleep, pmu_mutex.
  * Return: 0; -ENOENT: there is no such tracepoint; or another error of the tracepoint.
  */
-int seep_pmu_probe_start(void)
+int __cold seep_pmu_probe_start(void)
 {
 	int rc;
 
@@ -580,7 +580,7 @@ int seep_pmu_probe_start(void)
  *
  * Context: process, may sleep, pmu_mutex.
  */
-void seep_pmu_probe_stop(void)
+void __cold seep_pmu_probe_stop(void)
 {
 	if (!tp_switch)
 		return;

@@ -38,6 +38,16 @@ struct seep_pmu_listed {
 	bool none;			/* this processor has no such event */
 };
 
+/* The list in force, by number of the event; pmu_mutex. */
+struct seep_pmu_list {
+	struct seep_pmu_listed event[SEEP_PMU_EVENTS];
+	int rc[SEEP_PMU_EVENTS];	/* why it could not be opened; 0: open on some CPU */
+	struct seep_pmu_event_state {
+		bool starved;		/* it had its turn, but no counter */
+		u64 turn, running;	/* ns, when starved was last decided */
+	} st[SEEP_PMU_EVENTS];
+};
+
 /* What one event counted. */
 struct seep_pmu_got {
 	u64 count;			/* events */

@@ -13,6 +13,7 @@
 #include <linux/cpuhotplug.h>
 #include <linux/ktime.h>
 #include <linux/mm.h>
+#include <linux/slab.h>
 #include <linux/workqueue.h>
 #include "pmu.h"
 
@@ -40,12 +41,7 @@ static DECLARE_WORK(watch, watch_work);
 static DEFINE_MUTEX(pmu_mutex);
 static struct {				/* pmu_mutex */
 	enum { NONE, HELD, COUNTING } state;	/* no counts; counts kept; counting */
-	struct seep_pmu_listed event[SEEP_PMU_EVENTS];
-	int rc[SEEP_PMU_EVENTS];	/* why it could not be opened; 0: open on some CPU */
-	struct event_state {
-		bool starved;		/* it had its turn, but no counter */
-		u64 turn, running;	/* ns, when starved was last decided */
-	} st[SEEP_PMU_EVENTS];
+	struct seep_pmu_list *list;	/* NULL: state NONE */
 	u8 n;				/* events in the list */
 	u8 max;				/* pmc_max_counters in force */
 	u32 wanted;			/* seep_config_pmc_events() of the list in force; 0: none */
@@ -91,10 +87,10 @@ static bool create(void)
 	bool any;
 	u8 i;
 
-	seep_pmu_cpus_create(pmu.event, pmu.n, pmu.rc);
+	seep_pmu_cpus_create(pmu.list->event, pmu.n, pmu.list->rc);
 	any = seep_pmu_cpus_incomplete();
 	for (i = 0; i < pmu.n; i++)
-		any |= !pmu.rc[i];
+		any |= !pmu.list->rc[i];
 	return any;
 }
 
@@ -135,13 +131,14 @@ static void say(const char *why)
 /* No event could be opened on any CPU: say why. */
 static void say_why_not(void)
 {
+	const struct seep_pmu_list *list = pmu.list;
 	char host[32], text[SEEP_PMU_TEXT];
 	bool none = true;
 	u8 i;
 
 	for (i = 0; i < pmu.n; i++)
-		none &= pmu.event[i].none || pmu.rc[i] == -ENOENT ||
-			pmu.rc[i] == -EOPNOTSUPP;
+		none &= list->event[i].none || list->rc[i] == -ENOENT ||
+			list->rc[i] == -EOPNOTSUPP;
 	if (!none) {
 		say("no event could be opened");
 		return;
@@ -173,7 +170,7 @@ static int count(void)
 		rc = -ENOENT;
 		goto close;
 	}
-	rc = pmu.state == HELD ? 0 : seep_pmu_areas_start(pmu.event, pmu.n);
+	rc = pmu.state == HELD ? 0 : seep_pmu_areas_start(pmu.list->event, pmu.n);
 	if (rc) {
 		say("no memory");
 		goto close;
@@ -208,6 +205,15 @@ static void hold(void)
 	cpuhp_remove_state_nocalls(pmu.hotplug);
 }
 
+/* Forget the list and what it counted. */
+static void forget(void)
+{
+	seep_pmu_areas_stop();
+	kfree(pmu.list);
+	pmu.list = NULL;
+	pmu.n = 0;
+}
+
 /* Stop counting and discard all counts. */
 static void discard_all(void)
 {
@@ -215,8 +221,7 @@ static void discard_all(void)
 	if (pmu.state == NONE)
 		return;
 	pmu.state = NONE;
-	seep_pmu_areas_stop();
-	pmu.n = 0;
+	forget();
 }
 
 /*
@@ -254,11 +259,15 @@ static int begin(const char *wanted)
 	char why[SEEP_PMU_TEXT];
 	int n, i, rc;
 
-	n = *wanted ? seep_pmu_parse(wanted, pmu.event, why, sizeof(why)) :
-		      seep_pmu_defaults(pmu.event);
-	memset(pmu.st, 0, sizeof(pmu.st));
+	pmu.list = kzalloc(sizeof(*pmu.list), GFP_KERNEL);
+	if (!pmu.list) {
+		say("no memory");
+		return -ENOMEM;
+	}
+	n = *wanted ? seep_pmu_parse(wanted, pmu.list->event, why, sizeof(why)) :
+		      seep_pmu_defaults(pmu.list->event);
 	for (i = 0; i < n; i++)
-		pmu.rc[i] = -ENOENT;
+		pmu.list->rc[i] = -ENOENT;
 	pmu.n = max(n, 0);
 	rc = seep_pmu_cpus_alloc();
 	if (rc)
@@ -266,7 +275,7 @@ static int begin(const char *wanted)
 	else
 		rc = count();
 	if (rc)
-		seep_pmu_areas_stop();
+		forget();
 	return rc;
 }
 
@@ -414,7 +423,8 @@ static const char *refusal(int rc)
 /* State and reason of an event. */
 static void set_shown_state(u8 id, struct seep_pmu_shown *s)
 {
-	struct event_state *st = &pmu.st[id];
+	struct seep_pmu_event_state *st = &pmu.list->st[id];
+	int rc = pmu.list->rc[id];
 	u64 turn = s->turn;
 
 	s->state = SEEPAGE_PMC_STATE_UNAVAILABLE;
@@ -424,9 +434,9 @@ static void set_shown_state(u8 id, struct seep_pmu_shown *s)
 		st->turn = turn;
 		st->running = s->total.running_ns;
 	}
-	if (pmu.rc[id])
-		s->reason = pmu.event[id].none ? "this processor has no event for it" :
-						 refusal(pmu.rc[id]);
+	if (rc)
+		s->reason = pmu.list->event[id].none ? "this processor has no event for it" :
+						       refusal(rc);
 	else if (pmu.state == COUNTING && st->starved)
 		s->reason = "its counters are taken by others";
 	else if (s->total.running_ns >= JUDGE_NS && !s->total.count)
@@ -440,9 +450,11 @@ static void set_shown_state(u8 id, struct seep_pmu_shown *s)
 /* All of an event but what CPUs have added. */
 static void show(u8 id, const struct seep_pmu_sums *ended, struct seep_pmu_shown *s)
 {
-	memcpy(s->name, pmu.event[id].name, sizeof(s->name));
-	s->type = pmu.event[id].type;
-	s->config = pmu.event[id].config;
+	const struct seep_pmu_listed *ev = &pmu.list->event[id];
+
+	memcpy(s->name, ev->name, sizeof(s->name));
+	s->type = ev->type;
+	s->config = ev->config;
 	s->ended.count = ended->of[id].count;
 	s->ended.enabled_ns = ended->enabled;
 	s->ended.running_ns = ended->of[id].running;
