@@ -138,7 +138,8 @@ static void find_hierarchies(struct hierarchy *v2, struct hierarchy *v1)
  * Finds the least headroom of the cgroup of @path and those above it. Truncates @path.
  * @memory is changed, and true returned, if it is less than @least.
  */
-static bool least_headroom(const struct hierarchy *h, char *path, u64 *least, struct cgroup_memory *memory)
+static bool least_headroom(const struct hierarchy *h, char *path, u64 *least,
+			   struct cgroup_memory *memory)
 {
 	size_t n = strcmp(h->root, "/") ? strlen(h->root) : 0;
 	bool found = false;
@@ -157,7 +158,7 @@ static bool least_headroom(const struct hierarchy *h, char *path, u64 *least, st
 		if (dir >= 0 && headroom_of(dir, h->v1, &r, &u) && r < *least) {
 			*least = r;
 			*memory = (struct cgroup_memory){ .limit = u + r, .used = u,
-						      .id = id_of(dir, h->v1) };
+							  .id = id_of(dir, h->v1) };
 			found = true;
 		}
 		if (dir >= 0)
