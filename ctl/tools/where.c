@@ -79,10 +79,10 @@ static bool wait_settle(void *arg)
 static int look(struct survey *s, struct look *l, bool remember, const struct seen *before)
 {
 	u64 start = cpu_ns();
-	int status = target_maps(&s->t);
+	int err = target_maps(&s->t);
 
-	if (status)
-		return status;
+	if (err)
+		return target_refused(&s->t, err);
 	look_begin(l, remember, before);
 	arena_look(&s->t, &s->bins, l);
 	pool_look(&s->t, l);
@@ -155,8 +155,8 @@ static void notes(struct survey *s)
 	if (s->stopped)
 		result_note(r, "stopped by a signal after %.1f s", r->seconds);
 	if (l->torn)
-		result_note(r, "%u heaps do not add up or changed too fast: %s not counted", l->torn,
-			    fmt_bytes(size, sizeof(size), l->torn_bytes));
+		result_note(r, "%u heaps do not add up or changed too fast: %s not counted",
+			    l->torn, fmt_bytes(size, sizeof(size), l->torn_bytes));
 	if (l->outside_bytes)
 		result_note(r, "%s of the main arena are outside the data segment: not counted",
 			    fmt_bytes(size, sizeof(size), l->outside_bytes));
@@ -281,8 +281,8 @@ static int run(struct ctx *ctx, int argc, char **argv)
 
 const struct command cmd_where = {
 	TOOL_WHERE,
-	.more = "Reads the heap of the process twice, without stopping it, and compares the blocks\n"
-		"in use by size. What new blocks hold often names their type. You have to be root or\n"
-		"the user of the process. ^C between the looks takes the second one at once.",
+	.more = "Reads the heap of the process twice, without stopping it, and compares blocks in\n"
+		"use by size. What new blocks hold often names their type. Needs CAP_SYS_PTRACE, or\n"
+		"to be the user of the process. ^C between the looks takes the second one at once.",
 	.opts = opts, .min = 1, .max = 1, .run = run,
 };

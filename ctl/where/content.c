@@ -165,7 +165,8 @@ static void look_at(struct target *t, const unsigned char *data, size_t n, bool 
 	memset(c, 0, sizeof(*c));
 	for (i = 0; i < ARRAY_SIZE(objects) && 8U * objects[i] + 8 <= n; i++) {
 		memcpy(&word, data + 8 * objects[i], sizeof(word));
-		if (content_word(t, word, c) && c->kind == (objects[i] ? CONTENT_PYTHON : CONTENT_VTABLE))
+		if (content_word(t, word, c) &&
+		    c->kind == (objects[i] ? CONTENT_PYTHON : CONTENT_VTABLE))
 			return;
 		memset(c, 0, sizeof(*c));
 	}

@@ -198,7 +198,10 @@ enum heap_end heap_walk(struct heap_walk *w)
 	unsigned int tries = 0;
 	enum step s;
 
-	while (w->hi > addr && w->hi - addr >= 16) {
+	w->end_addr = addr;
+	if (w->hi < addr || w->hi - addr < HEAD_BYTES)
+		return HEAP_UNREADABLE;
+	while (w->hi - addr >= 16) {
 		w->end_addr = addr;
 		drop(&v);
 		v.last = last;
@@ -219,7 +222,7 @@ enum heap_end heap_walk(struct heap_walk *w)
 		last = v.last;
 		tries = 0;
 	}
-	if (v.last.size && addr != w->lo) {
+	if (v.last.size) {
 		w->top_addr = v.last.addr;
 		w->top_bytes = v.last.size;
 	}

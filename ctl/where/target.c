@@ -41,7 +41,8 @@ static void read_comm(struct target *t)
 	free(text);
 }
 
-static int refused(const struct target *t, int err)
+/* Prints why a process cannot be looked at. Returns an exit status. */
+int target_refused(const struct target *t, int err)
 {
 	if (err == EACCES || err == EPERM)
 		return fail(t->ctx, "process %u: not permitted: needs %s", t->pid, NEEDS_PTRACE);
@@ -73,25 +74,25 @@ static bool is_narrow(const struct target *t)
 int target_open(const struct ctx *ctx, u32 pid, struct target *t)
 {
 	char byte;
-	int status;
+	int err;
 
 	memset(t, 0, sizeof(*t));
 	t->ctx = ctx;
 	t->pid = pid;
 	t->dir = procfs_open(pid, INT64_MIN);
 	if (t->dir < 0)
-		return refused(t, errno);
+		return target_refused(t, errno);
 	if (sizeof(long) < 8)
 		return fail(ctx, "process %u: a 32-bit seepage cannot look at heaps", pid);
 	read_comm(t);
-	status = target_maps(t);
-	if (status)
-		return status;
+	err = target_maps(t);
+	if (err)
+		return target_refused(t, err);
 	if (!t->maps)
 		return fail(ctx, "process %u: it has no memory of its own, as a kernel thread",
 			    pid);
 	if (!target_read(t, t->map[0].lo, &byte, 1) && t->err != EFAULT)
-		return refused(t, t->err);
+		return target_refused(t, t->err);
 	if (is_narrow(t))
 		return fail(ctx, "process %u: a 32-bit program, allowed 64-bit ones", pid);
 	t->start_brk = stat_field(t, 47);
@@ -125,7 +126,7 @@ static bool parse_map(char *line, struct where_map *m)
 
 /*
  * Reads the mappings anew. Neighbours that are anonymous and writable are joined: a fork
- * divides what was one mapping. Returns 0, or an exit status after printing an error.
+ * divides what was one mapping. Returns 0 or an errno.
  */
 int target_maps(struct target *t)
 {
@@ -134,12 +135,14 @@ int target_maps(struct target *t)
 	size_t size = 0, capacity = 0;
 	struct where_map m, *last;
 	char *line = NULL;
+	int err;
 
 	free_maps(t);
 	if (!f) {
+		err = errno;
 		if (fd >= 0)
 			close(fd);
-		return refused(t, errno);
+		return err;
 	}
 	free(t->map);
 	t->map = NULL;

@@ -33,6 +33,7 @@ struct target {
 };
 
 int target_open(const struct ctx *ctx, u32 pid, struct target *t);
+int target_refused(const struct target *t, int err);
 int target_maps(struct target *t);
 bool target_read(struct target *t, u64 addr, void *buf, size_t n);
 bool target_string(struct target *t, u64 addr, char *buf, size_t size);
