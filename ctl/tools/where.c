@@ -162,6 +162,7 @@ static void notes(struct survey *s)
 			    fmt_bytes(size, sizeof(size), l->outside_bytes));
 	if (l->no_fastbins && l->arenas)
 		result_note(r, "no main arena found: some free chunks may count as in use");
+	runtime_notes(&s->t, r);
 	result_note(r, "read %.1f MiB with %.0f ms of CPU (%.2f ms per MiB)", mb,
 		    (double)s->cpu_ns / 1e6, mb > 0 ? (double)s->cpu_ns / 1e6 / mb : 0);
 	result_note(r, "sites: not known, finding them " NEEDS_MODULE);

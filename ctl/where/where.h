@@ -221,6 +221,9 @@ bool result_earlier(const struct ctx *ctx, const char *file, const struct target
 void __printf(2, 3) result_note(struct result *r, const char *fmt, ...);
 s64 result_per_hour(const struct result *r, s64 bytes);
 
+/* runtime.c */
+void runtime_notes(const struct target *t, struct result *r);
+
 /* show.c */
 void show_table(const struct result *r, size_t top);
 int show_json(const struct ctx *ctx, const struct result *r, size_t top);

@@ -2,13 +2,15 @@
 /*
  * Leaks on command: `leaky MODE`, then a line "leak N" or "work N" on standard input. It prints
  * the blocks and the bytes, heads of chunks included, that it did not free; "work" does the
- * same work and frees all. A line "ready" comes first.
+ * same work and frees all. A line "ready PID" comes first. `leaky MODE forked` works in a
+ * child, which inherits the heap.
  */
 #include <malloc.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define LIVE	20000
@@ -151,7 +153,11 @@ int main(int argc, char **argv)
 	if (!strcmp(mode, "grow"))
 		grown = filled(MIB);
 	run(mode, 10000, 0);
-	puts("ready");
+	if (argc > 2 && fork()) {
+		wait(NULL);
+		return 0;
+	}
+	printf("ready %d\n", getpid());
 	fflush(stdout);
 	while (scanf("%15s %ld", word, &n) == 2) {
 		blocks = 0;

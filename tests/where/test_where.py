@@ -30,6 +30,8 @@ def setUpModule():
         name = source.replace(".cc", "-cc").replace(".c", "")
         subprocess.run([compiler, "-O1", "-pthread", "-o", os.path.join(BUILD, name),
                         os.path.join(HERE, source)], check=True)
+    subprocess.run(["g++", "-O1", "-fno-rtti", "-o", os.path.join(BUILD, "leaky-no-rtti"),
+                    os.path.join(HERE, "leaky.cc")], check=True)
 
 
 class Program:
@@ -38,8 +40,9 @@ class Program:
     def __init__(self, test, *argv):
         self.p = subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         test.addCleanup(self.end)
-        assert self.p.stdout.readline() == "ready\n", argv
-        self.pid = self.p.pid
+        word, *pid = self.p.stdout.readline().split() or [""]
+        assert word == "ready", argv
+        self.pid = int(pid[0]) if pid else self.p.pid
 
     def do(self, word, n):
         self.p.stdin.write(f"{word} {n}\n")
@@ -135,6 +138,27 @@ class Where(unittest.TestCase):
         answer = self.leak([PYTHON, os.path.join(HERE, "leaky.py")], 20000, 48, "python", "Order")
         self.assertEqual(answer["allocator"], "glibc and pymalloc")
         self.twin([PYTHON, os.path.join(HERE, "leaky.py")], 20000)
+
+    def test_the_heap_of_a_child(self):
+        self.leak([f"{BUILD}/leaky", "small", "forked"], 20000, 56)
+
+    def test_pages_of_an_allocator_that_is_not_known(self):
+        answer = self.leak([f"{BUILD}/leaky-cc", "own"], 40000, 4104, "vtable", "app::Session",
+                           blocks=False)
+        self.assertEqual((answer["method"], answer["allocator"]), ("pages", "unknown"))
+
+    @unittest.skipUnless(os.geteuid() == 0, "needs root, for namespaces")
+    def test_a_class_without_typeinfo_in_another_namespace(self):
+        """Its name is in the symbols of a file that this namespace does not have."""
+        copy = ("mount -t tmpfs none /mnt && cp " + BUILD + "/leaky-no-rtti /mnt/program && "
+                "exec /mnt/program")
+        program = Program(self, "unshare", "--pid", "--mount", "--fork", "--kill-child", "sh",
+                          "-c", copy)
+        with open(f"/proc/{program.pid}/task/{program.pid}/children", encoding="ascii") as f:
+            program.pid = int(f.read())
+        first = self.between(program, "leak", 20000)[0]["classes"][0]
+        self.assertAlmostEqual(first["growth_blocks"] / 20000, 1, delta=0.05)
+        self.assertEqual(first["content"]["name"], "app::Session")
 
     def test_an_earlier_answer_is_the_first_look(self):
         program = Program(self, f"{BUILD}/leaky", "small")
