@@ -24,6 +24,8 @@
 #define STATE_SYSTEM	0x888
 #define STATE_SIZE	0x898
 #define SEARCH_MAX	(8 * MIB)	/* of one mapping */
+#define SEARCH_ALL	(256 * MIB)
+#define TRIES_MAX	1000	/* words that have the value of the top */
 
 static void add_key(struct bins *b, u64 key)
 {
@@ -80,16 +82,22 @@ static bool is_state(struct target *t, u64 state, u64 top)
 	return bins_system_bytes(t, state) >= 4096;
 }
 
-static bool search(struct target *t, struct bins *b, u64 lo, u64 hi, u64 top)
+/* @left: bytes that may be searched in all; @tries: words that may be looked at */
+static bool search(struct target *t, struct bins *b, const struct where_map *m, u64 top,
+		   u64 *left, unsigned int *tries)
 {
-	u64 words[512], addr;
+	u64 words[512], addr, lo = m->lo, hi = m->hi;
 	unsigned int i;
 
-	for (addr = lo; addr < hi && addr - lo < SEARCH_MAX; addr += sizeof(words)) {
+	for (addr = lo; addr < hi && addr - lo < SEARCH_MAX && *left; addr += sizeof(words)) {
+		*left -= *left < sizeof(words) ? *left : sizeof(words);
 		if (!target_read(t, addr, words, sizeof(words)))
 			continue;
 		for (i = 0; i < 512; i++) {
-			if (words[i] != top || !is_state(t, addr + 8 * i - STATE_TOP, top))
+			if (words[i] != top || !*tries)
+				continue;
+			(*tries)--;
+			if (!is_state(t, addr + 8 * i - STATE_TOP, top))
 				continue;
 			b->main_arena = addr + 8 * i - STATE_TOP;
 			return true;
@@ -105,6 +113,8 @@ static bool search(struct target *t, struct bins *b, u64 lo, u64 hi, u64 top)
 void bins_find_main(struct target *t, struct bins *b, u64 top)
 {
 	const struct where_map *m, *before;
+	unsigned int tries = TRIES_MAX;
+	u64 left = SEARCH_ALL;
 	bool libc;
 	size_t i;
 	int pass;
@@ -121,7 +131,7 @@ void bins_find_main(struct target *t, struct bins *b, u64 top)
 			if (!m->write || libc == pass ||
 			    (!m->file && !(before->file && before->hi == m->lo)))
 				continue;
-			if (search(t, b, m->lo, m->hi, top))
+			if (search(t, b, m, top, &left, &tries))
 				return;
 		}
 	}

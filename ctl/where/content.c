@@ -15,6 +15,7 @@
 #define TEXT_SHOWN	40U
 #define TEXT_LEAST	6U
 #define WORDS_CACHED	256U
+#define SYMBOLS_MAX	256U	/* looked up: the file of each may be large */
 
 static const char *const kinds[] = {
 	[CONTENT_NONE] = "unknown", [CONTENT_VTABLE] = "vtable", [CONTENT_PYTHON] = "python",
@@ -34,6 +35,14 @@ static bool is_file(const struct target *t, u64 addr)
 	return m && m->file;
 }
 
+/* Vtables are constant once the program has been linked. */
+static bool is_constant(const struct target *t, u64 addr)
+{
+	const struct where_map *m = target_at(t, addr);
+
+	return m && m->file && !m->write;
+}
+
 static bool printable(const char *s)
 {
 	if (!*s)
@@ -47,8 +56,12 @@ static bool printable(const char *s)
 /* A vtable of a class without typeinfo (-fno-rtti) has a symbol, if the file has symbols. */
 static bool vtable_symbol(struct target *t, u64 word, struct content *c)
 {
+	static unsigned int looked_up;
 	char name[NAME_MAX_READ];
 
+	if (looked_up == SYMBOLS_MAX)
+		return false;
+	looked_up++;
 	if (!symbol_at(t, word, name, sizeof(name)) || strncmp(name, "_ZTV", 4))
 		return false;
 	demangle_type(name + 4, c->name, sizeof(c->name));
@@ -61,7 +74,7 @@ static bool vtable(struct target *t, u64 word, struct content *c)
 	char name[NAME_MAX_READ];
 	u64 head[2], info[2];
 
-	if ((word & 7) || !is_file(t, word) || !target_read(t, word - 16, head, sizeof(head)))
+	if ((word & 7) || !is_constant(t, word) || !target_read(t, word - 16, head, sizeof(head)))
 		return false;
 	if (head[0])
 		return false;

@@ -13,7 +13,8 @@
 #define PAGE		4096U
 #define PRESENT		(1ULL << 63)
 #define SWAPPED		(1ULL << 62)
-#define PAGES_MAX	(1ULL << 28)	/* 1 TiB */
+#define PAGES_MAX	(1ULL << 28)	/* 1 TiB, of all mappings */
+#define MAP_PAGES_MAX	(1ULL << 26)	/* a larger mapping is a reservation */
 #define NAMES		256U
 
 static u64 mix(u64 v)
@@ -63,7 +64,7 @@ static void take(struct page_look *p, struct seen *now, const struct seen *befor
 int pages_look(struct target *t, struct page_look *p, struct seen *now, const struct seen *before)
 {
 	int fd = openat(t->dir, "pagemap", O_RDONLY | O_CLOEXEC);
-	u64 v[512], page, last;
+	u64 v[512], page, last, scanned = 0;
 	ssize_t n, i;
 	size_t k;
 
@@ -76,8 +77,10 @@ int pages_look(struct target *t, struct page_look *p, struct seen *now, const st
 		if (!m->anon || !m->write)
 			continue;
 		last = m->hi / PAGE;
-		for (page = m->lo / PAGE; page < last && p->present < PAGES_MAX;
-		     page += (u64)n / 8) {
+		if ((m->hi - m->lo) / PAGE > MAP_PAGES_MAX)
+			continue;
+		for (page = m->lo / PAGE; page < last && scanned < PAGES_MAX;
+		     page += (u64)n / 8, scanned += (u64)n / 8) {
 			n = (ssize_t)(last - page < 512 ? 8 * (last - page) : sizeof(v));
 			n = pread(fd, v, (size_t)n, (off_t)(page * 8));
 			if (n < 8)

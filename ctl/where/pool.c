@@ -125,11 +125,12 @@ static bool is_python(const struct target *t)
  * @l: to add to
  *
  * Mappings of up to 1 GiB are looked at: arenas of pymalloc have 1 MiB (256 KiB), and the
- * kernel joins those that are neighbours.
+ * kernel joins those that are neighbours. In all no more than twice the memory of the process
+ * is read, however much it has reserved.
  */
 void pool_look(struct target *t, struct look *l)
 {
-	u64 heap = (t->start_brk + 15) & ~15ULL;
+	u64 heap = (t->start_brk + 15) & ~15ULL, left = 2 * target_anon_bytes(t) + 64 * MIB;
 	size_t i;
 
 	if (!is_python(t))
@@ -138,7 +139,10 @@ void pool_look(struct target *t, struct look *l)
 		const struct where_map *m = &t->map[i];
 
 		if (m->anon && m->write && m->hi - m->lo >= 256 * KIB &&
-		    m->hi - m->lo <= 1024 * MIB && !(heap >= m->lo && heap < m->hi))
+		    m->hi - m->lo <= 1024 * MIB && m->hi - m->lo <= left &&
+		    !(heap >= m->lo && heap < m->hi)) {
+			left -= m->hi - m->lo;
 			mapping(t, l, m);
+		}
 	}
 }
