@@ -17,7 +17,7 @@
 
 #define CACHE_BINS	64
 #define FAST_BINS	10
-#define FAST_MAX	4096	/* chunks followed in one fast bin */
+#define FAST_MAX	65536	/* chunks followed in one fast bin */
 #define STATE_FAST	0x10
 #define STATE_TOP	0x60
 #define STATE_BINS	0x70

@@ -90,6 +90,17 @@ static void *worker(void *arg)
 	return NULL;
 }
 
+/* Blocks that are all free then, in the cache of the thread and in a fast bin */
+static void fast(long n)
+{
+	void **p = calloc((size_t)n, sizeof(*p));
+
+	for (long i = 0; i < n; i++)
+		p[i] = filled(72);
+	for (long i = 0; i < n; i++)
+		free(p[i]);
+}
+
 /* 10 MB a second that are freed at once */
 static void *churn(void *arg)
 {
@@ -125,6 +136,8 @@ static void run(const char *mode, long n, int keep)
 
 	if (!strcmp(mode, "small") || !strcmp(mode, "churn")) {
 		small(n, keep, &seed);
+	} else if (!strcmp(mode, "fast")) {
+		fast(n);
 	} else if (!strcmp(mode, "grow")) {
 		grow(n, keep);
 	} else {
@@ -152,7 +165,8 @@ int main(int argc, char **argv)
 		pthread_create(&t, NULL, churn, NULL);
 	if (!strcmp(mode, "grow"))
 		grown = filled(MIB);
-	run(mode, 10000, 0);
+	if (strcmp(mode, "fast"))
+		run(mode, 10000, 0);
 	if (argc > 2 && fork()) {
 		wait(NULL);
 		return 0;

@@ -139,6 +139,11 @@ class Where(unittest.TestCase):
         self.assertEqual(answer["allocator"], "glibc and pymalloc")
         self.twin([PYTHON, os.path.join(HERE, "leaky.py")], 20000)
 
+    def test_free_blocks_in_caches_do_not_count(self):
+        answer = self.between(Program(self, f"{BUILD}/leaky", "fast"), "work", 3000)[0]
+        grown = {c["size_bytes"]: c["growth_blocks"] for c in answer["classes"]}
+        self.assertLessEqual(grown[72], 0, answer["notes"])
+
     def test_the_heap_of_a_child(self):
         self.leak([f"{BUILD}/leaky", "small", "forked"], 20000, 56)
 
