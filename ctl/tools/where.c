@@ -14,6 +14,7 @@
 #define SECONDS		60
 #define TOP		10
 #define PAGE		4096U
+#define SITES_MAX	100
 #define SETTLE_S	10	/* most seconds between two reads of new pages */
 #define NEEDS_MODULE	"needs the module seepage_where, which this version does not have"
 
@@ -34,7 +35,7 @@ static const struct opt opts[] = {
 	{ "census", 0, OPT_FLAG, &census, NULL, "count blocks by class; the default", 0, 0 },
 	{ "burst", 0, OPT_FLAG, &burst, NULL, "stacks of allocations; " NEEDS_MODULE, 0, 0 },
 	{ "faults", 0, OPT_FLAG, &faults, NULL, "stacks of page faults; likewise", 0, 0 },
-	{ "profile", 0, OPT_FLAG, &profile, NULL, "the runtime's own profile; likewise", 0, 0 },
+	{ "profile", 0, OPT_FLAG, &profile, NULL, "the profile that Go keeps; its default", 0, 0 },
 	{ NULL, 0, 0, NULL, NULL, NULL, 0, 0 },
 };
 
@@ -45,10 +46,11 @@ struct survey {
 	struct look a, b;
 	struct seen *pages;	/* present at the first look; NULL: pages are not looked at */
 	struct page_look new_pages;
+	struct go_profile go_a, go_b;
+	bool go;		/* the process has a profile */
 	struct result r;
 	int signals;
 	bool stopped;		/* by a signal between the looks */
-	u64 cpu_ns;		/* of the census */
 };
 
 static u64 cpu_ns(void)
@@ -78,7 +80,6 @@ static bool wait_settle(void *arg)
 /* Reads the heap once. Returns an exit status. */
 static int look(struct survey *s, struct look *l, bool remember, const struct seen *before)
 {
-	u64 start = cpu_ns();
 	int err = target_maps(&s->t);
 
 	if (err)
@@ -86,7 +87,6 @@ static int look(struct survey *s, struct look *l, bool remember, const struct se
 	look_begin(l, remember, before);
 	arena_look(&s->t, &s->bins, l);
 	pool_look(&s->t, l);
-	s->cpu_ns += cpu_ns() - start;
 	if (!target_alive(&s->t))
 		return fail(s->ctx, "process %u ended while its heap was read", s->t.pid);
 	return 0;
@@ -149,7 +149,7 @@ static void notes(struct survey *s)
 {
 	struct result *r = &s->r;
 	const struct look *l = &s->b;
-	double mb = (double)s->t.read_bytes / MIB;
+	double mb = (double)s->t.read_bytes / MIB, ms = (double)cpu_ns() / 1e6;
 	char size[32];
 
 	if (s->stopped)
@@ -163,9 +163,10 @@ static void notes(struct survey *s)
 	if (l->no_fastbins && l->arenas)
 		result_note(r, "no main arena found: some free chunks may count as in use");
 	runtime_notes(&s->t, r);
-	result_note(r, "read %.1f MiB with %.0f ms of CPU (%.2f ms per MiB)", mb,
-		    (double)s->cpu_ns / 1e6, mb > 0 ? (double)s->cpu_ns / 1e6 / mb : 0);
-	result_note(r, "sites: not known, finding them " NEEDS_MODULE);
+	result_note(r, "read %.1f MiB with %.0f ms of CPU (%.2f ms per MiB)", mb, ms,
+		    mb > 0 ? ms / mb : 0);
+	if (!s->go)
+		result_note(r, "sites: not known, finding them " NEEDS_MODULE);
 }
 
 /* Drops all rows but that of --class. */
@@ -187,11 +188,16 @@ static int first_look(struct survey *s)
 {
 	struct page_look p;
 	u64 start = clock_ns();
-	int status = look(s, &s->a, true, NULL);
+	int status;
 
+	s->go = !census && go_is(&s->t) && go_look(&s->t, &s->go_a);
+	if (profile && !s->go)
+		return fail(s->ctx, "--profile: process %u: no profile of Go in it", s->t.pid);
+	status = s->go ? 0 : look(s, &s->a, true, NULL);
 	if (status)
 		return status;
-	if (is_unknown(s, &s->a)) {
+	s->a.ns = s->go ? start : s->a.ns;
+	if (!s->go && is_unknown(s, &s->a)) {
 		s->pages = seen_new();
 		if (pages_look(&s->t, &p, s->pages, NULL))
 			return fail(s->ctx, "process %u: its page map cannot be read", s->t.pid);
@@ -200,6 +206,28 @@ static int first_look(struct survey *s)
 		wait_seconds(s, seconds);
 	if (!target_alive(&s->t))
 		return fail(s->ctx, "process %u ended between the two looks", s->t.pid);
+	return 0;
+}
+
+static int second_profile(struct survey *s)
+{
+	struct result *r = &s->r;
+	size_t most = top ? top : TOP, i;
+
+	most = most < SITES_MAX ? most : SITES_MAX;
+	if (target_maps(&s->t) || !go_look(&s->t, &s->go_b))
+		return fail(s->ctx, "process %u ended while its profile was read", s->t.pid);
+	r->seconds = (double)(clock_ns() - s->a.ns) / 1e9;
+	go_compare(&s->go_a, &s->go_b);
+	r->method = "profile";
+	r->allocator = "go";
+	r->heap_bytes = s->go_b.bytes;
+	r->growth = (s64)(s->go_b.bytes - s->go_a.bytes);
+	for (i = 0; i < s->go_b.n && i < most && s->go_b.site[i].bytes; i++)
+		json_object_array_add(r->sites,
+				      go_site_json(&s->t, &s->go_b.site[i], i + 1,
+						   result_per_hour(r, s->go_b.site[i].growth)));
+	result_note(r, "the profile is that of the last garbage collections");
 	return 0;
 }
 
@@ -225,9 +253,11 @@ static int second_look(struct survey *s)
 
 static int check_words(struct ctx *ctx)
 {
-	if (burst || faults || profile)
+	if (burst || faults)
 		return fail(ctx, "--%s: " NEEDS_MODULE,
-			    burst ? "burst" : faults ? "faults" : "profile");
+			    burst ? "burst" : "faults");
+	if (profile && (diff || census))
+		return usage(ctx, "--profile: not allowed with --diff or --census");
 	if (diff && !*diff)
 		return usage(ctx, "--diff: '': allowed the name of a file");
 	if (diff && seconds)
@@ -241,7 +271,7 @@ static int answer(struct survey *s)
 	int status = diff ? 0 : first_look(s);
 
 	if (!status)
-		status = second_look(s);
+		status = s->go ? second_profile(s) : second_look(s);
 	if (status)
 		return status;
 	notes(s);
@@ -265,12 +295,16 @@ static int run(struct ctx *ctx, int argc, char **argv)
 	s->ctx = ctx;
 	s->r.t = &s->t;
 	s->r.notes = must(json_object_new_array());
+	s->r.sites = must(json_object_new_array());
 	status = target_open(ctx, pid, &s->t);
 	s->signals = child_signals();
 	if (!status)
 		status = answer(s);
 	close(s->signals);
 	json_object_put(s->r.notes);
+	json_object_put(s->r.sites);
+	go_free(&s->go_a);
+	go_free(&s->go_b);
 	free(s->r.row);
 	look_free(&s->a);
 	look_free(&s->b);

@@ -5,8 +5,6 @@
 #include <string.h>
 #include "where/where.h"
 
-#define GO_ARENA	0xc000000000ULL	/* where the heap of Go begins on 64-bit machines */
-
 static const struct {
 	const char *file;	/* part of the name of a mapped file */
 	const char *text;
@@ -31,12 +29,11 @@ static bool has_file(const struct target *t, const char *part)
 /* Adds a note for each runtime that the process has. */
 void runtime_notes(const struct target *t, struct result *r)
 {
-	const struct where_map *m = target_at(t, GO_ARENA);
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(runtimes); i++)
 		if (has_file(t, runtimes[i].file))
 			result_note(r, "%s", runtimes[i].text);
-	if (m && m->lo == GO_ARENA && m->anon)
+	if (go_is(t) && !json_object_array_length(r->sites))
 		result_note(r, "Go: /debug/pprof/heap of the process has its profile");
 }

@@ -60,6 +60,30 @@ static void head(const struct result *r)
 		   fmt_growth(grew, sizeof(grew), result_per_hour(r, r->growth)), r->seconds);
 }
 
+/* The function that allocated, and up to three of its callers */
+static void site_line(struct json_object *site)
+{
+	struct json_object *stack = NULL, *v = NULL;
+	char name[4 * CONTENT_NAME], bytes[32], grew[32];
+	const char *s;
+	size_t i, n;
+	s64 growth;
+
+	json_object_object_get_ex(site, "bytes_per_hour", &v);
+	growth = json_object_get_int64(v);
+	json_object_object_get_ex(site, "bytes", &v);
+	out_printf("%s, %s:", fmt_growth(grew, sizeof(grew), growth),
+		   fmt_bytes(bytes, sizeof(bytes), json_object_get_uint64(v)));
+	json_object_object_get_ex(site, "stack", &stack);
+	n = json_object_array_length(stack);
+	for (i = 0; i < n && i < 4; i++) {
+		json_object_object_get_ex(json_object_array_get_idx(stack, i), "symbol", &v);
+		s = v ? json_object_get_string(v) : "?";
+		out_printf("%s %s", i ? " <-" : "", fmt_safe(name, sizeof(name), s, strlen(s)));
+	}
+	out_printf("\n");
+}
+
 /* @top: most rows */
 void show_table(const struct result *r, size_t top)
 {
@@ -77,9 +101,11 @@ void show_table(const struct result *r, size_t top)
 		row_cells(t, r, &r->row[i]);
 		shown++;
 	}
+	for (i = 0; i < json_object_array_length(r->sites); i++)
+		site_line(json_object_array_get_idx(r->sites, i));
 	if (shown)
 		table_print(t, "");
-	else
+	else if (!json_object_array_length(r->sites))
 		out_line("no class of blocks grew");
 	table_free(t);
 	for (i = 0; i < json_object_array_length(r->notes); i++)
@@ -131,6 +157,6 @@ int show_json(const struct ctx *ctx, const struct result *r, size_t top)
 	for (i = 0; i < r->rows && i < top; i++)
 		json_object_array_add(list, row_json(&r->row[i]));
 	json_object_object_add(o, "classes", list);
-	json_object_object_add(o, "sites", json_object_new_array());
+	json_object_object_add(o, "sites", json_object_get(r->sites));
 	return out_json(ctx, o);
 }

@@ -38,17 +38,6 @@ static int open_map(const struct target *t, const struct where_map *m)
 	return fd;
 }
 
-/* Address of the first mapping of the file, which has its ELF header */
-static u64 base_of(const struct target *t, const struct where_map *m)
-{
-	size_t i;
-
-	for (i = 0; i < t->maps; i++)
-		if (t->map[i].file && !strcmp(t->map[i].file, m->file))
-			return t->map[i].lo;
-	return m->lo;
-}
-
 static bool in_section(Elf *elf, Elf_Scn *scn, const GElf_Shdr *sh, u64 addr, char *buf,
 		       size_t size)
 {
@@ -83,6 +72,37 @@ static bool in_file(Elf *elf, u64 addr, char *buf, size_t size)
 	return false;
 }
 
+static bool find_in_section(Elf *elf, Elf_Scn *scn, const GElf_Shdr *sh, const char *name,
+			    u64 *addr)
+{
+	Elf_Data *data = elf_getdata(scn, NULL);
+	u64 n = data && sh->sh_entsize ? sh->sh_size / sh->sh_entsize : 0, i;
+	const char *s;
+	GElf_Sym sym;
+
+	for (i = 0; i < n && i < SYMBOLS_MAX; i++) {
+		s = gelf_getsym(data, (int)i, &sym) ? elf_strptr(elf, sh->sh_link, sym.st_name) :
+		    NULL;
+		if (!s || strcmp(s, name))
+			continue;
+		*addr = sym.st_value;
+		return true;
+	}
+	return false;
+}
+
+static bool find_in_file(Elf *elf, const char *name, u64 *addr)
+{
+	Elf_Scn *scn = NULL;
+	GElf_Shdr sh;
+
+	while ((scn = elf_nextscn(elf, scn)))
+		if (gelf_getshdr(scn, &sh) && sh.sh_type == SHT_SYMTAB &&
+		    find_in_section(elf, scn, &sh, name, addr))
+			return true;
+	return false;
+}
+
 /* Writes the name of the symbol at @addr, as the file has it; false: there is none */
 bool symbol_at(struct target *t, u64 addr, char *buf, size_t size)
 {
@@ -99,14 +119,39 @@ bool symbol_at(struct target *t, u64 addr, char *buf, size_t size)
 		return false;
 	elf = elf_begin(fd, ELF_C_READ, NULL);
 	if (elf && gelf_getehdr(elf, &eh))
-		found = in_file(elf, eh.e_type == ET_EXEC ? addr : addr - base_of(t, m), buf,
+		found = in_file(elf, eh.e_type == ET_EXEC ? addr : addr - target_base(t, m), buf,
 				size);
 	elf_end(elf);
 	close(fd);
 	return found;
 }
 
+/* Writes the address in the process of the symbol @name of its program. */
+bool symbol_find(struct target *t, const char *name, u64 *addr)
+{
+	int fd = openat(t->dir, "exe", O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	Elf *elf = NULL;
+	GElf_Ehdr eh;
+	bool found;
+
+	*addr = 0;
+	if (fd >= 0 && elf_version(EV_CURRENT) != EV_NONE)
+		elf = elf_begin(fd, ELF_C_READ, NULL);
+	/* a program that is not linked at fixed addresses is not looked at */
+	found = elf && gelf_getehdr(elf, &eh) && eh.e_type == ET_EXEC &&
+		find_in_file(elf, name, addr);
+	elf_end(elf);
+	if (fd >= 0)
+		close(fd);
+	return found;
+}
+
 #else
+
+bool symbol_find(struct target *t, const char *name, u64 *addr)
+{
+	return false;
+}
 
 bool symbol_at(struct target *t, u64 addr, char *buf, size_t size)
 {

@@ -218,6 +218,17 @@ const struct where_map *target_at(const struct target *t, u64 addr)
 	return NULL;
 }
 
+/* Address of the first mapping of the file, which has its ELF header */
+u64 target_base(const struct target *t, const struct where_map *m)
+{
+	size_t i;
+
+	for (i = 0; i < t->maps; i++)
+		if (t->map[i].file && !strcmp(t->map[i].file, m->file))
+			return t->map[i].lo;
+	return m->lo;
+}
+
 /* False as well if another process has the pid by now: @t->dir is the old one's. */
 bool target_alive(const struct target *t)
 {

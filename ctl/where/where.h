@@ -38,6 +38,7 @@ int target_maps(struct target *t);
 bool target_read(struct target *t, u64 addr, void *buf, size_t n);
 bool target_string(struct target *t, u64 addr, char *buf, size_t size);
 const struct where_map *target_at(const struct target *t, u64 addr);
+u64 target_base(const struct target *t, const struct where_map *m);
 bool target_alive(const struct target *t);
 u64 target_anon_bytes(const struct target *t);
 s64 target_started(const struct target *t);
@@ -177,6 +178,7 @@ bool content_text(const unsigned char *data, size_t n, bool show, struct content
 
 /* symbol.c: the symbol at an address, from the ELF file that is mapped there */
 bool symbol_at(struct target *t, u64 addr, char *buf, size_t size);
+bool symbol_find(struct target *t, const char *name, u64 *addr);
 
 /* demangle.c: names of C++ types */
 void demangle_type(const char *mangled, char *buf, size_t size);
@@ -195,6 +197,28 @@ int pages_look(struct target *t, struct page_look *p, struct seen *now, const st
 unsigned int pages_content(struct target *t, struct page_look *p, bool text,
 			   bool (*wait)(void *arg), void *arg, struct content *c);
 
+/* go.c: the profile of Go's runtime */
+struct go_site {
+	u64 bucket;		/* its address */
+	unsigned int frames;
+	u64 blocks, bytes;	/* in use */
+	u64 samples;		/* blocks, before they are scaled */
+	s64 growth;		/* bytes */
+};
+
+struct go_profile {
+	struct go_site *site;
+	size_t n;
+	u64 bytes;
+};
+
+bool go_is(const struct target *t);
+bool go_look(struct target *t, struct go_profile *p);
+void go_compare(const struct go_profile *a, struct go_profile *b);
+struct json_object *go_site_json(struct target *t, const struct go_site *s, size_t rank,
+				 s64 bytes_per_hour);
+void go_free(struct go_profile *p);
+
 /* result.c: the difference of two looks */
 struct where_row {
 	unsigned int id;
@@ -212,7 +236,7 @@ struct result {
 	double seconds;
 	struct where_row *row;	/* by growth, largest first */
 	size_t rows;
-	struct json_object *notes;
+	struct json_object *notes, *sites;
 };
 
 void result_compare(struct result *r, const struct look *a, const struct look *b);

@@ -165,6 +165,18 @@ class Where(unittest.TestCase):
         self.assertAlmostEqual(first["growth_blocks"] / 20000, 1, delta=0.05)
         self.assertEqual(first["content"]["name"], "app::Session")
 
+    @unittest.skipUnless(shutil.which("go"), "needs golang-go")
+    def test_the_profile_of_go_is_that_of_its_runtime(self):
+        subprocess.run(["go", "build", "-o", f"{BUILD}/leaky-go", os.path.join(HERE, "leaky.go")],
+                       check=True, env={**os.environ, "GOCACHE": f"{BUILD}/go", "GOFLAGS": ""})
+        for words in ((), ("--profile",)):
+            answer, told = self.between(Program(self, f"{BUILD}/leaky-go"), "leak", 20000, *words)
+            self.assertEqual((answer["method"], answer["allocator"]), ("profile", "go"))
+            site = max(answer["sites"], key=lambda s: s["bytes"])
+            self.assertAlmostEqual(site["bytes"] / told[1], 1, delta=0.001)
+            self.assertEqual(site["stack"][0]["symbol"], "main.leakSession")
+            self.assertEqual(answer["sites"][0]["rank"], 1)
+
     def test_an_earlier_answer_is_the_first_look(self):
         program = Program(self, f"{BUILD}/leaky", "small")
         with tempfile.NamedTemporaryFile("w", suffix=".json") as f:
@@ -188,8 +200,9 @@ class Where(unittest.TestCase):
     def test_words_that_are_refused(self):
         self.refused(where("x"), "PID: 'x': allowed 1..", 2)
         self.refused(where("--seconds", 0, 1), "--seconds: '0': allowed 1..86400", 2)
-        for word in ("--burst", "--faults", "--profile"):
+        for word in ("--burst", "--faults"):
             self.refused(where(word, 1), word + ": needs the module seepage_where")
+        self.refused(where("--profile", os.getpid()), "no profile of Go in it")
         self.refused(where("--diff", "/dev/null", os.getpid()), "allowed a regular file")
         self.refused(where(2 ** 22 + 1), "No such process")
 
