@@ -4,7 +4,7 @@
 # those that the program lists itself.
 
 _seepage_commands='status ps show explain watch alerts get set apply reset version help'
-_seepage_tools='stat record replay export'
+_seepage_tools='stat record replay export where'
 _seepage_keys='sample_interval_ms suspect_interval_ms max_processes min_process_size_mb policy
 	alert_confidence alert_interval_s alerts_per_minute fault_rate_warning fault_rate_critical
 	rss_growth_percent monitoring_window_s warmup_s max_cpu_permille pmc pmc_max_counters pmc_events'
@@ -25,6 +25,7 @@ declare -A _seepage_options=(
 	[record]='--output --reset --duration --count-passes --comm'
 	[replay]='--policy --set --limit --no-cold --id --all'
 	[export]='--output --interval --listen --top --all'
+	[where]='--seconds --diff --class --top --text --census --burst --faults --profile'
 )
 
 _seepage_pids() {
@@ -38,11 +39,12 @@ _seepage_pids() {
 _seepage_words() {
 	case $1:$2 in
 	*:--state | *:--states) echo "$_seepage_states" ;;
+	where:--diff) return 1 ;;
 	replay:--policy | set:policy) echo "$_seepage_policies" ;;
 	replay:--set) compgen -W "$_seepage_keys" -S = ;;
 	stat:--record | record:-o | record:--output | export:-o | export:--output) return 1 ;;
 	replay:* | apply:*) return 1 ;;
-	show:* | explain:* | stat:* | record:* | reset:history | reset:--pid) _seepage_pids ;;
+	show:* | explain:* | where:* | stat:* | record:* | reset:history | reset:--pid) _seepage_pids ;;
 	get:* | set:*) echo "$_seepage_keys" ;;
 	reset:*) echo "$_seepage_reset" ;;
 	help:*) echo "$_seepage_commands $_seepage_tools" ;;

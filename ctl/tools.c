@@ -21,6 +21,7 @@ const struct tool tools[] = {
 	{ TOOL_RECORD },
 	{ TOOL_REPLAY },
 	{ TOOL_EXPORT },
+	{ TOOL_WHERE },
 };
 
 const size_t tools_n = ARRAY_SIZE(tools);

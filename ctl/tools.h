@@ -18,9 +18,11 @@
 			"run the detector on a recording and compare its verdicts"
 #define TOOL_EXPORT	"export", "",					\
 			"print all figures in the text format of Prometheus"
+#define TOOL_WHERE	"where", "PID",					\
+			"find which blocks of a process grow, and what they hold"
 
 /* The files of tools/ */
-extern const struct command cmd_stat, cmd_record, cmd_replay, cmd_export;
+extern const struct command cmd_stat, cmd_record, cmd_replay, cmd_export, cmd_where;
 
 /* tools.c: finds tools and executes them */
 struct tool {

@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * seepage where: which class of blocks of a process grows, and what they hold. The heap is read
+ * from outside, twice; the process is not stopped and nothing of it is changed.
+ */
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+#include "tools.h"
+#include "where/where.h"
+
+#define SECONDS		60
+#define TOP		10
+#define PAGE		4096U
+#define SITES_MAX	100
+#define SETTLE_S	10	/* most seconds between two reads of new pages */
+#define NEEDS_MODULE	"needs the module seepage_where, which this version does not have"
+
+static bool census, burst, faults, profile, text;
+static u64 seconds, top, class_bytes;
+static const char *diff;
+
+static const struct opt opts[] = {
+	{ "seconds", 's', OPT_NUMBER, &seconds, "SECONDS",
+	  "time between the two looks (60)", 1, 86400 },
+	{ "diff", 0, OPT_STRING, &diff, "FILE",
+	  "compare with FILE, output of where -j, in place of a first look", 0, 0 },
+	{ "class", 0, OPT_SIZE, &class_bytes, "BYTES",
+	  "show only the class that serves malloc(BYTES)", 1, 1ULL << 40 },
+	{ "top", 'n', OPT_NUMBER, &top, "N", "show the N classes that grow most (10; -j: all)",
+	  1, CLASSES },
+	{ "text", 0, OPT_FLAG, &text, NULL, "show text of blocks, without its digits", 0, 0 },
+	{ "census", 0, OPT_FLAG, &census, NULL, "count blocks by class; the default", 0, 0 },
+	{ "burst", 0, OPT_FLAG, &burst, NULL, "stacks of allocations; " NEEDS_MODULE, 0, 0 },
+	{ "faults", 0, OPT_FLAG, &faults, NULL, "stacks of page faults; likewise", 0, 0 },
+	{ "profile", 0, OPT_FLAG, &profile, NULL, "the profile that Go keeps; its default", 0, 0 },
+	{ NULL, 0, 0, NULL, NULL, NULL, 0, 0 },
+};
+
+struct survey {
+	struct ctx *ctx;
+	struct target t;
+	struct bins bins;
+	struct look a, b;
+	struct seen *pages;	/* present at the first look; NULL: pages are not looked at */
+	struct page_look new_pages;
+	struct go_profile go_a, go_b;
+	bool go;		/* the process has a profile */
+	struct result r;
+	int signals;
+	bool stopped;		/* by a signal between the looks */
+};
+
+static u64 cpu_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	return (u64)t.tv_sec * 1000000000 + (u64)t.tv_nsec;
+}
+
+static bool wait_seconds(struct survey *s, u64 n)
+{
+	struct pollfd p = { .fd = s->signals, .events = POLLIN };
+
+	if (poll(&p, 1, (int)(n * 1000)) > 0)
+		s->stopped = true;
+	return !s->stopped;
+}
+
+static bool wait_settle(void *arg)
+{
+	struct survey *s = arg;
+
+	return s->stopped || wait_seconds(s, seconds < SETTLE_S ? seconds : SETTLE_S);
+}
+
+/* Reads the heap once. Returns an exit status. */
+static int look(struct survey *s, struct look *l, bool remember, const struct seen *before)
+{
+	int err = target_maps(&s->t);
+
+	if (err)
+		return target_refused(&s->t, err);
+	look_begin(l, remember, before);
+	arena_look(&s->t, &s->bins, l);
+	pool_look(&s->t, l);
+	if (!target_alive(&s->t))
+		return fail(s->ctx, "process %u ended while its heap was read", s->t.pid);
+	return 0;
+}
+
+/* Does the census know less than half of the memory, or heaps that do not add up? */
+static bool is_unknown(const struct survey *s, const struct look *l)
+{
+	u64 known = l->walked_bytes + l->mmapped_bytes, anon = target_anon_bytes(&s->t);
+
+	return l->torn_bytes > l->walked_bytes || (anon > MIB && known < anon / 2);
+}
+
+static void pages_row(struct survey *s)
+{
+	struct result *r = &s->r;
+	unsigned int kept;
+
+	r->method = "pages";
+	r->allocator = "unknown";
+	free(r->row);
+	r->row = must(calloc(1, sizeof(*r->row)));
+	r->rows = 1;
+	r->row[0] = (struct where_row){
+		.id = class_of_request(PAGE), .blocks = s->new_pages.present,
+		.growth_blocks = (s64)s->new_pages.fresh,
+		.growth_bytes = (s64)s->new_pages.fresh * PAGE, .permille = 1000,
+	};
+	r->growth = r->row[0].growth_bytes;
+	r->heap_bytes = s->new_pages.present * PAGE;
+	kept = pages_content(&s->t, &s->new_pages, text, wait_settle, s, &r->row[0].content);
+	result_note(r, "unknown allocator: the class is pages of memory that are new");
+	result_note(r, "%u of the new pages were not written again and were looked at", kept);
+}
+
+static void contents(struct survey *s)
+{
+	struct result *r = &s->r;
+	size_t i, n = 0;
+
+	for (i = 0; i < r->rows && n < (top ? top : TOP); i++) {
+		struct where_class *c = &s->b.c[r->row[i].id];
+
+		if (r->row[i].growth_bytes <= 0)
+			break;
+		n++;
+		content_of(&s->t, c->sample, c->samples, class_least(r->row[i].id), text,
+			   &r->row[i].content);
+	}
+}
+
+static const char *allocator(const struct look *l)
+{
+	if (l->pools)
+		return "glibc and pymalloc";
+	return l->chunks ? "glibc" : "none";
+}
+
+static void notes(struct survey *s)
+{
+	struct result *r = &s->r;
+	const struct look *l = &s->b;
+	double mb = (double)s->t.read_bytes / MIB, ms = (double)cpu_ns() / 1e6;
+	char size[32];
+
+	if (s->stopped)
+		result_note(r, "stopped by a signal after %.1f s", r->seconds);
+	if (l->torn)
+		result_note(r, "%u heaps do not add up or changed too fast: %s not counted",
+			    l->torn, fmt_bytes(size, sizeof(size), l->torn_bytes));
+	if (l->outside_bytes)
+		result_note(r, "%s of the main arena are outside the data segment: not counted",
+			    fmt_bytes(size, sizeof(size), l->outside_bytes));
+	if (l->no_fastbins && l->arenas)
+		result_note(r, "no main arena found: some free chunks may count as in use");
+	runtime_notes(&s->t, r);
+	result_note(r, "read %.1f MiB with %.0f ms of CPU (%.2f ms per MiB)", mb, ms,
+		    mb > 0 ? ms / mb : 0);
+	if (!s->go)
+		result_note(r, "sites: not known, finding them " NEEDS_MODULE);
+}
+
+/* Drops all rows but that of --class. */
+static void choose_class(struct result *r)
+{
+	unsigned int id = class_of_request(class_bytes), pool;
+	size_t i, n = 0;
+
+	pool = class_bytes <= 512 ? class_of_pool((u32)((class_bytes + 15) & ~15ULL)) : id;
+	for (i = 0; class_bytes && i < r->rows; i++)
+		if (r->row[i].id == id || r->row[i].id == pool)
+			r->row[n++] = r->row[i];
+	if (class_bytes)
+		r->rows = n;
+}
+
+/* The first look, then the time between the two. Returns an exit status. */
+static int first_look(struct survey *s)
+{
+	struct page_look p;
+	u64 start = clock_ns();
+	int status;
+
+	s->go = !census && go_is(&s->t) && go_look(&s->t, &s->go_a);
+	if (profile && !s->go)
+		return fail(s->ctx, "--profile: process %u: no profile of Go in it", s->t.pid);
+	status = s->go ? 0 : look(s, &s->a, true, NULL);
+	if (status)
+		return status;
+	s->a.ns = s->go ? start : s->a.ns;
+	if (!s->go && is_unknown(s, &s->a)) {
+		s->pages = seen_new();
+		if (pages_look(&s->t, &p, s->pages, NULL))
+			return fail(s->ctx, "process %u: its page map cannot be read", s->t.pid);
+	}
+	if (clock_ns() - start < seconds * 1000000000)
+		wait_seconds(s, seconds);
+	if (!target_alive(&s->t))
+		return fail(s->ctx, "process %u ended between the two looks", s->t.pid);
+	return 0;
+}
+
+static int second_profile(struct survey *s)
+{
+	struct result *r = &s->r;
+	size_t most = top ? top : TOP, i;
+
+	most = most < SITES_MAX ? most : SITES_MAX;
+	if (target_maps(&s->t) || !go_look(&s->t, &s->go_b))
+		return fail(s->ctx, "process %u ended while its profile was read", s->t.pid);
+	r->seconds = (double)(clock_ns() - s->a.ns) / 1e9;
+	go_compare(&s->go_a, &s->go_b);
+	r->method = "profile";
+	r->allocator = "go";
+	r->heap_bytes = s->go_b.bytes;
+	r->growth = (s64)(s->go_b.bytes - s->go_a.bytes);
+	for (i = 0; i < s->go_b.n && i < most && s->go_b.site[i].bytes; i++)
+		json_object_array_add(r->sites,
+				      go_site_json(&s->t, &s->go_b.site[i], i + 1,
+						   result_per_hour(r, s->go_b.site[i].growth)));
+	result_note(r, "the profile is that of the last garbage collections");
+	return 0;
+}
+
+static int second_look(struct survey *s)
+{
+	int status = look(s, &s->b, false, s->a.seen);
+
+	if (status)
+		return status;
+	s->r.seconds = (double)(s->b.ns - s->a.ns) / 1e9;
+	if (diff && !result_earlier(s->ctx, diff, &s->t, &s->b, &s->a, &s->r.seconds))
+		return 1;
+	result_compare(&s->r, &s->a, &s->b);
+	choose_class(&s->r);
+	s->r.method = "census";
+	s->r.allocator = allocator(&s->b);
+	if (s->pages && !pages_look(&s->t, &s->new_pages, NULL, s->pages))
+		pages_row(s);
+	else
+		contents(s);
+	return 0;
+}
+
+static int check_words(struct ctx *ctx)
+{
+	if (burst || faults)
+		return fail(ctx, "--%s: " NEEDS_MODULE,
+			    burst ? "burst" : "faults");
+	if (profile && (diff || census))
+		return usage(ctx, "--profile: not allowed with --diff or --census");
+	if (diff && !*diff)
+		return usage(ctx, "--diff: '': allowed the name of a file");
+	if (diff && seconds)
+		return usage(ctx, "--seconds: '%llu': not allowed with --diff", seconds);
+	seconds = seconds ? seconds : SECONDS;
+	return 0;
+}
+
+static int answer(struct survey *s)
+{
+	int status = diff ? 0 : first_look(s);
+
+	if (!status)
+		status = s->go ? second_profile(s) : second_look(s);
+	if (status)
+		return status;
+	notes(s);
+	if (s->ctx->json)
+		return show_json(s->ctx, &s->r, top ? top : CLASSES);
+	show_table(&s->r, top ? top : TOP);
+	return 0;
+}
+
+static int run(struct ctx *ctx, int argc, char **argv)
+{
+	struct survey *s;
+	int status = check_words(ctx);
+	u32 pid;
+
+	if (!status)
+		status = parse_pid(ctx, argv[0], &pid);
+	if (status)
+		return status;
+	s = must(calloc(1, sizeof(*s)));
+	s->ctx = ctx;
+	s->r.t = &s->t;
+	s->r.notes = must(json_object_new_array());
+	s->r.sites = must(json_object_new_array());
+	status = target_open(ctx, pid, &s->t);
+	s->signals = child_signals();
+	if (!status)
+		status = answer(s);
+	close(s->signals);
+	json_object_put(s->r.notes);
+	json_object_put(s->r.sites);
+	go_free(&s->go_a);
+	go_free(&s->go_b);
+	free(s->r.row);
+	look_free(&s->a);
+	look_free(&s->b);
+	seen_free(s->pages);
+	target_close(&s->t);
+	free(s);
+	return status;
+}
+
+const struct command cmd_where = {
+	TOOL_WHERE,
+	.more = "Reads the heap of the process twice, without stopping it, and compares blocks in\n"
+		"use by size. What new blocks hold often names their type. Needs CAP_SYS_PTRACE, or\n"
+		"to be the user of the process. ^C between the looks takes the second one at once.",
+	.opts = opts, .min = 1, .max = 1, .run = run,
+};

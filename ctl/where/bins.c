@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Free chunks of glibc that have the head of a chunk in use: those in the cache of a thread
+ * (tcache) and in the fast bins of an arena. The heads of both lists have fixed layouts:
+ *
+ *	tcache_perthread_struct, in a chunk of 0x290 bytes (0x250 before glibc 2.30):
+ *		64 counts of 2 bytes (of 1 byte), 64 pointers to blocks
+ *	malloc_state, 0x898 bytes: +0x10 10 fast bins, +0x60 top, +0x70 bins, +0x888 bytes
+ *		from the system
+ *
+ * A cached block has a key in its second word: a random number of the process, or before
+ * glibc 2.34 the address of the cache. From 2.32 on a link is stored as its value xor the
+ * address of the link / 4096.
+ */
+#include <string.h>
+#include "where/where.h"
+
+#define CACHE_BINS	64
+#define FAST_BINS	10
+#define FAST_MAX	65536	/* chunks followed in one fast bin */
+#define STATE_FAST	0x10
+#define STATE_TOP	0x60
+#define STATE_BINS	0x70
+#define STATE_SYSTEM	0x888
+#define STATE_SIZE	0x898
+#define SEARCH_MAX	(8 * MIB)	/* of one mapping */
+#define SEARCH_ALL	(256 * MIB)
+#define TRIES_MAX	1000	/* words that have the value of the top */
+
+static void add_key(struct bins *b, u64 key)
+{
+	unsigned int i;
+
+	for (i = 0; i < b->keys_n; i++)
+		if (b->keys[i] == key)
+			return;
+	if (key && b->keys_n < HEAP_KEYS)
+		b->keys[b->keys_n++] = key;
+}
+
+/* Takes the key of a thread's cache, if the chunk at @chunk is one that holds any block. */
+void bins_thread_cache(struct target *t, struct bins *b, u64 chunk)
+{
+	unsigned char d[0x290];
+	u64 size, entry, key;
+	bool wide;
+	u16 count;
+	int i;
+
+	if (!target_read(t, chunk, d, sizeof(d)))
+		return;
+	memcpy(&size, d + 8, sizeof(size));
+	size &= ~7ULL;
+	wide = size == 0x290;
+	if (!wide && size != 0x250)
+		return;
+	for (i = 0; i < CACHE_BINS; i++) {
+		memcpy(&entry, d + 16 + CACHE_BINS * (wide ? 2 : 1) + 8 * i, sizeof(entry));
+		count = d[16 + i];
+		if (wide)
+			memcpy(&count, d + 16 + 2 * i, sizeof(count));
+		/* in a cache both are empty or neither is */
+		if (!count != !entry || (entry & 15))
+			return;
+		if (entry && target_read(t, entry + 8, &key, sizeof(key)))
+			add_key(b, key);
+	}
+}
+
+/* Is the head of an arena at @state, with this top? An empty bin points to itself. */
+static bool is_state(struct target *t, u64 state, u64 top)
+{
+	u64 at = state + STATE_BINS - 16, first[2], v;
+
+	if (!target_read(t, state + STATE_TOP, &v, sizeof(v)) || v != top)
+		return false;
+	if (!target_read(t, state + STATE_BINS, first, sizeof(first)))
+		return false;
+	if (first[0] != at && first[1] != at &&
+	    (!target_read(t, first[1] + 16, &v, sizeof(v)) || v != at))
+		return false;
+	return bins_system_bytes(t, state) >= 4096;
+}
+
+/* @left: bytes that may be searched in all; @tries: words that may be looked at */
+static bool search(struct target *t, struct bins *b, const struct where_map *m, u64 top,
+		   u64 *left, unsigned int *tries)
+{
+	u64 words[512], addr, lo = m->lo, hi = m->hi;
+	unsigned int i;
+
+	for (addr = lo; addr < hi && addr - lo < SEARCH_MAX && *left; addr += sizeof(words)) {
+		*left -= *left < sizeof(words) ? *left : sizeof(words);
+		if (!target_read(t, addr, words, sizeof(words)))
+			continue;
+		for (i = 0; i < 512; i++) {
+			if (words[i] != top || !*tries)
+				continue;
+			(*tries)--;
+			if (!is_state(t, addr + 8 * i - STATE_TOP, top))
+				continue;
+			b->main_arena = addr + 8 * i - STATE_TOP;
+			return true;
+		}
+	}
+	return false;
+}
+
+/*
+ * Finds the head of the main arena: static data of libc, or of the program if it is linked
+ * statically, in a writable mapping of the file or the anonymous one behind it.
+ */
+void bins_find_main(struct target *t, struct bins *b, u64 top)
+{
+	const struct where_map *m, *before;
+	unsigned int tries = TRIES_MAX;
+	u64 left = SEARCH_ALL;
+	bool libc;
+	size_t i;
+	int pass;
+
+	if (b->main_arena && is_state(t, b->main_arena, top))
+		return;
+	b->main_arena = 0;
+	for (pass = 0; pass < 2; pass++) {
+		for (i = 0; i < t->maps; i++) {
+			m = &t->map[i];
+			before = i ? m - 1 : m;
+			libc = (m->file && strstr(m->file, "libc")) ||
+			       (m->anon && before->file && strstr(before->file, "libc"));
+			if (!m->write || libc == pass ||
+			    (!m->file && !(before->file && before->hi == m->lo)))
+				continue;
+			if (search(t, b, m, top, &left, &tries))
+				return;
+		}
+	}
+}
+
+/* Bytes that the arena has from the system, 0: unknown */
+u64 bins_system_bytes(struct target *t, u64 arena)
+{
+	u64 v;
+
+	return target_read(t, arena + STATE_SYSTEM, &v, sizeof(v)) ? v : 0;
+}
+
+/* The chunk that the link @v at address @at leads to; 0: the end */
+static u64 follow(u64 v, u64 at)
+{
+	u64 plain = v ^ (at >> 12);
+
+	if (!v || !plain)
+		return 0;
+	return plain & 15 ? v & 15 ? 0 : v : plain;
+}
+
+/* Takes the chunks in the fast bins of an arena out of the blocks in use. */
+void bins_fast(struct target *t, u64 arena, struct look *l)
+{
+	u64 bin[FAST_BINS], chunk, d[3], size;
+	int i, n;
+
+	if (!target_read(t, arena + STATE_FAST, bin, sizeof(bin)))
+		return;
+	for (i = 0; i < FAST_BINS; i++) {
+		chunk = bin[i] & 15 ? 0 : bin[i];
+		for (n = 0; chunk && n < FAST_MAX; n++) {
+			if (!target_read(t, chunk, d, sizeof(d)))
+				break;
+			size = d[1] & ~7ULL;
+			if (size != (u64)(i + 2) * 16)
+				break;
+			look_remove(l, class_of_chunk(size), chunk + 16, size);
+			chunk = follow(d[2], chunk + 16);
+		}
+	}
+}

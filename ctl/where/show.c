@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The answer of `seepage where` as a table or as JSON.
+ */
+#include <string.h>
+#include "where/where.h"
+
+#define CELL	(CONTENT_NAME + 64)
+
+static void content_cell(const struct content *c, char *buf, size_t size)
+{
+	char name[4 * CONTENT_NAME];
+
+	fmt_safe(name, sizeof(name), c->name, strlen(c->name));
+	if (c->kind == CONTENT_NONE)
+		snprintf(buf, size, "-");
+	else if (!*name)
+		snprintf(buf, size, "%s (%u %%)", content_kind_name(c->kind), c->permille / 10);
+	else
+		snprintf(buf, size, "%s %.160s (%u %%)", content_kind_name(c->kind), name,
+			 c->permille / 10);
+}
+
+static void size_cell(const struct where_row *row, char *buf, size_t size)
+{
+	char a[32], b[32];
+
+	if (row->id < CLASS_EXACT || class_is_pool(row->id))
+		snprintf(buf, size, "%llu..%llu", class_least(row->id), class_size(row->id));
+	else
+		snprintf(buf, size, "%s..%s",
+			 fmt_bytes_short(a, sizeof(a), class_size(row->id) / 2),
+			 fmt_bytes_short(b, sizeof(b), class_size(row->id)));
+}
+
+static void row_cells(struct table *t, const struct result *r, const struct where_row *row)
+{
+	char text[CELL];
+
+	size_cell(row, text, sizeof(text));
+	table_cell(t, text);
+	snprintf(text, sizeof(text), "%llu", row->blocks);
+	table_cell(t, text);
+	snprintf(text, sizeof(text), "%+lld", row->growth_blocks);
+	table_cell(t, text);
+	table_cell(t, fmt_growth_short(text, sizeof(text), row->growth_bytes));
+	snprintf(text, sizeof(text), "%.1f %%", row->permille / 10.0);
+	table_cell(t, text);
+	table_cell(t, fmt_growth(text, sizeof(text), result_per_hour(r, row->growth_bytes)));
+	content_cell(&row->content, text, sizeof(text));
+	table_cell(t, text);
+}
+
+static void head(const struct result *r)
+{
+	char heap[32], grew[32];
+
+	out_printf("process %u (%s): %s, %s in use, %s in %.1f s\n", r->t->pid, r->t->comm,
+		   r->allocator, fmt_bytes(heap, sizeof(heap), r->heap_bytes),
+		   fmt_growth(grew, sizeof(grew), result_per_hour(r, r->growth)), r->seconds);
+}
+
+/* The function that allocated, and up to three of its callers */
+static void site_line(struct json_object *site)
+{
+	struct json_object *stack = NULL, *v = NULL;
+	char name[4 * CONTENT_NAME], bytes[32], grew[32];
+	const char *s;
+	size_t i, n;
+	s64 growth;
+
+	json_object_object_get_ex(site, "bytes_per_hour", &v);
+	growth = json_object_get_int64(v);
+	json_object_object_get_ex(site, "bytes", &v);
+	out_printf("%s, %s:", fmt_growth(grew, sizeof(grew), growth),
+		   fmt_bytes(bytes, sizeof(bytes), json_object_get_uint64(v)));
+	json_object_object_get_ex(site, "stack", &stack);
+	n = json_object_array_length(stack);
+	for (i = 0; i < n && i < 4; i++) {
+		json_object_object_get_ex(json_object_array_get_idx(stack, i), "symbol", &v);
+		s = v ? json_object_get_string(v) : "?";
+		out_printf("%s %s", i ? " <-" : "", fmt_safe(name, sizeof(name), s, strlen(s)));
+	}
+	out_printf("\n");
+}
+
+/* @top: most rows */
+void show_table(const struct result *r, size_t top)
+{
+	static const char *const heads[] = {
+		"SIZE", "BLOCKS", "MORE", "GROWTH", "SHARE", "PER HOUR", "CONTENT",
+	};
+	static const bool right[] = { true, true, true, true, true, true, false };
+	struct table *t = table_new(heads, right, ARRAY_SIZE(heads));
+	size_t i, shown = 0;
+
+	head(r);
+	for (i = 0; i < r->rows && shown < top; i++) {
+		if (r->row[i].growth_bytes <= 0)
+			break;
+		row_cells(t, r, &r->row[i]);
+		shown++;
+	}
+	for (i = 0; i < json_object_array_length(r->sites); i++)
+		site_line(json_object_array_get_idx(r->sites, i));
+	if (shown)
+		table_print(t, "");
+	else if (!json_object_array_length(r->sites))
+		out_line("no class of blocks grew");
+	table_free(t);
+	for (i = 0; i < json_object_array_length(r->notes); i++)
+		out_printf("note: %s\n",
+			   json_object_get_string(json_object_array_get_idx(r->notes, i)));
+}
+
+static struct json_object *row_json(const struct where_row *row)
+{
+	struct json_object *o = json_object_new_object(), *c = NULL;
+	const struct content *k = &row->content;
+
+	json_object_object_add(o, "size_bytes", json_object_new_uint64(class_size(row->id)));
+	json_object_object_add(o, "blocks", json_object_new_uint64(row->blocks));
+	json_object_object_add(o, "growth_blocks", json_object_new_int64(row->growth_blocks));
+	json_object_object_add(o, "growth_bytes", json_object_new_int64(row->growth_bytes));
+	json_object_object_add(o, "share_permille", json_object_new_int((int)row->permille));
+	if (k->kind != CONTENT_NONE) {
+		c = json_object_new_object();
+		json_object_object_add(c, "kind",
+				       json_object_new_string(content_kind_name(k->kind)));
+		json_object_object_add(c, "name",
+				       *k->name ? json_text(k->name, strlen(k->name)) : NULL);
+		json_object_object_add(c, "share_permille",
+				       json_object_new_int((int)k->permille));
+	}
+	json_object_object_add(o, "content", c);
+	return o;
+}
+
+/* @top: most classes. Returns an exit status. */
+int show_json(const struct ctx *ctx, const struct result *r, size_t top)
+{
+	struct json_object *o = json_object_new_object(), *list = json_object_new_array();
+	size_t i;
+
+	json_object_object_add(o, "pid", json_object_new_int64(r->t->pid));
+	json_object_object_add(o, "comm", json_text(r->t->comm, strlen(r->t->comm)));
+	json_object_object_add(o, "method", json_object_new_string(r->method));
+	json_object_object_add(o, "allocator", json_object_new_string(r->allocator));
+	json_object_object_add(o, "heap_bytes", json_object_new_uint64(r->heap_bytes));
+	json_object_object_add(o, "growth_bytes_per_hour",
+			       json_object_new_int64(result_per_hour(r, r->growth)));
+	json_object_object_add(o, "seconds", json_object_new_double(r->seconds));
+	json_object_object_add(o, "traps", json_object_new_int(0));
+	json_object_object_add(o, "samples", json_object_new_int(0));
+	json_object_object_add(o, "cost_permille", json_object_new_int(0));
+	json_object_object_add(o, "notes", json_object_get(r->notes));
+	for (i = 0; i < r->rows && i < top; i++)
+		json_object_array_add(list, row_json(&r->row[i]));
+	json_object_object_add(o, "classes", list);
+	json_object_object_add(o, "sites", json_object_get(r->sites));
+	return out_json(ctx, o);
+}

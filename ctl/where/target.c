@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Reads the memory and the mappings of a process from outside. The process runs on, so
+ * that anything may change or go away between two reads: a read that fails is an answer.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/uio.h>
+#include <time.h>
+#include <unistd.h>
+#include "where/where.h"
+
+#define MAPS_MAX	(1U << 18)
+#define NEEDS_PTRACE	"CAP_SYS_PTRACE, or to be the user of the process"
+
+/* Field @n of /proc/PID/stat; 1 is the pid, 3 the state. 0: unknown */
+static u64 stat_field(const struct target *t, int n)
+{
+	char *text = procfs_read(t->dir, "stat"), *p = text ? strrchr(text, ')') : NULL;
+	u64 v = 0;
+	int field;
+
+	for (field = 2; p && field < n; field++)
+		p = strchr(p + 1, ' ');
+	if (p)
+		v = strtoull(p + 1, NULL, 10);
+	free(text);
+	return v;
+}
+
+static void read_comm(struct target *t)
+{
+	char *text = procfs_read(t->dir, "comm");
+
+	if (text)
+		text[strcspn(text, "\n")] = '\0';
+	fmt_safe(t->comm, sizeof(t->comm), text ? text : "?", text ? strlen(text) : 1);
+	free(text);
+}
+
+/* Prints why a process cannot be looked at. Returns an exit status. */
+int target_refused(const struct target *t, int err)
+{
+	if (err == EACCES || err == EPERM)
+		return fail(t->ctx, "process %u: not permitted: needs %s", t->pid, NEEDS_PTRACE);
+	if (err == ENOENT || err == ESRCH)
+		return fail(t->ctx, "process %u: %s", t->pid, strerror(ESRCH));
+	return fail(t->ctx, "process %u: %s", t->pid, strerror(err));
+}
+
+/* Is the program a 32-bit one? Its heap has another layout. */
+static bool is_narrow(const struct target *t)
+{
+	unsigned char ident[5] = { 0 };
+	int fd = openat(t->dir, "exe", O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	ssize_t n = fd < 0 ? 0 : read(fd, ident, sizeof(ident));
+
+	if (fd >= 0)
+		close(fd);
+	return n == (ssize_t)sizeof(ident) && !memcmp(ident, "\177ELF", 4) && ident[4] == 1;
+}
+
+/**
+ * target_open() - begin to look at a process
+ * @ctx: names the command in messages
+ * @pid: of the process, in this pid namespace
+ * @t: to fill; target_close() releases it
+ *
+ * Return: 0, or an exit status after printing an error.
+ */
+int target_open(const struct ctx *ctx, u32 pid, struct target *t)
+{
+	char byte;
+	int err;
+
+	memset(t, 0, sizeof(*t));
+	t->ctx = ctx;
+	t->pid = pid;
+	t->dir = procfs_open(pid, INT64_MIN);
+	if (t->dir < 0)
+		return target_refused(t, errno);
+	if (sizeof(long) < 8)
+		return fail(ctx, "process %u: a 32-bit seepage cannot look at heaps", pid);
+	read_comm(t);
+	err = target_maps(t);
+	if (err)
+		return target_refused(t, err);
+	if (!t->maps)
+		return fail(ctx, "process %u: it has no memory of its own, as a kernel thread",
+			    pid);
+	if (!target_read(t, t->map[0].lo, &byte, 1) && t->err != EFAULT)
+		return target_refused(t, t->err);
+	if (is_narrow(t))
+		return fail(ctx, "process %u: a 32-bit program, allowed 64-bit ones", pid);
+	t->start_brk = stat_field(t, 47);
+	return 0;
+}
+
+static void free_maps(struct target *t)
+{
+	size_t i;
+
+	for (i = 0; i < t->maps; i++)
+		free(t->map[i].file);
+	t->maps = 0;
+}
+
+static bool parse_map(char *line, struct where_map *m)
+{
+	char perm[5];
+	int at = 0;
+
+	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %*s %*s %*s %n",
+		   (uint64_t *)&m->lo, (uint64_t *)&m->hi, perm, &at) < 3 || !at)
+		return false;
+	line[strcspn(line, "\n")] = '\0';
+	m->write = perm[0] == 'r' && perm[1] == 'w' && perm[3] == 'p';
+	m->exec = perm[2] == 'x';
+	m->anon = !line[at] || !strcmp(line + at, "[heap]") || !strncmp(line + at, "[anon", 5);
+	m->file = line[at] == '/' ? must(strdup(line + at)) : NULL;
+	return m->lo < m->hi;
+}
+
+/*
+ * Reads the mappings anew. Neighbours that are anonymous and writable are joined: a fork
+ * divides what was one mapping. Returns 0 or an errno.
+ */
+int target_maps(struct target *t)
+{
+	int fd = openat(t->dir, "maps", O_RDONLY | O_CLOEXEC);
+	FILE *f = fd < 0 ? NULL : fdopen(fd, "r");
+	size_t size = 0, capacity = 0;
+	struct where_map m, *last;
+	char *line = NULL;
+	int err;
+
+	free_maps(t);
+	if (!f) {
+		err = errno;
+		if (fd >= 0)
+			close(fd);
+		return err;
+	}
+	free(t->map);
+	t->map = NULL;
+	while (t->maps < MAPS_MAX && getline(&line, &size, f) > 0) {
+		if (!parse_map(line, &m))
+			continue;
+		last = t->maps ? &t->map[t->maps - 1] : NULL;
+		if (last && last->anon && m.anon && last->write && m.write && last->hi == m.lo &&
+		    last->exec == m.exec) {
+			last->hi = m.hi;
+			continue;
+		}
+		if (t->maps == capacity) {
+			capacity = capacity ? 2 * capacity : 256;
+			t->map = must(realloc(t->map, capacity * sizeof(m)));
+		}
+		t->map[t->maps++] = m;
+	}
+	free(line);
+	fclose(f);
+	return 0;
+}
+
+/* Returns false, with errno in @t->err, if not all @n bytes could be read. */
+bool target_read(struct target *t, u64 addr, void *buf, size_t n)
+{
+	struct iovec here = { buf, n }, there = { (void *)(uintptr_t)addr, n };
+	ssize_t got;
+
+	if (!n || addr + n < addr) {
+		t->err = EFAULT;
+		return false;
+	}
+	got = process_vm_readv((pid_t)t->pid, &here, 1, &there, 1, 0);
+	t->err = got < 0 ? errno : got == (ssize_t)n ? 0 : EFAULT;
+	if (got > 0)
+		t->read_bytes += (u64)got;
+	return got == (ssize_t)n;
+}
+
+/* Reads a string; returns false if there is no NUL byte within @size. */
+bool target_string(struct target *t, u64 addr, char *buf, size_t size)
+{
+	size_t n = 0, part;
+
+	while (n < size) {
+		part = 64 - (addr + n) % 64;	/* within a page */
+		part = part < size - n ? part : size - n;
+		if (!target_read(t, addr + n, buf + n, part))
+			return false;
+		if (memchr(buf + n, '\0', part))
+			return true;
+		n += part;
+	}
+	return false;
+}
+
+/* Returns the mapping at @addr, or NULL. */
+const struct where_map *target_at(const struct target *t, u64 addr)
+{
+	size_t lo = 0, hi = t->maps;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (addr < t->map[mid].lo)
+			hi = mid;
+		else if (addr >= t->map[mid].hi)
+			lo = mid + 1;
+		else
+			return &t->map[mid];
+	}
+	return NULL;
+}
+
+/* Address of the first mapping of the file, which has its ELF header */
+u64 target_base(const struct target *t, const struct where_map *m)
+{
+	size_t i;
+
+	for (i = 0; i < t->maps; i++)
+		if (t->map[i].file && !strcmp(t->map[i].file, m->file))
+			return t->map[i].lo;
+	return m->lo;
+}
+
+/* False as well if another process has the pid by now: @t->dir is the old one's. */
+bool target_alive(const struct target *t)
+{
+	char *text = procfs_read(t->dir, "stat"), *p = text ? strrchr(text, ')') : NULL;
+	bool alive = p && p[1] == ' ' && p[2] != 'Z' && p[2] != 'X';
+
+	free(text);
+	return alive;
+}
+
+/* Anonymous memory that is present or swapped out; 0: unknown */
+u64 target_anon_bytes(const struct target *t)
+{
+	char *text = procfs_read(t->dir, "status"), *p;
+	u64 kib = 0;
+
+	p = text ? strstr(text, "\nRssAnon:") : NULL;
+	kib += p ? strtoull(p + 9, NULL, 10) : 0;
+	p = text ? strstr(text, "\nVmSwap:") : NULL;
+	kib += p ? strtoull(p + 8, NULL, 10) : 0;
+	free(text);
+	return kib * KIB;
+}
+
+/* Returns the second since 1970 in which the process started, 0: unknown. */
+s64 target_started(const struct target *t)
+{
+	u64 ticks = stat_field(t, 22);
+	long hz = sysconf(_SC_CLK_TCK);
+	struct timespec now, up;
+
+	if (!ticks || hz <= 0 || clock_gettime(CLOCK_REALTIME, &now) ||
+	    clock_gettime(CLOCK_BOOTTIME, &up))
+		return 0;
+	return (s64)now.tv_sec - (s64)up.tv_sec + (s64)(ticks / (u64)hz);
+}
+
+void target_close(struct target *t)
+{
+	free_maps(t);
+	free(t->map);
+	t->map = NULL;
+	if (t->dir >= 0)
+		close(t->dir);
+	t->dir = -1;
+}

@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Declarations of `seepage where`, grouped by defining file. All that is read from the
+ * process is untrusted: every size, address and list from it has a bound.
+ */
+#ifndef SEEPAGE_WHERE_H
+#define SEEPAGE_WHERE_H
+
+#include "ctl.h"
+
+#define KIB		1024ULL
+#define MIB		(1024 * KIB)
+
+/* target.c: the process that is looked at; it is never stopped */
+struct where_map {
+	u64 lo, hi;
+	bool write;
+	bool exec;
+	bool anon;		/* anonymous memory, "[heap]" and named regions included */
+	char *file;		/* path of a mapped file; or NULL */
+};
+
+struct target {
+	const struct ctx *ctx;
+	u32 pid;
+	int dir;		/* descriptor of /proc/PID; it never names another process */
+	char comm[64];
+	u64 start_brk;
+	struct where_map *map;	/* by address */
+	size_t maps;
+	u64 read_bytes;
+	int err;		/* errno of the last read of memory that failed */
+};
+
+int target_open(const struct ctx *ctx, u32 pid, struct target *t);
+int target_refused(const struct target *t, int err);
+int target_maps(struct target *t);
+bool target_read(struct target *t, u64 addr, void *buf, size_t n);
+bool target_string(struct target *t, u64 addr, char *buf, size_t size);
+const struct where_map *target_at(const struct target *t, u64 addr);
+u64 target_base(const struct target *t, const struct where_map *m);
+bool target_alive(const struct target *t);
+u64 target_anon_bytes(const struct target *t);
+s64 target_started(const struct target *t);
+void target_close(struct target *t);
+
+/* seen.c: a set of addresses, one bit for each 16 bytes */
+struct seen;
+struct seen *seen_new(void);
+void seen_add(struct seen *s, u64 addr);
+void seen_remove(struct seen *s, u64 addr);
+bool seen_has(const struct seen *s, u64 addr);
+void seen_free(struct seen *s);
+
+/*
+ * class.c: blocks in use by size. Blocks of malloc have a class for each chunk size up to
+ * 64 KiB and one for each power of two above; pymalloc has classes of its own.
+ */
+#define CLASS_EXACT	4096U	/* chunk sizes 16, 32, .. 65520 */
+#define CLASS_LARGE	32U	/* up to 2^17, 2^18, .. bytes */
+#define CLASS_POOLS	32U	/* blocks of pymalloc: 16, 32, .. 512 bytes */
+#define CLASSES		(CLASS_EXACT + CLASS_LARGE + CLASS_POOLS)
+#define CLASS_SAMPLES	64U
+
+struct where_class {
+	u64 blocks, bytes;	/* in use */
+	u64 fresh;		/* of these, blocks that the earlier look did not have */
+	u64 *sample;		/* addresses of some fresh blocks; or NULL */
+	unsigned int samples;
+};
+
+struct look {
+	u64 ns;			/* CLOCK_MONOTONIC */
+	struct seen *seen;	/* addresses of blocks in use; or NULL */
+	const struct seen *before;	/* those of the earlier look; or NULL */
+	u64 random;
+	struct where_class c[CLASSES];
+	u64 heap_bytes;		/* in use */
+	u64 walked_bytes;	/* size of all regions that were walked */
+	u64 chunks, free_bytes, cached_bytes, mmapped_bytes, pool_bytes;
+	unsigned int arenas, pools;
+	unsigned int torn, retries;	/* walks without an end; windows read again */
+	u64 torn_bytes;		/* not walked */
+	u64 outside_bytes;	/* of the main arena, not in the data segment */
+	bool no_fastbins;	/* the head of the main arena was not found */
+};
+
+unsigned int class_of_chunk(u64 size);
+unsigned int class_of_pool(u32 size);
+unsigned int class_of_request(u64 bytes);
+bool class_from_size(u64 size_bytes, unsigned int *id);
+u64 class_size(unsigned int id);
+u64 class_least(unsigned int id);
+bool class_is_pool(unsigned int id);
+void look_begin(struct look *l, bool remember, const struct seen *before);
+void look_add(struct look *l, unsigned int id, u64 addr, u64 bytes);
+void look_remove(struct look *l, unsigned int id, u64 addr, u64 bytes);
+void look_free(struct look *l);
+
+/* heap.c: walks the chunks of one region; pure, the source may be a buffer */
+#define HEAP_WINDOW	(128 * KIB)
+#define HEAP_KEYS	64U
+
+enum heap_end {
+	HEAP_AT_TOP,		/* sizes add up and lead to the top chunk or to the fence */
+	HEAP_TORN,		/* a size that cannot be */
+	HEAP_UNREADABLE,
+};
+
+struct heap_walk {
+	bool (*read)(void *arg, u64 addr, void *buf, size_t n);
+	void (*used)(void *arg, u64 addr, u64 size);	/* for each chunk in use */
+	void *arg;
+	u64 lo, hi;
+	bool main;		/* the main arena: no chunk has the bit of the others */
+	const u64 *keys;	/* marks of chunks that a thread keeps for reuse */
+	unsigned int keys_n;
+
+	/* results */
+	u64 end_addr;		/* where it ended */
+	u64 top_addr;		/* 0: none, as in the older heaps of an arena */
+	u64 chunks, free_bytes, cached_bytes, top_bytes;
+	u64 doubts;		/* free chunks without their size behind them */
+	unsigned int retries;
+};
+
+enum heap_end heap_walk(struct heap_walk *w);
+
+/* bins.c: free chunks that look as if they were in use */
+struct bins {
+	u64 keys[HEAP_KEYS];
+	unsigned int keys_n;
+	u64 main_arena;		/* address of its head; 0: not known */
+};
+
+void bins_thread_cache(struct target *t, struct bins *b, u64 chunk);
+void bins_find_main(struct target *t, struct bins *b, u64 top);
+void bins_fast(struct target *t, u64 arena, struct look *l);
+u64 bins_system_bytes(struct target *t, u64 arena);
+
+/* arena.c: finds the heaps of glibc and counts what is in them */
+void arena_look(struct target *t, struct bins *b, struct look *l);
+
+/* pool.c: the pools of pymalloc, python's allocator for blocks of up to 512 bytes */
+void pool_look(struct target *t, struct look *l);
+
+/* content.c: what kind of data a block holds */
+enum content_kind {
+	CONTENT_NONE,		/* not looked at, or unreadable */
+	CONTENT_VTABLE,		/* an object of a C++ class */
+	CONTENT_PYTHON,
+	CONTENT_TEXT,
+	CONTENT_POINTER,
+	CONTENT_ZERO,
+	CONTENT_BINARY,
+};
+
+#define CONTENT_NAME	160
+
+struct content {
+	enum content_kind kind;
+	char name[CONTENT_NAME];	/* or empty */
+	unsigned int permille;		/* share of the sampled blocks */
+};
+
+const char *content_kind_name(enum content_kind kind);
+void content_of(struct target *t, const u64 *addr, unsigned int n, size_t bytes, bool text,
+		struct content *c);
+struct content_count {
+	struct content c;
+	unsigned int n;
+};
+
+unsigned int content_add(struct content_count *list, unsigned int n, unsigned int max,
+			 const struct content *c);
+bool content_word(struct target *t, u64 word, struct content *c);
+bool content_text(const unsigned char *data, size_t n, bool show, struct content *c);
+
+/* symbol.c: the symbol at an address, from the ELF file that is mapped there */
+bool symbol_at(struct target *t, u64 addr, char *buf, size_t size);
+bool symbol_find(struct target *t, const char *name, u64 *addr);
+
+/* demangle.c: names of C++ types */
+void demangle_type(const char *mangled, char *buf, size_t size);
+
+/* pages.c: for allocators that are not known: pages that are new and stay as they are */
+#define PAGE_SAMPLES	400U
+
+struct page_look {
+	u64 present, fresh;	/* pages of anonymous memory */
+	unsigned int n, old_n;
+	u64 sample[PAGE_SAMPLES];	/* of fresh ones */
+	u64 old[PAGE_SAMPLES];		/* of the others, to compare with */
+};
+
+int pages_look(struct target *t, struct page_look *p, struct seen *now, const struct seen *before);
+unsigned int pages_content(struct target *t, struct page_look *p, bool text,
+			   bool (*wait)(void *arg), void *arg, struct content *c);
+
+/* go.c: the profile of Go's runtime */
+struct go_site {
+	u64 bucket;		/* its address */
+	unsigned int frames;
+	u64 blocks, bytes;	/* in use */
+	u64 samples;		/* blocks, before they are scaled */
+	s64 growth;		/* bytes */
+};
+
+struct go_profile {
+	struct go_site *site;
+	size_t n;
+	u64 bytes;
+};
+
+bool go_is(const struct target *t);
+bool go_look(struct target *t, struct go_profile *p);
+void go_compare(const struct go_profile *a, struct go_profile *b);
+struct json_object *go_site_json(struct target *t, const struct go_site *s, size_t rank,
+				 s64 bytes_per_hour);
+void go_free(struct go_profile *p);
+
+/* result.c: the difference of two looks */
+struct where_row {
+	unsigned int id;
+	u64 blocks;
+	s64 growth_blocks, growth_bytes;
+	unsigned int permille;		/* share of the growth of all classes that grew */
+	struct content content;
+};
+
+struct result {
+	const struct target *t;
+	const char *method, *allocator;
+	u64 heap_bytes;
+	s64 growth;		/* bytes, of all classes */
+	double seconds;
+	struct where_row *row;	/* by growth, largest first */
+	size_t rows;
+	struct json_object *notes, *sites;
+};
+
+void result_compare(struct result *r, const struct look *a, const struct look *b);
+bool result_earlier(const struct ctx *ctx, const char *file, const struct target *t,
+		    const struct look *now, struct look *l, double *seconds);
+void __printf(2, 3) result_note(struct result *r, const char *fmt, ...);
+s64 result_per_hour(const struct result *r, s64 bytes);
+
+/* runtime.c */
+void runtime_notes(const struct target *t, struct result *r);
+
+/* show.c */
+void show_table(const struct result *r, size_t top);
+int show_json(const struct ctx *ctx, const struct result *r, size_t top);
+
+#endif /* SEEPAGE_WHERE_H */

@@ -1,0 +1,359 @@
+// SPDX-License-Identifier: GPL-2.0
+/* seepage where: the walk of a heap, classes, the set of addresses, names of types, text */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "where/where.h"
+#include <cmocka.h>
+
+#define BASE	0x555500000000ULL
+#define KEY	0x1122334455667788ULL
+#define USED	1U		/* the chunk before is in use */
+
+/* A heap in a buffer; chunks are added at the end */
+struct heap {
+	unsigned char *data;
+	size_t n, size;
+	unsigned int reads, torn_reads;	/* the first @torn_reads have a bad head at @torn_at */
+	size_t torn_at;
+	u64 unreadable;			/* addresses from here on cannot be read; 0: all can */
+	u64 seen[64], bytes[64];
+	unsigned int used, calls;
+	u64 last;
+};
+
+static void set(struct heap *h, size_t at, u64 v)
+{
+	memcpy(h->data + at, &v, sizeof(v));
+}
+
+static void heap_new(struct heap *h, size_t size)
+{
+	memset(h, 0, sizeof(*h));
+	h->size = size;
+	h->data = calloc(1, size);
+}
+
+/* @before_used: of the chunk in front */
+static size_t chunk(struct heap *h, u64 size, bool before_used, unsigned int flags)
+{
+	size_t at = h->n;
+
+	assert_true(at + 16 <= h->size);
+	set(h, at + 8, size | before_used | flags);
+	h->n += size;
+	return at;
+}
+
+static bool read_heap(void *arg, u64 addr, void *buf, size_t n)
+{
+	struct heap *h = arg;
+	u64 bad = 0x29;
+
+	if (addr < BASE || addr + n > BASE + h->size || (h->unreadable && addr + n > h->unreadable))
+		return false;
+	memcpy(buf, h->data + (addr - BASE), n);
+	if (h->reads++ < h->torn_reads && h->torn_at + 16 <= addr - BASE + n &&
+	    h->torn_at >= addr - BASE)
+		memcpy((char *)buf + (h->torn_at - (addr - BASE)) + 8, &bad, sizeof(bad));
+	return true;
+}
+
+static void used(void *arg, u64 addr, u64 size)
+{
+	struct heap *h = arg;
+
+	assert_true(addr > h->last || !h->calls);
+	h->last = addr;
+	h->calls++;
+	if (h->used < 64) {
+		h->seen[h->used] = addr - BASE;
+		h->bytes[h->used++] = size;
+	}
+}
+
+static enum heap_end walk(struct heap *h, struct heap_walk *w, bool main)
+{
+	static const u64 keys[] = { KEY };
+
+	*w = (struct heap_walk){ .read = read_heap, .used = used, .arg = h, .lo = BASE,
+		.hi = BASE + h->size, .main = main, .keys = keys, .keys_n = 1 };
+	return heap_walk(w);
+}
+
+static void test_used_free_cached_and_top(void **state)
+{
+	struct heap_walk w;
+	struct heap h;
+	size_t at;
+
+	heap_new(&h, 4096);
+	chunk(&h, 0x30, true, 0);
+	at = chunk(&h, 0x40, true, 0);		/* free: the next head says so */
+	set(&h, at + 0x40, 0x40);
+	chunk(&h, 0x20, false, 0);
+	at = chunk(&h, 0x50, true, 0);		/* in the cache of a thread */
+	set(&h, at + 24, KEY);
+	chunk(&h, 4096 - h.n, true, 0);
+	assert_int_equal(walk(&h, &w, true), HEAP_AT_TOP);
+	assert_int_equal(h.used, 2);
+	assert_int_equal(h.bytes[0], 0x30);
+	assert_int_equal(h.bytes[1], 0x20);
+	assert_int_equal(h.seen[1], 0x70);
+	assert_int_equal(w.free_bytes, 0x40);
+	assert_int_equal(w.cached_bytes, 0x50);
+	assert_int_equal(w.top_addr, BASE + 0xe0);
+	assert_int_equal(w.top_bytes, 4096 - 0xe0);
+	assert_int_equal(w.doubts, 0);
+	assert_int_equal(w.chunks, 4);
+	free(h.data);
+}
+
+static void test_the_fence_of_an_older_heap(void **state)
+{
+	struct heap_walk w;
+	struct heap h;
+
+	heap_new(&h, 4096);
+	chunk(&h, 4096 - 32, true, 4);
+	chunk(&h, 16, true, 0);
+	set(&h, h.n + 8, 1);
+	assert_int_equal(walk(&h, &w, false), HEAP_AT_TOP);
+	assert_int_equal(h.used, 1);
+	assert_int_equal(w.top_addr, 0);
+	free(h.data);
+}
+
+/* The data segment may end within a page, of which the rest is zeros. */
+static void test_zeros_behind_the_top(void **state)
+{
+	struct heap_walk w;
+	struct heap h;
+
+	heap_new(&h, 8192);
+	chunk(&h, 0x1000, true, 0);
+	chunk(&h, 0x800, true, 0);
+	assert_int_equal(walk(&h, &w, true), HEAP_AT_TOP);
+	assert_int_equal(h.used, 1);
+	assert_int_equal(w.top_addr, BASE + 0x1000);
+	free(h.data);
+}
+
+static void test_heads_that_cannot_be(void **state)
+{
+	static const u64 heads[] = {
+		0, 1, 0x10 | USED, 0x29, 0x2000 | USED, UINT64_MAX, UINT64_MAX - 14,
+		1ULL << 63 | USED, 0x30 | USED | 2, 0x30 | USED | 4,
+	};
+	struct heap_walk w;
+	struct heap h;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(heads); i++) {
+		heap_new(&h, 8192);
+		chunk(&h, 0x30, true, 0);
+		chunk(&h, 0x40, true, 0);
+		set(&h, h.n + 8, heads[i]);
+		assert_int_equal(walk(&h, &w, true), HEAP_TORN);
+		assert_int_equal(w.end_addr, BASE + 0x70);
+		assert_int_equal(h.used, 1);
+		assert_int_equal(w.retries, 3);
+		free(h.data);
+	}
+}
+
+/* Chunks are counted once, whatever the number of windows and of reads. */
+static void test_a_race_is_read_again(void **state)
+{
+	struct heap_walk w;
+	struct heap h;
+	u64 n = 3 * HEAP_WINDOW, i;
+
+	heap_new(&h, n);
+	for (i = 0; i < n / 0x60 - 1; i++)
+		chunk(&h, 0x60, true, 0);
+	chunk(&h, n - h.n, true, 0);
+	h.torn_reads = 2;
+	h.torn_at = 0x60 * 100;
+	assert_int_equal(walk(&h, &w, true), HEAP_AT_TOP);
+	assert_int_equal(w.retries, 2);
+	assert_int_equal(h.calls, n / 0x60 - 1);
+	free(h.data);
+}
+
+/* The head behind a window did not fit: the window before it is read again. */
+static void test_a_race_between_two_windows(void **state)
+{
+	struct heap_walk w;
+	struct heap h;
+
+	heap_new(&h, 2 * HEAP_WINDOW);
+	chunk(&h, HEAP_WINDOW - 0x40, true, 0);
+	chunk(&h, 0x40, true, 0);
+	h.torn_at = h.n;
+	chunk(&h, 0x40, true, 0);
+	chunk(&h, 2 * HEAP_WINDOW - h.n, true, 0);
+	h.torn_reads = 2;
+	assert_int_equal(walk(&h, &w, true), HEAP_AT_TOP);
+	assert_int_equal(w.retries, 1);
+	assert_int_equal(h.calls, 3);
+	free(h.data);
+}
+
+static void test_a_large_chunk_is_not_read(void **state)
+{
+	struct heap_walk w;
+	struct heap h;
+
+	heap_new(&h, 64 * HEAP_WINDOW);
+	chunk(&h, 62 * HEAP_WINDOW, true, 0);
+	chunk(&h, 0x40, true, 0);
+	chunk(&h, 64 * HEAP_WINDOW - h.n, true, 0);
+	assert_int_equal(walk(&h, &w, true), HEAP_AT_TOP);
+	assert_int_equal(h.calls, 2);
+	assert_true(h.reads <= 3);
+	free(h.data);
+}
+
+static void test_memory_that_went_away(void **state)
+{
+	struct heap_walk w;
+	struct heap h;
+
+	heap_new(&h, 4 * 4096);
+	chunk(&h, 0x1000, true, 0);
+	chunk(&h, 0x1000, true, 0);
+	chunk(&h, 2 * 0x1000, true, 0);
+	h.unreadable = BASE + 4096;
+	assert_int_equal(walk(&h, &w, true), HEAP_TORN);
+	h.unreadable = BASE;
+	assert_int_equal(walk(&h, &w, true), HEAP_UNREADABLE);
+	w.hi = w.lo - 16;
+	assert_int_equal(heap_walk(&w), HEAP_UNREADABLE);
+	free(h.data);
+}
+
+static void test_classes(void **state)
+{
+	unsigned int id, back;
+
+	assert_int_equal(class_size(class_of_request(0)), 24);
+	assert_int_equal(class_size(class_of_request(24)), 24);
+	assert_int_equal(class_size(class_of_request(25)), 40);
+	assert_int_equal(class_size(class_of_request(48)), 56);
+	assert_int_equal(class_least(class_of_request(48)), 41);
+	assert_int_equal(class_size(class_of_pool(512)), 512);
+	assert_int_equal(class_size(class_of_chunk(1 << 20)), 2 << 20);
+	assert_true(class_of_chunk(UINT64_MAX & ~15ULL) < CLASSES);
+	for (id = 2; id < CLASSES; id++) {
+		assert_true(class_from_size(class_size(id), &back));
+		assert_int_equal(back, id);
+	}
+	assert_false(class_from_size(55, &back));
+}
+
+static void test_the_set_of_addresses(void **state)
+{
+	struct seen *s = seen_new();
+	u64 i;
+
+	for (i = 0; i < 5000; i++)
+		seen_add(s, BASE + i * 0x7f0010);
+	for (i = 0; i < 5000; i++) {
+		assert_true(seen_has(s, BASE + i * 0x7f0010));
+		assert_false(seen_has(s, BASE + i * 0x7f0010 + 16));
+	}
+	seen_remove(s, BASE);
+	seen_remove(s, 0);
+	assert_false(seen_has(s, BASE));
+	assert_true(seen_has(s, BASE + 0x7f0010));
+	seen_free(s);
+}
+
+static void test_samples_are_of_new_blocks(void **state)
+{
+	struct look *a = malloc(sizeof(*a)), *b = malloc(sizeof(*b));
+	unsigned int id = class_of_chunk(64), i;
+
+	look_begin(a, true, NULL);
+	for (i = 0; i < 1000; i++)
+		look_add(a, id, BASE + 64 * i, 64);
+	look_begin(b, false, a->seen);
+	for (i = 0; i < 3000; i++)
+		look_add(b, id, BASE + 64 * i, 64);
+	assert_int_equal(b->c[id].fresh, 2000);
+	assert_int_equal(b->c[id].samples, CLASS_SAMPLES);
+	for (i = 0; i < CLASS_SAMPLES; i++)
+		assert_true(b->c[id].sample[i] >= BASE + 64 * 1000);
+	look_remove(b, id, b->c[id].sample[0], 64);
+	assert_int_equal(b->c[id].blocks, 2999);
+	assert_int_equal(b->c[id].samples, CLASS_SAMPLES - 1);
+	look_free(a);
+	look_free(b);
+	free(a);
+	free(b);
+}
+
+static void test_names_of_types(void **state)
+{
+	static const char *const names[][2] = {
+		{ "7Session", "Session" },
+		{ "N3app7SessionE", "app::Session" },
+		{ "*N3app7SessionE", "app::Session" },
+		{ "N12_GLOBAL__N_14ImplE", "(anonymous namespace)::Impl" },
+		{ "St6vectorIiSaIiEE", "std::vector<int, std::allocator<int>>" },
+		{ "5CacheIPK3Key3ValLi16EE", "Cache<const Key*, Val, 16>" },
+		/* what is not known, or no name at all, stays as it is */
+		{ "5CacheIS_E", "5CacheIS_E" }, { "99x", "99x" }, { "N3app", "N3app" }, { "", "" },
+		{ "PPPPPPPPPPPPPPPPPPPPi", "PPPPPPPPPPPPPPPPPPPPi" },
+		{ "18446744073709551616x", "18446744073709551616x" },
+	};
+	char buf[64];
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(names); i++) {
+		demangle_type(names[i][0], buf, sizeof(buf));
+		assert_string_equal(buf, names[i][1]);
+	}
+	demangle_type("7Session", buf, 5);
+	assert_string_equal(buf, "7Ses");
+}
+
+static void test_text_has_no_digits(void **state)
+{
+	static const unsigned char text[] = "card 1234-5678 is\nold";
+	struct content c = { 0 };
+
+	assert_true(content_text(text, sizeof(text), true, &c));
+	assert_string_equal(c.name, "card #-# is old");
+	assert_true(content_text(text, sizeof(text), false, &c));
+	assert_string_equal(c.name, "");
+	assert_int_equal(c.kind, CONTENT_TEXT);
+	assert_false(content_text((const unsigned char *)"abc\0\0\0\0", 8, true, &c));
+	assert_false(content_text((const unsigned char *)"abcdefg\x01", 8, true, &c));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_used_free_cached_and_top),
+		cmocka_unit_test(test_the_fence_of_an_older_heap),
+		cmocka_unit_test(test_zeros_behind_the_top),
+		cmocka_unit_test(test_heads_that_cannot_be),
+		cmocka_unit_test(test_a_race_is_read_again),
+		cmocka_unit_test(test_a_race_between_two_windows),
+		cmocka_unit_test(test_a_large_chunk_is_not_read),
+		cmocka_unit_test(test_memory_that_went_away),
+		cmocka_unit_test(test_classes),
+		cmocka_unit_test(test_the_set_of_addresses),
+		cmocka_unit_test(test_samples_are_of_new_blocks),
+		cmocka_unit_test(test_names_of_types),
+		cmocka_unit_test(test_text_has_no_digits),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

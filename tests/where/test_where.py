@@ -1,0 +1,270 @@
+# SPDX-License-Identifier: GPL-2.0
+"""seepage where on programs that leak on command, on their twins without the leak, on forged
+heaps, and on processes that it may not read or that end. Runs on this machine, without the
+module."""
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+import unittest
+
+HERE = os.path.dirname(os.path.realpath(__file__))
+TOP = os.path.dirname(os.path.dirname(HERE))
+TOOL = os.path.join(TOP, "build/ctl/tools/seepage-where")
+BUILD = os.path.join(TOP, "build/where")
+PYTHON = "/usr/bin/python3"
+# What a twin may show in one class: it has threads and buffers of its own.
+BOUND = 128 << 10
+KEYS = ("pid comm method allocator heap_bytes growth_bytes_per_hour seconds traps samples "
+        "cost_permille notes classes sites").split()
+CLASS_KEYS = "size_bytes blocks growth_blocks growth_bytes share_permille content".split()
+
+
+def setUpModule():
+    os.makedirs(BUILD, exist_ok=True)
+    for source, compiler in (("leaky.c", "gcc"), ("hostile.c", "gcc"), ("leaky.cc", "g++")):
+        name = source.replace(".cc", "-cc").replace(".c", "")
+        subprocess.run([compiler, "-O1", "-pthread", "-o", os.path.join(BUILD, name),
+                        os.path.join(HERE, source)], check=True)
+    subprocess.run(["g++", "-O1", "-fno-rtti", "-o", os.path.join(BUILD, "leaky-no-rtti"),
+                    os.path.join(HERE, "leaky.cc")], check=True)
+
+
+class Program:
+    """A program that is ready, and ends with the test."""
+
+    def __init__(self, test, *argv):
+        self.p = subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        test.addCleanup(self.end)
+        word, *pid = self.p.stdout.readline().split() or [""]
+        assert word == "ready", argv
+        self.pid = int(pid[0]) if pid else self.p.pid
+
+    def do(self, word, n):
+        self.p.stdin.write(f"{word} {n}\n")
+        self.p.stdin.flush()
+        return tuple(int(v) for v in self.p.stdout.readline().split())
+
+    def end(self):
+        self.p.kill()
+        self.p.stdin.close()
+        self.p.stdout.close()
+        self.p.wait()
+
+
+def where(*words, **how):
+    return subprocess.run([TOOL, *(str(w) for w in words)], capture_output=True, text=True,
+                          timeout=60, check=False, **how)
+
+
+def started(pid, *words):
+    """The tool, after its first look."""
+    tool = subprocess.Popen([TOOL, "-j", *words, "-s", "300", str(pid)], stdout=subprocess.PIPE,
+                            stderr=subprocess.PIPE, text=True)
+    asleep = 0
+    while asleep < 3 and tool.poll() is None:
+        time.sleep(0.01)
+        with open(f"/proc/{tool.pid}/stat", encoding="ascii") as f:
+            asleep = asleep + 1 if f.read().rsplit(")", 1)[1].split()[0] == "S" else 0
+    return tool
+
+
+def second(tool):
+    """Its answer: a signal makes it take the second look at once."""
+    tool.send_signal(signal.SIGINT)
+    out, err = tool.communicate(timeout=60)
+    return tool.returncode, out, err
+
+
+@unittest.skipUnless(os.path.exists(TOOL), "needs build/ctl/tools/seepage-where: make ctl")
+class Where(unittest.TestCase):
+    def between(self, program, word, n, *words):
+        tool = started(program.pid, *words)
+        told = program.do(word, n)
+        status, out, err = second(tool)
+        self.assertEqual((status, err), (0, ""))
+        return json.loads(out), told
+
+    def leak(self, argv, n, size, kind=None, name=None, blocks=True):
+        """The class comes first, and grew as the program says, within 5 %."""
+        answer, (told_blocks, told_bytes) = self.between(Program(self, *argv), "leak", n)
+        first = answer["classes"][0]
+        self.assertGreater(told_bytes, 0)
+        self.assertAlmostEqual(first["growth_bytes"] / told_bytes, 1, delta=0.05, msg=answer)
+        if blocks:
+            self.assertEqual(first["size_bytes"], size)
+            self.assertAlmostEqual(first["growth_blocks"] / told_blocks, 1, delta=0.05)
+        if kind:
+            self.assertEqual((first["content"]["kind"], first["content"]["name"]), (kind, name))
+            self.assertGreaterEqual(first["content"]["share_permille"], 900)
+        return answer
+
+    def twin(self, argv, n):
+        answer, told = self.between(Program(self, *argv), "work", n)
+        self.assertEqual(told, (0, 0))
+        for c in answer["classes"]:
+            self.assertLess(c["growth_bytes"], BOUND, answer)
+
+    def pair(self, argv, n, size, **how):
+        answer = self.leak(argv, n, size, **how)
+        self.twin(argv, n)
+        return answer
+
+    def test_small_blocks(self):
+        answer = self.pair([f"{BUILD}/leaky", "small"], 20000, 56, kind="binary")
+        self.assertEqual(sorted(answer), sorted(KEYS))
+        self.assertEqual(sorted(answer["classes"][0]), sorted(CLASS_KEYS))
+        self.assertEqual((answer["method"], answer["allocator"], answer["sites"]),
+                         ("census", "glibc", []))
+        self.assertEqual(answer["traps"], 0)
+
+    def test_small_blocks_beside_ten_megabytes_a_second(self):
+        self.pair([f"{BUILD}/leaky", "churn"], 20000, 56)
+
+    def test_arenas_of_threads(self):
+        self.pair([f"{BUILD}/leaky", "threads"], 20000, 200)
+
+    def test_a_block_that_grows(self):
+        self.pair([f"{BUILD}/leaky", "grow"], 2000, None, blocks=False)
+
+    def test_objects_of_a_class(self):
+        self.pair([f"{BUILD}/leaky-cc"], 20000, 120, kind="vtable", name="app::Session")
+
+    def test_objects_of_python(self):
+        answer = self.leak([PYTHON, os.path.join(HERE, "leaky.py")], 20000, 48, "python", "Order")
+        self.assertEqual(answer["allocator"], "glibc and pymalloc")
+        self.twin([PYTHON, os.path.join(HERE, "leaky.py")], 20000)
+
+    def test_free_blocks_in_caches_do_not_count(self):
+        answer = self.between(Program(self, f"{BUILD}/leaky", "fast"), "work", 3000)[0]
+        grown = {c["size_bytes"]: c["growth_blocks"] for c in answer["classes"]}
+        self.assertLessEqual(grown[72], 0, answer["notes"])
+
+    def test_the_heap_of_a_child(self):
+        self.leak([f"{BUILD}/leaky", "small", "forked"], 20000, 56)
+
+    def test_pages_of_an_allocator_that_is_not_known(self):
+        answer = self.leak([f"{BUILD}/leaky-cc", "own"], 40000, 4104, "vtable", "app::Session",
+                           blocks=False)
+        self.assertEqual((answer["method"], answer["allocator"]), ("pages", "unknown"))
+
+    @unittest.skipUnless(os.geteuid() == 0, "needs root, for namespaces")
+    def test_a_class_without_typeinfo_in_another_namespace(self):
+        """Its name is in the symbols of a file that this namespace does not have."""
+        copy = ("mount -t tmpfs none /mnt && cp " + BUILD + "/leaky-no-rtti /mnt/program && "
+                "exec /mnt/program")
+        program = Program(self, "unshare", "--pid", "--mount", "--fork", "--kill-child", "sh",
+                          "-c", copy)
+        with open(f"/proc/{program.pid}/task/{program.pid}/children", encoding="ascii") as f:
+            program.pid = int(f.read())
+        first = self.between(program, "leak", 20000)[0]["classes"][0]
+        self.assertAlmostEqual(first["growth_blocks"] / 20000, 1, delta=0.05)
+        self.assertEqual(first["content"]["name"], "app::Session")
+
+    @unittest.skipUnless(shutil.which("go"), "needs golang-go")
+    def test_the_profile_of_go_is_that_of_its_runtime(self):
+        subprocess.run(["go", "build", "-o", f"{BUILD}/leaky-go", os.path.join(HERE, "leaky.go")],
+                       check=True, env={**os.environ, "GOCACHE": f"{BUILD}/go", "GOFLAGS": ""})
+        for words in ((), ("--profile",)):
+            answer, told = self.between(Program(self, f"{BUILD}/leaky-go"), "leak", 20000, *words)
+            self.assertEqual((answer["method"], answer["allocator"]), ("profile", "go"))
+            site = max(answer["sites"], key=lambda s: s["bytes"])
+            self.assertAlmostEqual(site["bytes"] / told[1], 1, delta=0.001)
+            self.assertEqual(site["stack"][0]["symbol"], "main.leakSession")
+            self.assertEqual(answer["sites"][0]["rank"], 1)
+
+    def test_an_earlier_answer_is_the_first_look(self):
+        program = Program(self, f"{BUILD}/leaky", "small")
+        with tempfile.NamedTemporaryFile("w", suffix=".json") as f:
+            f.write(second(started(program.pid))[1])
+            f.flush()
+            told = program.do("leak", 20000)
+            got = where("-j", "--diff", f.name, program.pid)
+            self.assertEqual((got.returncode, got.stderr), (0, ""))
+            first = json.loads(got.stdout)["classes"][0]
+            self.assertEqual(first["size_bytes"], 56)
+            self.assertAlmostEqual(first["growth_blocks"] / told[0], 1, delta=0.05)
+            other = Program(self, f"{BUILD}/leaky", "small")
+            self.refused(where("--diff", f.name, other.pid), "it is about another process than")
+
+    def refused(self, got, text, status=1):
+        self.assertEqual((got.returncode, got.stdout), (status, ""))
+        self.assertIn(text, got.stderr)
+        self.assertEqual(got.stderr.count("\n"), 1)
+        self.assertTrue(got.stderr.startswith("seepage: where: "), got.stderr)
+
+    def test_words_that_are_refused(self):
+        self.refused(where("x"), "PID: 'x': allowed 1..", 2)
+        self.refused(where("--seconds", 0, 1), "--seconds: '0': allowed 1..86400", 2)
+        for word in ("--burst", "--faults"):
+            self.refused(where(word, 1), word + ": needs the module seepage_where")
+        self.refused(where("--profile", os.getpid()), "no profile of Go in it")
+        self.refused(where("--diff", "/dev/null", os.getpid()), "allowed a regular file")
+        self.refused(where(2 ** 22 + 1), "No such process")
+
+    def test_one_class(self):
+        program = Program(self, f"{BUILD}/leaky", "small")
+        answer = self.between(program, "work", 1, "--class", "50")[0]
+        self.assertEqual([c["size_bytes"] for c in answer["classes"]], [56])
+
+    def test_text_is_shown_only_if_asked_for_and_without_digits(self):
+        code = ("import sys; print('ready', flush=True); n = sys.stdin.readline()\n"
+                "keep = ['card 1234-5678 of customer %06d ' % i + 'x' * 500 for i in range(9000)]\n"
+                "print(0, 0, flush=True); sys.stdin.readline()")
+        for words in ((), ("--text",)):
+            program = Program(self, PYTHON, "-c", code)
+            answer = self.between(program, "leak", 1, *words)[0]
+            self.assertNotIn("1234", json.dumps(answer["classes"]))
+
+    @unittest.skipUnless(os.geteuid() == 0, "needs root, to be another user")
+    def test_another_user_may_not(self):
+        program = Program(self, f"{BUILD}/leaky", "small")
+        directory = tempfile.mkdtemp(prefix="where-")
+        self.addCleanup(shutil.rmtree, directory)
+        os.chmod(directory, 0o755)
+        tool = shutil.copy(TOOL, directory)
+        got = subprocess.run([tool, str(program.pid)], capture_output=True, text=True, timeout=60,
+                             check=False, user=65534, group=65534, extra_groups=[])
+        self.refused(got, "not permitted: needs CAP_SYS_PTRACE")
+
+    def test_forged_heaps(self):
+        for mode in ("zero", "huge", "odd", "full", "main"):
+            program = Program(self, f"{BUILD}/hostile", mode)
+            began = time.monotonic()
+            status, out, err = second(started(program.pid))
+            self.assertEqual((status, err), (0, ""), mode)
+            answer = json.loads(out)
+            self.assertLess(time.monotonic() - began, 20)
+            if mode not in ("zero", "full"):
+                self.assertIn("do not add up", " ".join(answer["notes"]), mode)
+            if mode != "main":
+                self.assertLess(answer["heap_bytes"], 3 << 20, mode)
+
+    def test_a_process_that_ends_between_the_looks(self):
+        program = Program(self, f"{BUILD}/leaky", "small")
+        tool = started(program.pid)
+        program.end()
+        status, out, err = second(tool)
+        self.assertEqual((status, out), (1, ""))
+        self.assertIn("ended between the two looks", err)
+
+    def test_a_process_that_ends_while_it_is_read(self):
+        for i in range(5):
+            program = Program(self, f"{BUILD}/leaky", "small")
+            program.do("leak", 60000)
+            tool = subprocess.Popen([TOOL, "-s", "1", str(program.pid)], stdout=subprocess.PIPE,
+                                    stderr=subprocess.PIPE, text=True)
+            time.sleep(random.Random(i).random() * 0.02)
+            program.p.kill()
+            program.p.wait()
+            out, err = tool.communicate(timeout=60)
+            self.assertEqual(tool.returncode, 1, out + err)
+            self.assertEqual(err.count("\n"), 1, err)
+
+
+if __name__ == "__main__":
+    unittest.main()
