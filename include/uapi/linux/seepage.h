@@ -69,14 +69,14 @@
  *             FACTORS{ FACTOR{ .. }.. } [GATES{ GATE{ .. }.. }]
  *             [HISTORY{ LEVEL{ .. }.. }] [COLD_PERMILLE] [COLD_AGE_SECONDS]
  *             [LIMIT] [SHARES_WITH] [SHARED_GROWTH_BYTES_PER_HOUR] [SUBJECT]
- *             [MEMBERS GROWING] [PMC_SET] [PMC_VALUES] [PMC_BASELINE]
+ *             [MEMBERS] [GROWING] [PMC_SET] [PMC_VALUES] [PMC_BASELINE]
  *             Memory figures and fault counts are current, the verdict is that of the last
  *             sample. UID and CGROUP_ID are left out for a process that ended before they
  *             were read. PID is left out of an alert for a process without a pid in the
  *             reader's pid namespace; a GET_PROC dump leaves out such a process.
- * an alert:   SEQ TIME_NS INSTANCE PREV_STATE and the process as it was then,
- *             with GATES [END] [END_CGROUP_ID] [IDENTITY{ .. }] [TIMES FIRST_TIME_NS
- *             LIFE_SECONDS] [LIFE_GROWTH_BYTES_PER_HOUR]
+ * an alert:   SEQ TIME_NS INSTANCE PREV_STATE [END] [END_CGROUP_ID] [IDENTITY{ .. }]
+ *             [TIMES] [FIRST_TIME_NS] [LIFE_SECONDS] [LIFE_GROWTH_BYTES_PER_HOUR]
+ *             and the process as it was then, with GATES.
  *             Where two or more processes of a name, user and cgroup grow, an alert is about
  *             all of them: it has MEMBERS, and PID is that of the oldest.
  *             An alert with TIMES is the only one of its life, unless that is twice as long as
