@@ -502,6 +502,12 @@ static void settle(struct seep_group *g, struct seep_verdict *v)
 	seep_alert_group(g, g->notified.alerted, v);
 }
 
+/* One member grows, by half of what its group does or more: the alert is to be its own. */
+static bool one_grows_alone(const struct seep_group *g)
+{
+	return g->tally[SEEP_TALLY_GROWING] == 1 && 2ULL * g->sum.own.rate >= g->rate;
+}
+
 /* Feed the detector the sum of a group, and publish what follows. */
 static void feed_history(struct seep_group *g, const struct seep_conf *c)
 {
@@ -517,7 +523,8 @@ static void feed_history(struct seep_group *g, const struct seep_conf *c)
 	g->rate = v.rate;
 	v.subject = SEEPAGE_SUBJECT_GROUP;
 	seep_publish_fed_group(g, &v);
-	if (seep_alert_is(v.state) && v.state > g->notified.alerted)
+	if (seep_alert_is(v.state) && v.state > g->notified.alerted &&
+	    (g->notified.alerted || !one_grows_alone(g)))
 		seep_alert_group(g, prev, &v);
 	settle(g, &v);
 }
