@@ -195,8 +195,10 @@ static void notify(const struct subject *subj, u8 prev, u8 state,
 	struct seep_notified *notified = subj->notified;
 	u64 now = ktime_get_ns();
 
-	if (seep_alert_is(notified->alerted) && seep_alert_is(state) && repeats(subj))
-		return;		/* one alert a life */
+	/* one alert a life, and one more where memory is about to end */
+	if (seep_alert_is(notified->alerted) && seep_alert_is(state) &&
+	    state < SEEPAGE_STATE_RUNAWAY && repeats(subj))
+		return;
 	if (!within_own_limit(notified, state, now) ||
 	    !within_minute_limit(seep_rec_row(subj->rec), now)) {
 		if (!notified->pending) {

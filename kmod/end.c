@@ -11,8 +11,9 @@
  * An end by the OOM killer is noted in addition where a victim is chosen: the memory of the
  * cgroup that ran out is still in use then. That cgroup is told by three signs. It is the
  * cgroup of the victim or one above, it has had an OOM event of its own, and it is at its
- * limit. If there is none, the machine ran out of memory. What cannot be told: which one ran
- * out where the machine did while such a cgroup was at its limit as well.
+ * limit. If there is none, it is taken to be the machine. What cannot be told: which one ran
+ * out where the machine did while such a cgroup was at its limit as well, and limits without
+ * such a sign (cgroup v1's memory with swap, cpusets, memory policies).
  *
  * Context: probes run in process context with preemption off. Lock: seep_table_mutex for all
  * that is not a probe.
@@ -24,18 +25,27 @@
 #include <linux/sched/signal.h>
 #include "seep.h"
 
+#define END	(SEEPAGE_END_STATUS | SEEPAGE_END_EXIT | SEEPAGE_END_OOM | SEEPAGE_END_EXEC)
+#define STAMP	BIT(20)			/* above END: a slot that is taken again has another one */
+
 static struct seep_end_slot *slots;	/* SEEP_END_SLOTS */
 static u32 used;			/* slots from here on are free; WRITE_ONCE() */
 
-/* The slot of a process, or NULL. READ_ONCE() pairs with WRITE_ONCE() in this file. */
-static struct seep_end_slot *slot_of(struct task_struct *p)
+/*
+ * The slot of a process that has not ended yet, or NULL. @how: out, how of the slot. Another
+ * record may take the slot at any time: what is written then must be tied to the stamp.
+ */
+static struct seep_end_slot *slot_of(struct task_struct *p, u32 *how)
 {
 	const struct pid *pid = task_tgid(p);
 	u32 i, n = READ_ONCE(used);
 
-	for (i = 0; i < n; i++)
-		if (READ_ONCE(slots[i].pid) == pid)
+	for (i = 0; i < n; i++) {
+		*how = READ_ONCE(slots[i].how);
+		smp_rmb();		/* pairs with smp_store_release() in seep_end_want() */
+		if (READ_ONCE(slots[i].pid) == pid && !(*how & END))
 			return &slots[i];
+	}
 	return NULL;
 }
 
@@ -59,10 +69,14 @@ static u32 status_of(struct task_struct *p)
  */
 void seep_end_note(struct task_struct *p, bool exec)
 {
-	struct seep_end_slot *slot = slot_of(p);
+	struct seep_end_slot *slot;
+	u32 was;
 
-	if (slot && !READ_ONCE(slot->how))
-		WRITE_ONCE(slot->how, exec ? SEEPAGE_END_EXEC : status_of(p));
+	/* where the slot was taken anew meanwhile, look again */
+	do
+		slot = slot_of(p, &was);
+	while (slot && cmpxchg(&slot->how, was,
+			       was | (exec ? SEEPAGE_END_EXEC : status_of(p))) != was);
 }
 
 #if defined(CONFIG_MEMCG) && defined(SEEP_HAVE_MEMCG_EVENTS_LOCAL)
@@ -98,13 +112,16 @@ static u64 cgroup_that_ran_out(struct task_struct *p)
  */
 void seep_end_victim(struct task_struct *p)
 {
-	struct seep_end_slot *slot = slot_of(p);
+	struct seep_end_slot *slot;
+	u32 how;
 
+	slot = slot_of(p, &how);
 	if (!slot)
 		return;
 	rcu_read_lock();
-	slot->cgroup = cgroup_that_ran_out(p);
+	WRITE_ONCE(slot->cgroup, cgroup_that_ran_out(p));
 	rcu_read_unlock();
+	smp_store_release(&slot->victim, how);	/* pairs with the load in seep_end_find() */
 }
 
 /**
@@ -121,9 +138,9 @@ void seep_end_want(struct seep_rec *rec)
 		;
 	if (i == SEEP_END_SLOTS)
 		return;
-	slots[i].how = 0;
-	slots[i].cgroup = 0;
-	/* a probe that finds the pid finds the rest as it is here; pairs with slot_of() */
+	/* the stamp is never 0 */
+	WRITE_ONCE(slots[i].how, ((slots[i].how & ~END) + STAMP) ?: STAMP);
+	/* a probe that reads the new how may still read the old pid, which then differs */
 	smp_store_release(&slots[i].pid, rec->pid);
 	WRITE_ONCE(used, max(used, i + 1));
 	rec->end = i + 1;
@@ -158,9 +175,10 @@ void seep_end_drop(struct seep_rec *rec)
 void seep_end_find(const struct seep_rec *rec, struct seep_end *e)
 {
 	struct seep_end_slot *slot = rec->end ? &slots[rec->end - 1] : NULL;
+	u32 how = slot ? READ_ONCE(slot->how) : 0;
 	struct task_struct *p;
 
-	e->how = slot ? READ_ONCE(slot->how) : 0;
+	e->how = how & END;
 	if (!e->how) {
 		rcu_read_lock();
 		p = pid_task(rec->pid, PIDTYPE_TGID);
@@ -168,7 +186,13 @@ void seep_end_find(const struct seep_rec *rec, struct seep_end *e)
 			e->how = p->flags & PF_EXITING ? status_of(p) : SEEPAGE_END_EXEC;
 		rcu_read_unlock();
 	}
-	e->cgroup = slot && e->how & SEEPAGE_END_OOM ? slot->cgroup : 0;
+	e->cgroup = 0;
+	/* the kernel may mark a victim after it was killed: its exit may not show it */
+	if (!how || smp_load_acquire(&slot->victim) != (how & ~END) ||
+	    !(e->how & SEEPAGE_END_EXIT) || (e->how & 0x7f) != SIGKILL)
+		return;
+	e->how |= SEEPAGE_END_OOM;
+	e->cgroup = READ_ONCE(slot->cgroup);
 }
 
 /**

@@ -71,6 +71,7 @@ static void forget_history(struct seep_group *g)
 		return;
 	kfree(g->history);
 	g->history = NULL;
+	g->rate = 0;
 	seep_quota_give(g->row, SEEP_QUOTA_HISTORIES);
 }
 
@@ -222,6 +223,8 @@ static void note_end(struct seep_group *g, const struct seep_rec *rec, u64 now_n
 	seep_end_find(rec, &end);
 	if (g->end.how & SEEPAGE_END_OOM && now_ns - g->end_ns < OOM_SPREADS_NS)
 		return;
+	if (g->end.how && !end.how)
+		return;		/* a master without a slot ends last */
 	g->end = end;
 	g->end_ns = now_ns;
 }
@@ -515,8 +518,10 @@ static void feed_history(struct seep_group *g, const struct seep_conf *c)
 	struct seep_verdict v;
 	u8 prev;
 
-	if (is_silent(g))
+	if (is_silent(g)) {
+		g->rate = 0;
 		return;
+	}
 	prev = h->det.state;
 	seep_det_feed(&h->det, &h->last, c, &v);
 	seep_broken(v.dropped);

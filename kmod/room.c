@@ -88,6 +88,8 @@ static void consider(struct seep_room *r)
 			cond_resched();
 		if (!rec->ready || seep_suspect_is(rec) || rec->notified.alerted)
 			continue;
+		if (rec->notified.worst)
+			continue;	/* it would count as a life that has ended */
 		weight = weight_of(rec->mm) << rec->det.slow_rose;
 		if (rec->det.state || rec->notified.pending)
 			weight |= HEAVY;

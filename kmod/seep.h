@@ -566,8 +566,9 @@ void seep_sample_welcome(void);	/* first look at all new records */
 #define SEEP_END_SLOTS	256U
 struct seep_end_slot {
 	struct pid *pid;		/* of a record, compared only; NULL: a free slot */
-	u64 cgroup;			/* that ran out of memory, set before the victim exits */
-	u32 how;			/* as in struct seep_end; set once, by a probe */
+	u32 how;			/* as in struct seep_end, and a stamp above it */
+	u32 victim;			/* stamp of how when the OOM killer chose it; 0: not yet */
+	u64 cgroup;			/* that ran out of memory; valid with victim */
 };
 
 void seep_end_note(struct task_struct *p, bool exec);

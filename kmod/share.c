@@ -11,6 +11,7 @@
  * Context: process. Lock: seep_table_mutex for everything here.
  */
 #include <linux/slab.h>
+#include "read.h"
 #include "seep.h"
 
 #define MAX_POOLS	256		/* of cgroups: as many as suspects */
@@ -77,6 +78,17 @@ void seep_share_join(struct seep_rec *rec, u64 id)
 		rec->pool->users++;
 }
 
+/*
+ * A process that a limit of its own, or its cgroup's, stops before it has taken a quarter of
+ * what the machine has left does not count as growth of the machine. A small container that
+ * fills and is restarted would make memory seem to end soon for everybody.
+ */
+static bool takes_from_machine(const struct seep_rec *rec)
+{
+	return rec->last.limit == SEEPAGE_LIMIT_RAM ||
+	       rec->last.headroom >= seep_headroom.left / 4;
+}
+
 /**
  * seep_share_judged() - a record was judged
  * @rec: the record
@@ -89,14 +101,17 @@ void seep_share_join(struct seep_rec *rec, u64 id)
  */
 void seep_share_judged(struct seep_rec *rec, const struct seep_verdict *v, bool full)
 {
+	u64 left;
+
 	if (!seep_watched(v->state))
 		rec->rate = 0;
 	else if (full)
 		rec->rate = v->rate;
 	if (!full)
 		return;
-	seep_growers_add(&seep_pool_ram.sum, rec->rate);
-	if (rec->pool && rec->cgroup_ns)
+	if (takes_from_machine(rec))
+		seep_growers_add(&seep_pool_ram.sum, rec->rate);
+	if (rec->pool && seep_facts_headroom(rec, &rec->last, &left))
 		seep_growers_add(&rec->pool->pool.sum, rec->rate);
 }
 
@@ -133,6 +148,7 @@ void __cold seep_share_forget(void)
 {
 	if (machine)
 		machine->most = 0;
+	memset(&seep_pool_ram.last, 0, sizeof(seep_pool_ram.last));
 }
 
 /**

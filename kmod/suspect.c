@@ -62,6 +62,9 @@ void seep_suspect_judged(struct seep_rec *rec, u8 prev, const struct seep_verdic
 		seep_alert_state(rec, prev, v);
 	else if (rec->notified.pending)
 		seep_alert_retry(rec);
+	else if (seep_alert_is(v->state) && v->state > rec->notified.alerted)
+		/* a limit held it back when the group was to send it, which speaks no more */
+		seep_alert_state(rec, SEEPAGE_STATE_WATCH, v);
 	if (!seep_watched(v->state))
 		leave(rec);
 	else if (list_empty(&rec->hot))

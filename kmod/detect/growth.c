@@ -105,12 +105,12 @@ static u32 patience(u64 tte_ds, bool start)
  * its age then was less than a quarter of the time that the growth has lasted. Growth that
  * exhausts memory within 20 minutes, or that exceeds 100 MiB a minute, cannot be waited for.
  */
-static bool may_be_start(const struct seep_growth *g, const struct seep_sample *s, u64 tte_ds)
+static bool may_be_start(const struct seep_growth *g, const struct seep_sample *s)
 {
 	u64 age = seep_div(s->age_ns, 100000000), since = seep_ds(s->time_ns) - g->t0;
 	u32 span = g->t1 - g->t0;
 
-	return tte_ds > START_TTE_DS && age < since + START_DS + span / START_SHARE &&
+	return g->fair_ds > START_TTE_DS && age < since + START_DS + span / START_SHARE &&
 	       (u64)seep_rise(g) * SEEP_MINUTE_DS < (u64)START_MIB_MIN * SEEP_MIB * span;
 }
 
@@ -144,10 +144,11 @@ static void project(struct seep_growth *g, const struct seep_sample *s)
 {
 	u32 gained = seep_rise(g), time = g->t1 - g->t0, epoch = g->window / (SEEP_MINIMA - 1);
 	u32 late, left = seep_granules(s->headroom);
-	u64 rate, tte;
 	bool start;
+	u64 rate;
 
 	g->tte_ds = SEEP_UNKNOWN;
+	g->fair_ds = SEEP_UNKNOWN;
 	g->patience = PATIENCE_MAX_DS;
 	g->confirm_percent = CONFIRM_PERCENT;
 	if (!gained)
@@ -159,11 +160,11 @@ static void project(struct seep_growth *g, const struct seep_sample *s)
 		time = LATE_STEPS * epoch;
 	}
 	g->tte_ds = until(left, time, gained, s->others_rate, SEEP_UNKNOWN);
-	tte = !s->others_rate ? g->tte_ds :
-	      until(left, time, gained, s->others_rate,
-		    (u64)gained * (FAIR * (s->others + 1U) - 1));
-	start = may_be_start(g, s, tte);
-	g->patience = patience(tte, start);
+	g->fair_ds = !s->others_rate ? g->tte_ds :
+		     until(left, time, gained, s->others_rate,
+			   (u64)gained * (FAIR * (s->others + 1U) - 1));
+	start = may_be_start(g, s);
+	g->patience = patience(g->fair_ds, start);
 	if (start)
 		g->confirm_percent = CONFIRM_START_PERCENT;
 	if (!time || seep_ds(s->time_ns) - g->t1 > 2 * epoch)
@@ -222,6 +223,7 @@ void seep_growth_find_vsz(const struct seep_det *d, const struct seep_sample *s,
 		g->rate = 0;
 	} else {
 		g->tte_ds = SEEP_UNKNOWN;
+		g->fair_ds = SEEP_UNKNOWN;
 		g->patience = PATIENCE_VSZ_DS;
 	}
 	g->confirm_percent = CONFIRM_VSZ_PERCENT;

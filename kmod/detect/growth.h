@@ -24,6 +24,7 @@ struct seep_growth {
 	u8 strict;		/* strict steps, the most of all levels with a run */
 	u8 subject;		/* enum seepage_subject */
 	u64 tte_ds;		/* time to exhaustion; SEEP_UNKNOWN: never */
+	u64 fair_ds;		/* as tte_ds, with others as patience counts them */
 	u32 patience;		/* ds, how long growth must last for an alert */
 	u32 rate;		/* granules an hour; 0: it has ended, or is not of memory */
 	u8 confirm_percent;	/* of patience, how long until the alert is confirmed */

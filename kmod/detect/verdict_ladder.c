@@ -155,14 +155,14 @@ static bool novel(const struct seep_det *d, const struct seep_sample *s,
 /*
  * Growth that is used again is a working set, or a leak of small objects that share pages
  * with live ones. Page figures cannot tell these apart. The cold gate therefore opens when
- * three quarters of the runway are used up (span / 3 >= tte), or when the growth has lasted
+ * three quarters of the runway are used up (span / 3 >= tte, without strangers), or when the growth has lasted
  * longer than the load of a day. Growth without faults then counts as caused, too.
  */
 static bool used_up(const struct seep_growth *g)
 {
 	u32 span = g->t1 - g->t0;
 
-	return span >= HOT_MAX_DS || span / 3 >= g->tte_ds;
+	return span >= HOT_MAX_DS || span / 3 >= g->fair_ds;
 }
 
 /*
@@ -282,8 +282,8 @@ static void growth_verdict(struct seep_verdict *v, const struct seep_det *d,
 	v->state = SEEPAGE_STATE_SUSPECTED;
 	if (span < seep_div((u64)g->patience * g->confirm_percent, 100))
 		return;
-	v->state = v->tte_s <= RUNAWAY_TTE_S ? SEEPAGE_STATE_RUNAWAY :
-					       SEEPAGE_STATE_CONFIRMED;
+	v->state = seep_div(g->fair_ds, SEEP_DS_PER_S) <= RUNAWAY_TTE_S ?
+		   SEEPAGE_STATE_RUNAWAY : SEEPAGE_STATE_CONFIRMED;
 }
 
 /* The verdict on address space; replaces @v where it is the worse one. */

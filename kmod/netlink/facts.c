@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * SET_FACTS: takes what user space found out about a process (facts.c uses it), and what it is
- * (alert.c keeps that). The whole request is checked before any of it is applied.
+ * (alert.c keeps that). The whole request is checked before any of it is applied; an identity that
+ * no alert needs is refused after the other facts were taken.
  *
  * Context: process, may sleep. Lock: takes seep_table_mutex.
  */

@@ -245,7 +245,8 @@ static int put_lives(struct sk_buff *skb, const struct seep_lives *l)
 	if (!l->n)
 		return 0;
 	if (seep_put_u32(skb, SEEPAGE_A_TIMES, l->n + 1) ||
-	    seep_put_u64(skb, SEEPAGE_A_FIRST_TIME_NS, l->first_alert_ns) ||
+	    (l->first_alert_ns &&
+	     seep_put_u64(skb, SEEPAGE_A_FIRST_TIME_NS, l->first_alert_ns)) ||
 	    seep_put_u64(skb, SEEPAGE_A_LIFE_SECONDS, seep_div(l->sum_s, l->n)))
 		return -EMSGSIZE;
 	if (!span)
