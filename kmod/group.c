@@ -338,7 +338,8 @@ void seep_group_judged(struct seep_rec *rec, const struct seep_verdict *v)
 	}
 	if (seep_alert_is(v->state))
 		now |= BIT(SEEP_TALLY_ALERTING);
-	count_as(rec, now);
+	if (now != rec->tally)
+		count_as(rec, now);
 }
 
 /**

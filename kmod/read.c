@@ -220,8 +220,9 @@ static void read_on_the_spot(void *arg)
 /*
  * On a large machine, or before v6.2 in a process with many threads, a leak of tens of
  * megabytes is within the error of the counters. What is cached beside them is then added
- * up for a record under watch, and for one with floors that have risen: these are few. That
- * comes first, with interrupts on; only what is cached meanwhile is missing.
+ * up for a record under watch, for one with floors that have risen, and for one that has
+ * faulted much: these are few. That comes first, with interrupts on; only what is cached
+ * meanwhile is missing.
  */
 static __cold void read_exact(struct reading *r)
 {
@@ -237,10 +238,21 @@ static __cold void read_exact(struct reading *r)
 	rcu_read_unlock();
 }
 
+/*
+ * The process has faulted in what would count as a rise, since the oldest point of the
+ * fault-rate window. Faults are counted exactly, so this shows growth that is wholly cached.
+ */
+static bool faulted_much(const struct seep_rec *rec)
+{
+	u32 before = seep_point(&rec->det, rec->det.wn - 1)->faults;
+
+	return (u32)rec->last.faults - before > seep_bytes(SEEP_LEAST_RISE) >> PAGE_SHIFT;
+}
+
 /* The error of the counters hides a rise that would count without it. */
 static bool error_matters(const struct seep_rec *rec)
 {
-	return (rec->det.state || rec->det.mem.rose) &&
+	return (rec->det.state || rec->det.mem.rose || faulted_much(rec)) &&
 	       (u64)seep_mm_counter_error(rec->mm) << PAGE_SHIFT > seep_bytes(SEEP_LEAST_RISE) / 4;
 }
 

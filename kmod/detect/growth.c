@@ -31,28 +31,33 @@
 static void look(struct seep_growth *g, const struct seep_ladder *s, const struct seep_level *r,
 		 const struct seep_clock *clk, u32 nlev, u32 epochs)
 {
-	u32 j;
+	u32 j, top = nlev, last = nlev;
 
-	for (j = 0; j < nlev; j++, r++) {
+	for (j = 0; j < nlev && s->runs >> j; j++) {
 		if (!(s->runs >> j & 1))
 			continue;
-		if (!g->seen || r->run_t0 < g->t0) {
-			g->t0 = r->run_t0;
-			g->v0 = seep_floor_unpack(r->run_v0);
+		if (!g->seen || r[j].run_t0 < g->t0) {
+			g->t0 = r[j].run_t0;
+			g->v0 = seep_floor_unpack(r[j].run_v0);
 		}
-		if (!g->seen || r->run_t1 > g->t1) {
-			g->t1 = r->run_t1;
-			g->floor = seep_floor(r, epochs >> j, 0);
+		if (!g->seen || r[j].run_t1 > g->t1) {
+			g->t1 = r[j].run_t1;
+			last = j;
 		}
-		if (r->strict > g->strict)
-			g->strict = r->strict;
-		g->below.level = NULL;
-		if (j && s->runs >> (j - 1) & 1)
-			g->below = (struct seep_level_view){ r - 1, epochs >> (j - 1) };
-		g->top = (struct seep_level_view){ r, epochs >> j };
-		g->window = seep_span(&clk[j], SEEP_MINIMA);
+		if (r[j].strict > g->strict)
+			g->strict = r[j].strict;
+		top = j;
 		g->seen = true;
 	}
+	if (last < nlev)
+		g->floor = seep_floor(r + last, epochs >> last, 0);
+	if (top == nlev)
+		return;
+	g->below.level = NULL;
+	if (top && s->runs >> (top - 1) & 1)
+		g->below = (struct seep_level_view){ r + top - 1, epochs >> (top - 1) };
+	g->top = (struct seep_level_view){ r + top, epochs >> top };
+	g->window = seep_span(&clk[top], SEEP_MINIMA);
 }
 
 /*
@@ -116,16 +121,13 @@ static bool may_be_start(const struct seep_growth *g, const struct seep_sample *
 
 /*
  * Time until @left granules are taken, ds: by a growth of @gained granules in @time, and by
- * others that grow by @others_rate granules an hour. @most limits what others take beside
- * it, granules in @time.
+ * @others granules that others take in it, of which @most count.
  *
  * For example a worker gained 600 granules in an hour, five others grow by 600 an hour each,
  * and 36000 granules are left: 36000 / (600 + 3000) are 10 hours. Alone it were 60.
  */
-static u64 until(u64 left, u32 time, u32 gained, u32 others_rate, u64 most)
+static u64 until(u64 left, u32 time, u32 gained, u64 others, u64 most)
 {
-	u64 others = seep_div((u64)others_rate * time, SEEP_HOUR_DS);
-
 	/* factors are below 2^32 and those of epochs below 2^29: the product fits 64 bits */
 	return seep_div(left * time, gained + (others < most ? others : most));
 }
@@ -144,8 +146,8 @@ static void project(struct seep_growth *g, const struct seep_sample *s)
 {
 	u32 gained = seep_rise(g), time = g->t1 - g->t0, epoch = g->window / (SEEP_MINIMA - 1);
 	u32 late, left = seep_granules(s->headroom);
+	u64 rate, others = 0, most;
 	bool start;
-	u64 rate;
 
 	g->tte_ds = SEEP_UNKNOWN;
 	g->fair_ds = SEEP_UNKNOWN;
@@ -159,10 +161,13 @@ static void project(struct seep_growth *g, const struct seep_sample *s)
 		gained = late;
 		time = LATE_STEPS * epoch;
 	}
-	g->tte_ds = until(left, time, gained, s->others_rate, SEEP_UNKNOWN);
-	g->fair_ds = !s->others_rate ? g->tte_ds :
-		     until(left, time, gained, s->others_rate,
-			   (u64)gained * (FAIR * (s->others + 1U) - 1));
+	if (s->others_rate)
+		others = seep_div((u64)s->others_rate * time, SEEP_HOUR_DS);
+	g->tte_ds = until(left, time, gained, others, SEEP_UNKNOWN);
+	g->fair_ds = g->tte_ds;
+	most = (u64)gained * (FAIR * (s->others + 1U) - 1);
+	if (others > most)
+		g->fair_ds = until(left, time, gained, others, most);
 	start = may_be_start(g, s);
 	g->patience = patience(g->fair_ds, start);
 	if (start)
