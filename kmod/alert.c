@@ -127,13 +127,22 @@ static struct seep_alert *take_slot(u16 row)
 	return a;
 }
 
+/*
+ * Is an alert on that subject? A record that passes to another process has another pid from
+ * then on. A group has that of one of its members.
+ */
+static bool is_on(const struct seep_alert *a, u64 id, pid_t pid)
+{
+	return a->seq && a->id == id && (id >> 63 || a->view.pid == pid);
+}
+
 /* What the newest alert of the same process or group has, if one is in the ring. */
 static void inherit_identity(struct seep_alert *a)
 {
 	const struct seep_alert *before = a;
 
 	list_for_each_entry_continue_reverse(before, &order, order)
-		if (before->seq && before->id == a->id && before->identity) {
+		if (before->identity && is_on(before, a->id, a->view.pid)) {
 			share_identity(a, before->identity);
 			return;
 		}
@@ -386,8 +395,8 @@ int seep_alert_identify(const struct seep_rec *rec, const void *attrs, u32 len)
 	struct seep_alert *a;
 
 	list_for_each_entry(a, &order, order) {
-		if (!a->seq || a->identity ||
-		    (a->id != rec->id && !(rec->group && a->id == rec->group->id)))
+		if (a->identity || (!is_on(a, rec->id, pid_nr(rec->pid)) &&
+				    !(rec->group && is_on(a, rec->group->id, 0))))
 			continue;
 		if (!identity) {
 			identity = kmalloc(sizeof(*identity) + len, SEEP_GFP);
