@@ -13,7 +13,9 @@
  * raise is raised by the group, with the figures of the group. See seep_group_speaks().
  *
  * A group that had an alert outlives its last member: a service that is restarted and leaks
- * again is the same subject, and its alerts say so.
+ * again is the same subject, and its alerts say so. That needs a cgroup that outlives the
+ * restart: a cgroup directory that is removed and made again has another id, and what runs
+ * in it is another group, which knows no life before.
  *
  * A group also learns how high the climbs of its members were that ended without an alert:
  * the next member may climb as high. That outlives the last member.
