@@ -51,17 +51,19 @@ struct subject {
 };
 
 /*
- * Has the service had an alert in a life before this one? A life that is twice as long as
- * those before is another matter.
+ * Is a service restarted again and again, and had an alert in a life before this one? Then
+ * one alert a life says all. Lives of more than an hour are no such thing, and a life that
+ * is twice as long as those before is another matter.
  */
 static bool repeats(const struct subject *subj)
 {
 	const struct seep_group *g = subj->group ?: subj->rec->group;
-	u64 born_ns = subj->group ? g->born_ns : subj->rec->born_ns;
+	u64 born_ns = subj->group ? g->born_ns : subj->rec->born_ns, mean_s;
 
-	return g && g->lives.n &&
-	       (ktime_get_ns() - born_ns) / 2 <=
-	       seep_div(g->lives.sum_s * NSEC_PER_SEC, g->lives.n);
+	if (!g || !g->lives.n)
+		return false;
+	mean_s = seep_div(g->lives.sum_s, g->lives.n);
+	return mean_s < 3600 && (ktime_get_ns() - born_ns) / 2 <= (mean_s + 1) * NSEC_PER_SEC;
 }
 
 /* Take one of the alerts of the minute. */
@@ -204,10 +206,8 @@ static void notify(const struct subject *subj, u8 prev, u8 state,
 	struct seep_notified *notified = subj->notified;
 	u64 now = ktime_get_ns();
 
-	/* one alert a life, and one more where memory is about to end */
-	if (seep_alert_is(notified->alerted) && seep_alert_is(state) &&
-	    state < SEEPAGE_STATE_RUNAWAY && repeats(subj))
-		return;
+	if (seep_alert_is(notified->alerted) && seep_alert_is(state) && repeats(subj))
+		return;		/* one alert a life */
 	if (!within_own_limit(notified, state, now) ||
 	    !within_minute_limit(seep_rec_row(subj->rec), now)) {
 		if (!notified->pending) {

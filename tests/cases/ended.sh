@@ -114,7 +114,7 @@ if grep -qw memory "$cg"/cgroup.controllers; then
 	# shellcheck disable=SC2016
 	cp "$(command -v perl)" "$scratch/boxed"
 	# shellcheck disable=SC2016
-	bash -c 'echo $$ >"$1"/small/inner/cgroup.procs; exec "$0" -e "while (1) { push @a, \"x\" x 1048576; select undef, undef, undef, 0.4 }"' \
+	bash -c 'echo 1000 >/proc/self/oom_score_adj; echo $$ >"$1"/small/inner/cgroup.procs; exec "$0" -e "while (1) { push @a, \"x\" x 1048576; select undef, undef, undef, 0.4 }"' \
 		"$scratch/boxed" "$cg" &
 	pid=$!
 	wait_for 120 is_told boxed
