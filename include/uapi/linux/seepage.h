@@ -81,8 +81,8 @@
  *             all of them: it has MEMBERS, and PID is that of the oldest.
  *             An alert with TIMES is the only one of its life, the end included, where lives
  *             are shorter than an hour, unless this one is twice as long as those before or
- *             the alert has recovered in between; END is that of the life before. TIMES counts the lives of all
- *             processes of a name, user and cgroup.
+ *             the alert has recovered in between; END is that of the life before. TIMES counts
+ *             the lives of all processes of a name, user and cgroup.
  *
  * Hardware counters. They are read on each switch from one process to another.
  *
