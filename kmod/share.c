@@ -15,9 +15,12 @@
 #include "seep.h"
 
 #define MAX_POOLS	256		/* of cgroups: as many as suspects */
+#define MACHINE_EVERY	4		/* full passes between two looks at the machine */
 
 struct seep_pool seep_pool_ram;
 static struct seep_machine *machine;	/* or NULL */
+static u32 machine_rate;		/* granules an hour, as last judged */
+static u32 passes;			/* full passes since load */
 static LIST_HEAD(pools);
 static u32 npools;
 
@@ -79,14 +82,14 @@ void seep_share_join(struct seep_rec *rec, u64 id)
 }
 
 /*
- * A process that a limit of its own, or its cgroup's, stops before it has taken a quarter of
+ * A process that a limit of its own, or its cgroup's, stops before it has taken half of
  * what the machine has left does not count as growth of the machine. A small container that
  * fills and is restarted would make memory seem to end soon for everybody.
  */
 static bool takes_from_machine(const struct seep_rec *rec)
 {
 	return rec->last.limit == SEEPAGE_LIMIT_RAM ||
-	       rec->last.headroom >= seep_headroom.left / 4;
+	       rec->last.headroom >= seep_headroom.left / 2;
 }
 
 /**
@@ -130,11 +133,13 @@ void seep_share_pass(u64 now_ns, u64 left, const struct seep_conf *c)
 	list_for_each_entry(p, &pools, all)
 		seep_pool_close(&p->pool);
 	seep_pool_close(&seep_pool_ram);
+	seep_pool_ram.last.rate = max(seep_pool_ram.last.rate, machine_rate);
+	if (passes++ % MACHINE_EVERY)
+		return;
 	if (!machine)
 		machine = kzalloc(sizeof(*machine), SEEP_GFP);
 	if (machine)
-		seep_pool_ram.last.rate = max(seep_pool_ram.last.rate,
-					      seep_machine_feed(machine, now_ns, left, c));
+		machine_rate = seep_machine_feed(machine, now_ns, left, c);
 	else
 		seep_count(ALLOC_FAILED);
 }
@@ -148,6 +153,7 @@ void __cold seep_share_forget(void)
 {
 	if (machine)
 		machine->most = 0;
+	machine_rate = 0;
 	memset(&seep_pool_ram.last, 0, sizeof(seep_pool_ram.last));
 }
 

@@ -19,6 +19,7 @@ HEADROOM = 16 << 20
 STEP = 640 << 10
 CLONE_NEWUSER = 0x10000000
 PR_SET_PDEATHSIG = 1
+PR_SET_NAME = 15
 FIRST_SUBUID = 200000
 
 libc = ctypes.CDLL(None, use_errno=True)
@@ -30,8 +31,7 @@ def flood(uid, begun):
         os.setresuid(uid, uid, uid)
     libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
     # a name of its own: all of one name are one subject, with one alert
-    with open("/proc/self/comm", "w") as comm:
-        comm.write(f"flood{begun}")
+    libc.prctl(PR_SET_NAME, f"flood{begun}".encode(), 0, 0, 0)
     with open("/proc/self/statm") as statm:
         size = int(statm.read().split()[0]) * mmap.PAGESIZE
     resource.setrlimit(resource.RLIMIT_AS, (size + HEADROOM, resource.RLIM_INFINITY))

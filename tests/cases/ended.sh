@@ -19,7 +19,7 @@ leak() {
 	cp "$(command -v perl)" "$scratch/$1"
 	# shellcheck disable=SC2016 # perl's
 	"$scratch/$1" -e '($go, $kb, @how) = @ARGV;
-		if (open my $f, ">", "/proc/self/oom_score_adj") { print $f 1000 }
+		if (open my $f, ">", "/proc/self/oom_score_adj") { print $f 1000; close $f }
 		until (-e $go) { push @a, "x" x ($kb << 10); select undef, undef, undef, 0.2 }
 		if ($how[0] eq "exit") { exit $how[1] }
 		if ($how[0] eq "exec") { exec "sleep", 1000 }

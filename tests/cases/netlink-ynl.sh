@@ -176,6 +176,9 @@ def process(what, got, want, gone=()):
     # time goes on, and what was free when it was asked
     moving = {"age_seconds", "fault_rate", "tte_seconds", "cold_age_seconds", "time_ns", *gone}
     flat = keys({k: v for k, v in got.items() if not isinstance(v, (dict, list))})
+    if want.get("end"):		# a status of waitpid() and flags
+        flat["end"] = {"exit": flat["end"] >> 8 & 0xff, "signal": flat["end"] & 0x7f}.get(want["end"]["kind"])
+        want = {**want, "end": want["end"]["code"] if want["end"]["kind"] == "exit" else want["end"]["signal"]}
     for key in set(flat) & set(want) - moving - {"pmc_values"}:
         same(f"{what} {key}", flat[key], want[key])
     for key in ("pid", "comm", "state", "confidence", "rss_bytes", "anon_bytes", "vsz_bytes", "faults_user"):

@@ -21,6 +21,9 @@ import mmap, os, signal, sys
 os.setpgid(0, 0)
 space = mmap.mmap(-1, 1 << 30, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | 0x4000)
 for i in range(int(sys.argv[1])):
+    # a name of its own: all of one name are one subject, with one alert
+    with open("/proc/self/comm", "w") as comm:
+        comm.write("crowd%d" % i)
     if os.fork() == 0:
         signal.pause()
 open("crowd.ready", "w")

@@ -4,13 +4,13 @@
  */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include "cold/cold.h"
 #include "fuzz.h"
 
 void place_find(const struct message *rec, bool multicast, struct place *p)
 {
-	p->cgroup = NULL;
-	p->exe = NULL;
+	memset(p, 0, sizeof(*p));
 }
 
 /* Those that the reader of series has found in its input */

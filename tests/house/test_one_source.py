@@ -44,7 +44,7 @@ ADDITIONS = {
     ],
     "attribute": [
         (UAPI, "\n\t__SEEPAGE_A_MAX,", "\tSEEPAGE_A_TRIAL,\n\n\t__SEEPAGE_A_MAX,", None),
-        (UAPI, "[LIMIT] [SUBJECT]", "[LIMIT] [TRIAL] [SUBJECT]",
+        (UAPI, "[LIMIT] [SHARES_WITH]", "[LIMIT] [TRIAL] [SHARES_WITH]",
          f"{UAPI}: the manual at its head has no TRIAL"),
         ("kmod/netlink/view.c", "\tif (v->has_subject)", "\tat = put_u8(at, SEEPAGE_A_TRIAL, 1);\n\tif (v->has_subject)",
          "kmod: nothing sends or takes SEEPAGE_A_TRIAL"),
