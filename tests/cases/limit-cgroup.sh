@@ -51,7 +51,7 @@ echo max >"$cg"/small/memory.max
 wait_for 60 is $inside .limit ram
 
 # Nobody looks any more: the last word is believed for an hour, corrected by what it gains.
-echo 1000M >"$cg"/small/memory.max
+echo 600M >"$cg"/small/memory.max
 wait_for 60 is $inside .limit cgroup
 kill $watch
 wait $watch || true

@@ -110,7 +110,8 @@ said() { sed 's/^seepage: watch: //' "$1" | paste -sd ';'; }
 # What the ring holds was printed as it is there. A path is read when it is
 # printed, the process may be gone since.
 same_as_ring() {
-	local as_it_was='del(.cgroup, .exe)'
+	# what the process was is found out after an alert
+	local as_it_was='del(.cgroup, .exe, .cmdline, .ppid, .parent)'
 	seepage -j alerts >ring
 	[[ -s ring ]] || die "$2: the ring is empty"
 	jq -c "$as_it_was" ring >ring.plain
