@@ -155,8 +155,9 @@ static bool novel(const struct seep_det *d, const struct seep_sample *s,
 /*
  * Growth that is used again is a working set, or a leak of small objects that share pages
  * with live ones. Page figures cannot tell these apart. The cold gate therefore opens when
- * three quarters of the runway are used up (span / 3 >= tte, without strangers), or when the growth has lasted
- * longer than the load of a day. Growth without faults then counts as caused, too.
+ * three quarters of the runway are used up (span / 3 >= tte, without strangers), or when the
+ * growth has lasted longer than the load of a day. Growth without faults then counts as
+ * caused, too.
  */
 static bool used_up(const struct seep_growth *g)
 {

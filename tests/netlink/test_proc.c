@@ -116,8 +116,9 @@ static void grows(void)
 	against_proc(k.pid);
 	near(SEEPAGE_A_ANON_BYTES, anon + 20 * MB, SLACK);
 	faults = num(&m.p, SEEPAGE_A_FAULTS_USER) + num(&m.p, SEEPAGE_A_FAULTS_KERNEL) - faults;
-	check(faults >= 20 * MB / PAGE && faults < 20 * MB / PAGE + 200, "%llu faults for %llu pages",
-	      (unsigned long long)faults, (unsigned long long)(20 * MB / PAGE));
+	check(faults >= 20 * MB / PAGE && faults < 20 * MB / PAGE + 200,
+	      "%llu faults for %llu pages", (unsigned long long)faults,
+	      (unsigned long long)(20 * MB / PAGE));
 	check(num(&m.p, SEEPAGE_A_FAULTS_ANON) >= 20 * MB / PAGE, "FAULTS_ANON: %llu",
 	      (unsigned long long)num(&m.p, SEEPAGE_A_FAULTS_ANON));
 	check(num(&m.p, SEEPAGE_A_FAULT_RATE) > 0, "FAULT_RATE: 0");
