@@ -107,11 +107,11 @@ ends() {
 # What was said on stderr, without the name.
 said() { sed 's/^seepage: watch: //' "$1" | paste -sd ';'; }
 
+# What a process was is found out after an alert, by the first watcher that asks.
+as_it_was='del(.cgroup, .exe, .cmdline, .ppid, .parent)'
 # What the ring holds was printed as it is there. A path is read when it is
 # printed, the process may be gone since.
 same_as_ring() {
-	# what the process was is found out after an alert
-	local as_it_was='del(.cgroup, .exe, .cmdline, .ppid, .parent)'
 	seepage -j alerts >ring
 	[[ -s ring ]] || die "$2: the ring is empty"
 	jq -c "$as_it_was" ring >ring.plain
@@ -196,7 +196,7 @@ kill -INT "${watches[1]}"
 ends "${watches[1]}" "SIGINT"
 kill -TERM "${watches[2]}"
 ends "${watches[2]}" "SIGTERM"
-cmp <(jq -c 'del(.cgroup, .exe)' r1.out) <(jq -c 'del(.cgroup, .exe)' r2.out) ||
+cmp <(jq -c "$as_it_was" r1.out) <(jq -c "$as_it_was" r2.out) ||
 	die "two watchers saw different alerts"
 
 echo "--- killed and resumed"
