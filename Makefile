@@ -75,32 +75,32 @@ demo:
 
 ## test: everything a contributor must pass
 test:
-	+@tests/run
+	@tests/run
 
 ## quick: what finds most in three minutes, for the inner loop
 quick:
-	+@tests/run --quick
+	@tests/run --quick
 
 ## matrix: the module for, and all VM cases on, every kernel; or KERNELS="A B"; RESUME=1
 matrix:
-	+@tests/matrix $(if $(RESUME),--resume) $(KERNELS)
+	@tests/matrix $(if $(RESUME),--resume) $(KERNELS)
 
 ## debug-kernels: VM cases and stress suite under KASAN, lockdep, kmemleak, KCSAN
 debug-kernels:
-	+@tests/matrix --debug $(if $(RESUME),--resume) $(KERNELS)
+	@tests/matrix --debug $(if $(RESUME),--resume) $(KERNELS)
 
 ## stress: the stress suite; SEED=, ROUNDS= (1), LAB_KERNEL=
 stress:
-	+@tests/stress/run --kernel $(LAB_KERNEL) $(if $(SEED),--seed $(SEED)) $(if $(ROUNDS),--rounds $(ROUNDS))
+	@tests/stress/run --kernel $(LAB_KERNEL) $(if $(SEED),--seed $(SEED)) $(if $(ROUNDS),--rounds $(ROUNDS))
 
 ## latency: the worst latency of a real-time task with and without the module; ROUNDS= (1)
 latency:
-	+@tests/stress/run --kernel 6.1-rt $(if $(ROUNDS),--rounds $(ROUNDS)) latency
+	@tests/stress/run --kernel 6.1-rt $(if $(ROUNDS),--rounds $(ROUNDS)) latency
 
 ## mm-selftests: the kernel's selftests of memory management beside readers, on a debug kernel
 MM_KERNEL ?= 6.12-kasan
 mm-selftests:
-	+@tests/stress/run --kernel $(MM_KERNEL) selftests
+	@tests/stress/run --kernel $(MM_KERNEL) selftests
 
 ## selftests: builds them from the sources of a kernel; build/selftests/
 selftests:
@@ -109,12 +109,12 @@ selftests:
 
 ## endian: module and controller for s390x, and what its replay says of the recordings
 endian:
-	+@tests/endian
+	@tests/endian
 
 ## older: compiles the module against the sources of kernels; TREES="DIR DIR"
 older:
 	@scripts/setup build
-	+@tests/older $(TREES)
+	@tests/older $(TREES)
 
 ## lockdown: the core cases on a kernel that is locked down, on both levels; LAB_KERNEL=
 lockdown:
@@ -122,30 +122,30 @@ lockdown:
 
 ## mutants: takes one mending out at a time: does its test fail? NAMES="A B", LAB_KERNEL=
 mutants:
-	+@tests/mutants/run --kernel $(LAB_KERNEL) $(NAMES)
+	@tests/mutants/run --kernel $(LAB_KERNEL) $(NAMES)
 
 ## fuzz: parsers, detector and netlink; SECONDS= (600, for all), SEED=, LAB_KERNEL=
 SECONDS ?= 600
 fuzz:
-	+@tests/fuzz/run --seconds $(SECONDS) $(if $(SEED),--seed $(SEED)) --kernel $(LAB_KERNEL)
+	@tests/fuzz/run --seconds $(SECONDS) $(if $(SEED),--seed $(SEED)) --kernel $(LAB_KERNEL)
 
 ## bench: what seepage costs beside its peers, and the budgets (about 15 min)
 bench:
-	+@tests/bench/run
+	@tests/bench/run
 
 ## scale: what a machine of 256 CPUs and 100 000 processes sees, simulated (two minutes)
 scale:
-	+@tests/scale/run
+	@tests/scale/run
 
 ## accuracy: what the detector finds and misses, beside its peers; CASES="A B", HALF=
 accuracy:
 	@scripts/setup build
-	+@CASES="$(CASES)" HALF="$(HALF)" tests/accuracy/run
+	@CASES="$(CASES)" HALF="$(HALF)" tests/accuracy/run
 
 ## noise: false alerts on public traces of production memory, and leaks added to them
 noise:
 	@scripts/setup build
-	+@tests/accuracy/noise
+	@tests/accuracy/noise
 
 ## pmu-events: the codes of hardware events against the lists that perf is built from
 pmu-events:
@@ -163,7 +163,7 @@ corpus-seeds:
 ## check: style and static checks
 check:
 	@scripts/setup build check
-	+@tests/check
+	@tests/check
 
 ## ynl: docs/netlink/seepage.yaml from the uapi header
 ynl:
@@ -187,7 +187,7 @@ storm:
 
 ## results: all that docs/results keeps, at a release (a day); NAMES="A B", RESUME=1
 results:
-	+@tests/results $(if $(RESUME),--resume) $(NAMES)
+	@tests/results $(if $(RESUME),--resume) $(NAMES)
 
 ## fresh-test: demo and test on a new Debian, in a chroot (as root)
 fresh-test:
@@ -221,7 +221,7 @@ dkms-install:
 ## appliance: measures the smallest builds, writes docs/appliance.md; KERNELS="6.1 6.12"
 appliance:
 	@scripts/setup build
-	+@scripts/appliance $(KERNELS)
+	@scripts/appliance $(KERNELS)
 
 ## deb: Debian packages of controller, tools and module source; build/deb/
 deb:
