@@ -14,7 +14,9 @@ for dir in /proc/[0-9]*; do
 	echo -1000 >"$dir/oom_score_adj" 2>/dev/null || true
 done
 
-# leak NAME HOW...: a program of that name gains 1 MB each 1/5 s until it finds $scratch/NAME.go
+# leak NAME HOW...: a program of that name gains 512 KB each 1/5 s until it finds
+# $scratch/NAME.go; sets pid and pids[NAME].
+declare -A pids=()
 leak() {
 	cp "$(command -v perl)" "$scratch/$1"
 	# shellcheck disable=SC2016 # perl's
@@ -23,8 +25,9 @@ leak() {
 		until (-e $go) { push @a, "x" x ($kb << 10); select undef, undef, undef, 0.2 }
 		if ($how[0] eq "exit") { exit $how[1] }
 		if ($how[0] eq "exec") { exec "sleep", 1000 }
-		if ($how[0] eq "kill") { kill $how[1], $$; sleep 100 }' "$scratch/$1.go" "${kb:-1024}" "${@:2}" &
+		if ($how[0] eq "kill") { kill $how[1], $$; sleep 100 }' "$scratch/$1.go" "${kb:-512}" "${@:2}" &
 	pid=$!
+	pids[$1]=$pid
 }
 of() { seepage -j alerts | jq -c "select(.comm == \"$1\")"; }
 is_told() { [[ $(of "$1" | jq -rs '.[0].state') == @(suspected|confirmed|runaway) ]]; }
@@ -37,13 +40,19 @@ load sample_interval_ms=1000 suspect_interval_ms=500 max_cpu_permille=1000 min_p
 seepage -j watch >watched &
 watch=$!
 
-# ends NAME WANTED HOW...
+# All leak at the same time: to be told takes longest.
+leak code exit 3
+leak term kill 15
+leak killed kill 9
+leak another exec
+leak reused exit 7
+
+# ends NAME WANTED
 ends() {
-	leak "$1" "${@:3}"
 	wait_for 120 is_told "$1"
 	wait_for 20 has_identity "$1"
 	touch "$scratch/$1.go"
-	[[ $3 == exec ]] || wait $pid 2>/dev/null || true
+	[[ $1 == another ]] || wait "${pids[$1]}" 2>/dev/null || true
 	wait_for 30 has_ended "$1"
 	echo "$1: $(of "$1" | tail -n 1 | jq -c '[.end, .exe, .cmdline, .cgroup, .uid, .ppid, .parent]')"
 	assert_eq "$(end_of "$1")" "$2" "how $1 ended"
@@ -51,7 +60,7 @@ ends() {
 		'.exe == $exe and (.cmdline | startswith($exe)) and .ppid == $ppid and .parent != null and .cgroup != null' >/dev/null ||
 		die "the identity of $1 after its end: $(of "$1" | tail -n 1 | jq -c '[.exe, .cmdline, .ppid, .parent]')"
 }
-ends code '["exit",3,null,false]' exit 3
+ends code '["exit",3,null,false]'
 seq=$(of code | tail -n 1 | field .seq)
 text=$(seepage explain "#$seq")
 echo "$text" | head -8
@@ -60,17 +69,17 @@ text=$(seepage show "#$seq")
 [[ $text == *"it exited with code 3"* && $text == *"$scratch/code"* ]] || die "show #$seq: $text"
 assert_eq "$(seepage -j show "#$seq" | jq -c .end.code)" 3 "show -j #$seq"
 ! seepage show '#99999' 2>/dev/null || die "show of an alert that is not held"
-ends term '["signal",null,15,false]' kill 15
-ends killed '["signal",null,9,false]' kill 9
-ends another '["exec",null,null,false]' exec
-kill $pid
-wait $pid 2>/dev/null || true
+ends term '["signal",null,15,false]'
+ends killed '["signal",null,9,false]'
+ends another '["exec",null,null,false]'
+kill "${pids[another]}"
+wait "${pids[another]}" 2>/dev/null || true
 
 # Reaped by nobody: a zombie has ended as well.
 # A process of the same pid as one of an alert: nothing of it is taken.
-leak reused exit 7
 wait_for 120 is_told reused
 wait_for 20 has_identity reused
+pid=${pids[reused]}
 kill $watch
 wait $watch || true
 touch "$scratch/reused.go"
@@ -103,6 +112,8 @@ pkill sleep || true
 seepage -j watch >>watched &
 watch=$!
 
+# What takes the machine's memory begins beside what takes that of a cgroup.
+kb=4096 leak machine never
 cg=$(mktemp -d /tmp/cg.XXXXXX)
 mount -t cgroup2 none "$cg"
 if grep -qw memory "$cg"/cgroup.controllers; then
@@ -127,9 +138,8 @@ if grep -qw memory "$cg"/cgroup.controllers; then
 fi
 
 # The machine: its memory, not that of a cgroup.
-kb=4096 leak machine never
 wait_for 120 is_told machine
-wait $pid 2>/dev/null || true
+wait "${pids[machine]}" 2>/dev/null || true
 wait_for 60 has_ended machine
 echo "machine: $(of machine | tail -n 1 | jq -c .end)"
 assert_eq "$(end_of machine)" '["signal",null,9,true]' "how machine ended"
