@@ -7,6 +7,7 @@
 # others by the pages gained.
 # vm: --smp 2 --mem 1024
 # about: kmod/account.c kmod/detect kmod/hook* kmod/read.* kmod/sample.c kmod/tick.c
+# matrix: classify sees the same programs on one clock
 # takes: 27
 # timeout: 240
 # no-debug: counts wrong verdicts of many runs, a run takes seconds there

@@ -5,6 +5,7 @@
 # RLIMIT_DATA is compared with what the kernel compares it with, address space for data.
 # vm: --warp --mem 6144
 # about: kmod ctl/lib
+# matrix: unit/test_room covers the arithmetic of 32-bit processes
 # takes: 60
 # timeout: 9000
 # only-x86_64: other sets have no 32-bit program here

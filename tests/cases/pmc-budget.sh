@@ -6,6 +6,7 @@
 # The PMU stays loaded, so the VM is not shared with other cases.
 # vm: --smp 2 --mem 1056
 # about: kmod
+# matrix: pmc-cost holds the budget of a switch, this one that of each event
 # takes: 33
 # timeout: 120
 # kmod: fakepmu

@@ -7,6 +7,7 @@
 # The PMU stays loaded, so the VM is not shared with other cases.
 # vm: --smp 2 --mem 1048
 # about: ctl/series kmod/detect kmod/pmu kmod/sample.c
+# matrix: unit/test_pmu and pmc-learn-idle cover what is learned, this case a day of it
 # takes: 98
 # timeout: 480
 # kmod: fakepmu

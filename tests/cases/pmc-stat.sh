@@ -7,6 +7,7 @@
 # gives if there are no counters.
 # vm: --smp 2 --mem 1024
 # about: ctl/stat ctl/lib kmod
+# matrix: unit/ctl covers the words of stat, pmc-exact its figures
 # takes: 78
 # timeout: 300
 # kmod: fakepmu

@@ -5,6 +5,7 @@
 # multiplexed. The sums of the counts are exact, the time of suspend is charged to no
 # process, and all events count again afterwards.
 # The PMU stays loaded, so the VM is not shared with other cases.
+# matrix: the stress stage suspend and pmc-hotplug free and open counters in the same way
 # vm: --smp 2 --mem 1056
 # about: kmod
 # timeout: 400

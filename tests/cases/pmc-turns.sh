@@ -6,6 +6,7 @@
 # The PMU stays loaded, so the VM is not shared with other cases.
 # vm: --smp 16 --mem 1088
 # about: kmod/hook* kmod/pmu
+# matrix: pmc-cost holds the budget of a switch, this one that of cross calls on 16 CPUs
 # takes: 60
 # timeout: 300
 # kmod: fakepmu

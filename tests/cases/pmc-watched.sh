@@ -9,6 +9,7 @@
 # The PMU stays loaded, so the VM is not shared with other cases.
 # vm: --count --mem 1080
 # about: kmod/hook* kmod/pmu kmod/suspect.c kmod/tick.c
+# matrix: pmc-exact counts the same, this one under each number of suspects
 # takes: 90
 # timeout: 2000
 # kmod: fakepmu

@@ -4,6 +4,7 @@
 # whether other processes of the name grow too. Replay of the recording reports the same.
 # vm: --warp --mem 2048
 # about: ctl/series kmod/alert.c kmod/detect kmod/group.c kmod/read.c kmod/sample.c
+# matrix: lifecycle and cold follow growth, this one names each kind of it
 # takes: 130
 # timeout: 3000
 . "$(dirname "$0")/lib.sh"
