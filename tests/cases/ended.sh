@@ -83,7 +83,7 @@ pid=${pids[reused]}
 kill $watch
 wait $watch || true
 touch "$scratch/reused.go"
-wait $pid || true
+wait "$pid" || true
 wait_for 30 has_ended reused
 for ((i = 0; i < 5; i++)); do
 	echo $((pid - 1)) >/proc/sys/kernel/ns_last_pid
