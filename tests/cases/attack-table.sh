@@ -19,7 +19,7 @@ install -m 755 "$top/build/tests/idle" "$top/tests/attack/table.py" "$bin"
 status() { seepage -j status | field "$1"; }
 fresh() {
 	load max_processes=$max sample_interval_ms=500 suspect_interval_ms=500 policy=classic \
-		warmup_s=0 min_process_size_mb=1 alert_confidence=20 max_cpu_permille=1000
+		warmup_s=0 min_process_size_mb=1 alert_confidence=40 max_cpu_permille=1000
 }
 told() { seepage -j alerts | jq -e "select(.pid == $1)" >/dev/null; }
 # wait_told WHAT PID: on a slow machine, too; says what the module knows about it, if in vain.
