@@ -19,9 +19,20 @@ install -m 755 "$top/build/tests/idle" "$top/tests/attack/table.py" "$bin"
 status() { seepage -j status | field "$1"; }
 fresh() {
 	load max_processes=$max sample_interval_ms=500 suspect_interval_ms=500 policy=classic \
-		warmup_s=0 min_process_size_mb=1 alert_confidence=20 max_cpu_permille=1000
+		warmup_s=0 min_process_size_mb=1 alert_confidence=40 max_cpu_permille=1000
 }
 told() { seepage -j alerts | jq -e "select(.pid == $1)" >/dev/null; }
+# wait_told WHAT PID: on a slow machine, too; says what the module knows about it, if in vain.
+wait_told() {
+	local end=$((SECONDS + 30 * patience))
+	until told "$2"; do
+		((SECONDS < end)) || die "$1 was not told: $(seepage -j show "$2" 2>&1 | jq -c .)," \
+			"$(seepage -j status | jq -c '[.processes, .counters]')," \
+			"$(seepage -j ps | jq -c '[.[] | "\(.uid) \(.state)"] | group_by(.) | map("\(length) \(.[0])")')," \
+			"alerts $(seepage -j alerts | jq -c '[.seq, .pid, .comm, .state, .subject]' | tr '\n' ' ')"
+		sleep 0.2
+	done
+}
 tracked() { seepage -j show "$1" >/dev/null 2>&1; }
 full() { (($(status .processes) >= max - 2)); }
 # records_of FILTER: how many records users have that FILTER takes
@@ -65,9 +76,9 @@ attack() {
 	own_parent=$!
 	wait_for 10 test -s own.out
 	read -r own <own.out
-	wait_for 30 told "$leak"
+	wait_told "the service's leak" "$leak"
 	# heavier than what he has, once it has grown to twice 32 MB
-	[[ ${1-} ]] || wait_for 30 told "$own"
+	[[ ${1-} ]] || wait_told "a leak of his own" "$own"
 	n=$(records_of "$filter")
 	((n <= max / 2)) || die "$n of $max records for one user, after exchanges"
 	disperse $leak_parent $own_parent

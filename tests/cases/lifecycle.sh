@@ -19,7 +19,11 @@ accused() { [[ $(state "$1") =~ ^(suspected|confirmed)$ ]]; }
 states_are() { [[ $(state "$1") == "$2" ]]; }
 # told PID: the states it was told of, in order, with its name
 told() { seepage -j alerts | jq -rs "[.[] | select(.pid == $1) | \"\(.comm | sub(\"[0-9]+$\"; \"\")):\(.state)\"] | join(\" \")"; }
-told_to_its_end() { [[ $(told "$1") =~ ^perl:suspected(\ perl:confirmed)?\ perl:exited$ ]]; }
+# Where passes come late, as with a clock that jumps, growth has lasted long enough for
+# confirmed by the first one that could say suspected.
+told_to_its_end() {
+	[[ $(told "$1") =~ ^perl:(suspected|suspected\ perl:confirmed|confirmed)\ perl:exited$ ]]
+}
 # That the last it was told of is an alert; which one it is by now depends on the host.
 told_of() { [[ $(told "$1") =~ (suspected|confirmed|runaway)$ ]]; }
 found_again() {
@@ -109,8 +113,8 @@ echo "512 KB/s: confirmed after $((SECONDS - begin)) s"
 kill -USR1 $releases
 wait_long 120 states_are $releases recovered
 sleep 900
-all="perl:suspected perl:confirmed perl:recovered"
-assert_eq "$(told $releases)" "$all" "told of the one that gave back, 15 min later"
+[[ $(told $releases) =~ ^(perl:suspected\ )?perl:confirmed\ perl:recovered$ ]] ||
+	die "told of the one that gave back, 15 min later: $(told $releases)"
 assert_eq "$(state $releases)" ok "state of the one that gave back, 15 min later"
 told_to_its_end $killed || die "told of the killed one, 15 min later: $(told $killed)"
 told_to_its_end $execs || die "told of the one that executed, 15 min later: $(told $execs)"
@@ -120,12 +124,12 @@ path=$(awk -v p=" pid=$releases " 'index($0, p) { match($0, / state=[0-9]+/)
 	s = substr($0, RSTART + 7, RLENGTH - 7); if (s != last) printf "%s ", s; last = s }' $trace/trace)
 # shellcheck disable=SC2086 # a list
 path=$(for s in $path; do echo "${names[s]}"; done | xargs)
-assert_eq "$path" "watch suspected confirmed recovered" "the states it went through"
+[[ $path =~ ^watch\ (suspected\ )?confirmed\ recovered$ ]] || die "the states it went through: $path"
 echo 0 >$trace/events/seepage/seepage_state/enable
 end $releases $execs
 sleep 12
-between=$(in_ring "[.[] | select(.state == \"confirmed\" and .pid != $releases)] | length")
-assert_eq "$(in_ring length)" $((7 + between)) "alerts in all"
+assert_eq "$(in_ring length)" "$(wc -w <<<"$(told $releases) $(told $killed) $(told $execs)")" \
+	"alerts in all"
 check_numbers ladder
 # What watch printed is what the ring holds.
 end $watch

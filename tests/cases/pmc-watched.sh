@@ -4,7 +4,7 @@
 # perf event is open and a context switch costs what it costs without the module. A leak
 # begins: counters come on, its counts and its baseline appear. It ends: counters stay on
 # for a minute at least, then go off, and counts stay readable. Another leak brings them
-# back, where memory for events is short too.
+# back, where memory for events is short too. Passes do not wait until counters are there.
 # The counting clock skips idle time.
 # The PMU stays loaded, so the VM is not shared with other cases.
 # vm: --count --mem 1080
@@ -19,6 +19,7 @@
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/pmc-lib.sh"
 . "$top/tests/bench/switches.sh"
+. "$top/tests/bench/measure.sh"
 
 # Each open event holds the PMU's module.
 events_open() { cat /sys/module/fakepmu/refcnt; }
@@ -33,6 +34,11 @@ cycles() { seepage -j show "$1" | jq '.pmc.cycles.count // 0'; }
 counted() { (($(cycles $leak) > 0)); }
 learned() { (($(seepage -j show $leak | jq '.pmc_baseline.llc_samples // 0') >= 16)); }
 factor() { seepage -j explain $leak | jq -e '.score.pmc' >/dev/null; }
+# The longest time between two passes, ms.
+gap() {
+	awk '/seepage_tick:/ { sub(/: seepage_tick.*/, ""); if (last && $NF - last > most) most = $NF - last; last = $NF; n++ }
+		END { if (n < 4) exit 1; printf "%d\n", 1000 * most }' "$trace" || die "less than four passes were seen"
+}
 # costs_nothing WHEN: what else the guest does can only add, soon after a load.
 costs_nothing() {
 	local cost try
@@ -60,8 +66,16 @@ costs_nothing "nobody is under watch"
 ! seepage stat -i 1 --count 1 $$ 2>err || die "stat with counters off: status 0"
 grep -q 'counters off: no process is under watch (pmc auto counts always)' err || die "stat: $(cat err)"
 
+echo 2000 >/sys/module/fakepmu/parameters/stall
+echo >"$trace"
+echo 1 >"$seepage_events/seepage_tick/enable"
 leaks
 wait_for 600 is_on
+echo 0 >"$seepage_events/seepage_tick/enable"
+echo 0 >/sys/module/fakepmu/parameters/stall
+longest=$(gap)
+echo "counters took $((2 * $(events_open))) s to come, passes were at most $longest ms apart"
+((longest <= 4500)) || die "passes were $longest ms apart while counters came, 2000 is the interval"
 [[ $(seepage -j show $leak | field .state) != ok ]] || die "counters are on, and the leak is ok"
 (($(events_open) > 0)) || die "counters are on, and no event is open"
 wait_for 60 counted

@@ -50,6 +50,9 @@ MODULE_PARM_DESC(lacking, "mask of CPUs without any events, as of another kind")
 static uint nomem;
 module_param(nomem, uint, 0644);
 MODULE_PARM_DESC(nomem, "so many events, the next ones, find no memory");
+static uint stall;
+module_param(stall, uint, 0644);
+MODULE_PARM_DESC(stall, "ms that each event waits as it is created");
 
 struct bank {
 	struct perf_event *counter[COUNTERS_MAX];
@@ -187,6 +190,8 @@ static int event_init(struct perf_event *e)
 		nomem--;
 		return -ENOMEM;
 	}
+	if (stall)
+		msleep(stall);
 	e->hw.config = id;
 	e->hw.config_base = per_tick * (id + 1);
 	return e->attr.sample_period ? -EOPNOTSUPP : 0;
