@@ -5,14 +5,15 @@
  *
  * An alert is sent when a process enters a state above the one last sent, when it
  * recovers and when it exits. Where several processes of a group grow, the group is the
- * subject in their place (group.c), and an alert that one of them had passes to it.
+ * subject in their place (group.c). An alert that one of them had stays its own until there is
+ * one of the group; then it ends with a RECOVERED that names that alert.
  *
  * Two limits apply: one alert per subject in alert_interval_s, unless it gets worse, and
  * alerts_per_minute for all. An alert that a limit holds back is counted, and sent when the
  * limit allows, if it is still true then.
  * A service that had an alert in an earlier life is sent one alert a life, which says so.
- * An exit is sent whatever the limits and counts for none, as there is one for each alert
- * at most.
+ * An exit, or that RECOVERED, is sent whatever the limits and counts for none, as there is one
+ * for each alert at most.
  *
  * A user other than root has a share of the minute and of the ring (quota.h). When its
  * share of the ring is used up, its own oldest alert makes space: sequence numbers ascend
@@ -49,6 +50,9 @@ struct subject {
 	struct seep_rec *cause;		/* member that the verdict is on; NULL: on the group */
 	struct seep_notified *notified;	/* of the group or the process */
 };
+
+/* Those of the present call. An alert on a group may end alerts on processes. */
+static struct subject one, all;
 
 /*
  * Is a service restarted again and again, and had an alert in a life before this one? Then
@@ -138,6 +142,12 @@ static bool is_on(const struct seep_alert *a, u64 id, pid_t pid)
 	return a->seq && a->id == id && (id >> 63 || a->view.pid == pid);
 }
 
+static bool is_about(const struct seep_alert *a, const struct seep_rec *rec)
+{
+	return is_on(a, rec->id, pid_nr(rec->pid)) ||
+	       (rec->group && is_on(a, rec->group->id, 0));
+}
+
 /* What the newest alert of the same process or group has, if one is in the ring. */
 static void inherit_identity(struct seep_alert *a)
 {
@@ -188,6 +198,9 @@ static const struct seep_alert *push(const struct subject *subj, u8 prev, u8 sta
 	a->view.verdict.state = state;
 	a->seq = next_seq++;
 	a->id = subj->group ? subj->group->id : subj->rec->id;
+	a->merged_into = 0;
+	if (g && !subj->group && g->notified.seq)
+		a->merged_into = a->seq - (u32)(a->seq - g->notified.seq);
 	inherit_identity(a);
 	a->time_ns = ktime_get_real_ns();
 	a->prev_state = prev;
@@ -199,11 +212,32 @@ static const struct seep_alert *push(const struct subject *subj, u8 prev, u8 sta
 	return a;
 }
 
+/* The subject of an alert on a process. Valid until the next call. */
+static noinline struct subject *process(struct seep_rec *rec)
+{
+	one.rec = rec;
+	one.notified = &rec->notified;
+	return &one;
+}
+
+/* An alert of a group was sent: those that members have end. */
+static void merge_members(const struct seep_group *g)
+{
+	struct seep_rec *rec;
+
+	list_for_each_entry(rec, &g->members, kin) {
+		if (seep_alert_is(rec->notified.alerted))
+			push(process(rec), rec->notified.alerted, SEEPAGE_STATE_RECOVERED, NULL);
+		memset(&rec->notified, 0, sizeof(rec->notified));
+	}
+}
+
 /* Send an alert, or keep it pending while a limit holds it back. */
 static void notify(const struct subject *subj, u8 prev, u8 state,
 		   const struct seep_verdict *verdict)
 {
 	struct seep_notified *notified = subj->notified;
+	const struct seep_alert *a;
 	u64 now = ktime_get_ns();
 
 	if (seep_alert_is(notified->alerted) && seep_alert_is(state) && repeats(subj))
@@ -218,11 +252,16 @@ static void notify(const struct subject *subj, u8 prev, u8 state,
 		return;
 	}
 	notified->pending = SEEPAGE_STATE_OK;
-	notified->own_limit = push(subj, prev, state, verdict)->view.own_limit;
+	a = push(subj, prev, state, verdict);
+	notified->own_limit = a->view.own_limit;
+	notified->seq = 0;
 	if (state == SEEPAGE_STATE_RECOVERED) {
 		notified->alerted = SEEPAGE_STATE_OK;
 		return;
 	}
+	notified->seq = (u32)a->seq;
+	if (subj->group)
+		merge_members(subj->group);
 	notified->alerted = state;
 	notified->worst = state;
 	notified->alerted_ns = now;
@@ -257,19 +296,19 @@ static void retry(const struct subject *subj, u8 state, const struct seep_verdic
 		subj->notified->pending = SEEPAGE_STATE_OK;
 }
 
-/* The subject of an alert on a process. */
-static struct subject process(struct seep_rec *rec)
+/* The subject of an alert on a group, shown with the pid of @rec. Valid until the next call. */
+static noinline struct subject *group(struct seep_group *g, struct seep_rec *rec)
 {
-	return (struct subject) { .rec = rec, .notified = &rec->notified };
+	all.rec = rec;
+	all.group = g;
+	all.cause = NULL;
+	all.notified = &g->notified;
+	return &all;
 }
 
-/* The subject of an alert on a group, shown with the pid of its oldest process. */
-static struct subject group(struct seep_group *g)
+static struct seep_rec *oldest(struct seep_group *g)
 {
-	return (struct subject) {
-		.rec = list_first_entry_or_null(&g->members, struct seep_rec, kin),
-		.group = g, .notified = &g->notified
-	};
+	return list_first_entry(&g->members, struct seep_rec, kin);
 }
 
 /**
@@ -282,9 +321,7 @@ static struct subject group(struct seep_group *g)
  */
 void seep_alert_state(struct seep_rec *rec, u8 prev, const struct seep_verdict *verdict)
 {
-	struct subject subj = process(rec);
-
-	state_changed(&subj, prev, verdict);
+	state_changed(process(rec), prev, verdict);
 }
 
 /**
@@ -295,9 +332,7 @@ void seep_alert_state(struct seep_rec *rec, u8 prev, const struct seep_verdict *
  */
 void seep_alert_retry(struct seep_rec *rec)
 {
-	struct subject subj = process(rec);
-
-	retry(&subj, rec->det.state, NULL);
+	retry(process(rec), rec->det.state, NULL);
 }
 
 /**
@@ -308,10 +343,10 @@ void seep_alert_retry(struct seep_rec *rec)
  */
 void seep_alert_exited(struct seep_rec *rec)
 {
-	struct subject subj = process(rec);
+	const struct subject *subj = process(rec);
 
-	if (seep_alert_is(rec->notified.alerted) && !repeats(&subj))
-		push(&subj, rec->det.state, SEEPAGE_STATE_EXITED, NULL);
+	if (seep_alert_is(rec->notified.alerted) && !repeats(subj))
+		push(subj, rec->det.state, SEEPAGE_STATE_EXITED, NULL);
 }
 
 /**
@@ -319,30 +354,34 @@ void seep_alert_exited(struct seep_rec *rec)
  * @rec: its record, not ok, or it was not
  * @verdict: the verdict on it
  *
- * An alert that the member has passes to the group. Another one is sent only where the
- * verdict is worse than what the group has sent.
+ * An alert that the member has counts as one of the group. Another one is sent only where the
+ * verdict is worse. Until then it is the member's, and ends as such.
  *
  * Context: process, may sleep, seep_table_mutex.
  */
 void seep_alert_member(struct seep_rec *rec, const struct seep_verdict *verdict)
 {
 	struct seep_group *g = rec->group;
-	struct seep_notified *own = &rec->notified, *all = &g->notified;
-	struct subject subj = group(g);
+	struct seep_notified *own = &rec->notified, *both = &g->notified;
+	struct subject *subj;
 
-	all->alerted = max(all->alerted, own->alerted);
-	all->worst = max(all->worst, own->worst);
-	all->alerted_ns = max(all->alerted_ns, own->alerted_ns);
-	all->own_limit |= own->own_limit;
-	memset(own, 0, sizeof(*own));
-	if (!seep_alert_is(verdict->state))
+	own->pending = SEEPAGE_STATE_OK;
+	if (!seep_alert_is(verdict->state)) {
+		if (seep_alert_is(own->alerted) && verdict->state != SEEPAGE_STATE_WATCH)
+			notify(process(rec), own->alerted, SEEPAGE_STATE_RECOVERED, verdict);
 		return;
+	}
+	both->alerted = max(both->alerted, own->alerted);
+	both->worst = max(both->worst, own->worst);
+	both->alerted_ns = max(both->alerted_ns, own->alerted_ns);
+	both->own_limit |= own->own_limit;
 	g->hold = max(g->hold, clamp(verdict->patience, SEEP_MINUTE_DS, SEEP_HOUR_DS));
 	g->trouble_ns = rec->last.time_ns;
-	subj.cause = rec;
-	if (verdict->state > all->alerted)
-		notify(&subj, max_t(u8, all->alerted, SEEPAGE_STATE_WATCH), verdict->state,
-		       verdict);
+	if (verdict->state <= both->alerted)
+		return;
+	subj = group(g, oldest(g));
+	subj->cause = rec;
+	notify(subj, max_t(u8, both->alerted, SEEPAGE_STATE_WATCH), verdict->state, verdict);
 }
 
 /**
@@ -357,9 +396,7 @@ void seep_alert_member(struct seep_rec *rec, const struct seep_verdict *verdict)
  */
 void seep_alert_group(struct seep_group *g, u8 prev, const struct seep_verdict *verdict)
 {
-	struct subject subj = group(g);
-
-	notify(&subj, prev, verdict->state, verdict);
+	notify(group(g, oldest(g)), prev, verdict->state, verdict);
 }
 
 /**
@@ -371,15 +408,16 @@ void seep_alert_group(struct seep_group *g, u8 prev, const struct seep_verdict *
  */
 void seep_alert_group_exited(struct seep_group *g, struct seep_rec *last)
 {
-	struct subject subj = { .rec = last, .group = g, .notified = &g->notified };
+	const struct subject *subj = group(g, last);
 
-	if (g->history && seep_alert_is(g->notified.alerted) && !repeats(&subj))
-		push(&subj, g->history->det.state, SEEPAGE_STATE_EXITED, NULL);
+	if (g->history && g->notified.seq && !repeats(subj))
+		push(subj, g->history->det.state, SEEPAGE_STATE_EXITED, NULL);
 }
 
 /**
  * seep_alert_identify() - keep what a process is with its alerts
  * @rec: the process, or one of the group that the alerts are about
+ * @seq: of an alert that must be about it, where one is held; 0: any
  * @attrs: enum seepage_identity_attr, checked
  * @len: bytes
  *
@@ -387,16 +425,18 @@ void seep_alert_group_exited(struct seep_group *g, struct seep_rec *last)
  * another id and are left alone.
  *
  * Context: process, may sleep, seep_table_mutex.
- * Return: 0, -ENOENT: no alert needs it, or -ENOMEM.
+ * Return: 0, -ENOENT: no alert needs it, -ESRCH: @seq is about another process, or -ENOMEM.
  */
-int seep_alert_identify(const struct seep_rec *rec, const void *attrs, u32 len)
+int seep_alert_identify(const struct seep_rec *rec, u64 seq, const void *attrs, u32 len)
 {
+	const struct seep_alert *told = seep_alert_next(seq);
 	struct seep_identity *identity = NULL;
 	struct seep_alert *a;
 
+	if (seq && !(told && told->seq == seq && is_about(told, rec)))
+		return -ESRCH;
 	list_for_each_entry(a, &order, order) {
-		if (a->identity || (!is_on(a, rec->id, pid_nr(rec->pid)) &&
-				    !(rec->group && is_on(a, rec->group->id, 0))))
+		if (a->identity || !is_about(a, rec))
 			continue;
 		if (!identity) {
 			identity = kmalloc(sizeof(*identity) + len, SEEP_GFP);

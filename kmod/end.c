@@ -49,21 +49,28 @@ static struct seep_end_slot *slot_of(struct task_struct *p, u32 *how)
 	return NULL;
 }
 
-/* Context: RCU, or @p is current. */
+/*
+ * READ_ONCE() pairs with plain stores of the kernel, under locks that a probe must not take.
+ * Context: RCU, or @p is current.
+ */
 static u32 status_of(struct task_struct *p)
 {
 	const struct signal_struct *sig = p->signal;
-	u32 status = sig->flags & SIGNAL_GROUP_EXIT ? sig->group_exit_code :
-						      p->group_leader->exit_code;
+	u32 status = READ_ONCE(p->group_leader->exit_code);
 
+	if (READ_ONCE(sig->flags) & SIGNAL_GROUP_EXIT)
+		status = READ_ONCE(sig->group_exit_code);
 	status = (status & SEEPAGE_END_STATUS) | SEEPAGE_END_EXIT;
-	return sig->oom_mm && (status & 0x7f) == SIGKILL ? status | SEEPAGE_END_OOM : status;
+	return READ_ONCE(sig->oom_mm) && (status & 0x7f) == SIGKILL ?
+	       status | SEEPAGE_END_OOM : status;
 }
 
 /**
  * seep_end_note() - a process ends, or its program does
  * @p: current
  * @exec: it has executed another program
+ *
+ * A slot that is taken anew before its time is written gets that of its own end later.
  *
  * Context: preemption off.
  */
@@ -77,6 +84,8 @@ void seep_end_note(struct task_struct *p, bool exec)
 		slot = slot_of(p, &was);
 	while (slot && cmpxchg(&slot->how, was,
 			       was | (exec ? SEEPAGE_END_EXEC : status_of(p))) != was);
+	if (slot)
+		WRITE_ONCE(slot->ns, ktime_get_ns());
 }
 
 #if defined(CONFIG_MEMCG) && defined(SEEP_HAVE_MEMCG_EVENTS_LOCAL)
@@ -138,6 +147,7 @@ void seep_end_want(struct seep_rec *rec)
 		;
 	if (i == SEEP_END_SLOTS)
 		return;
+	WRITE_ONCE(slots[i].ns, 0);
 	/* the stamp is never 0 */
 	WRITE_ONCE(slots[i].how, ((slots[i].how & ~END) + STAMP) ?: STAMP);
 	/* a probe that reads the new how may still read the old pid, which then differs */
@@ -183,7 +193,7 @@ void seep_end_find(const struct seep_rec *rec, struct seep_end *e)
 		rcu_read_lock();
 		p = pid_task(rec->pid, PIDTYPE_TGID);
 		if (p)
-			e->how = p->flags & PF_EXITING ? status_of(p) : SEEPAGE_END_EXEC;
+			e->how = READ_ONCE(p->flags) & PF_EXITING ? status_of(p) : SEEPAGE_END_EXEC;
 		rcu_read_unlock();
 	}
 	e->cgroup = 0;
@@ -193,6 +203,20 @@ void seep_end_find(const struct seep_rec *rec, struct seep_end *e)
 		return;
 	e->how |= SEEPAGE_END_OOM;
 	e->cgroup = READ_ONCE(slot->cgroup);
+}
+
+/**
+ * seep_end_ns() - when the process of a dead record ended
+ * @rec: the record, buried
+ *
+ * What is started because of an end, by a parent that was told of it, is born later.
+ *
+ * Context: seep_table_mutex.
+ * Return: CLOCK_MONOTONIC; 0: not noted, which is so until the parent is told of it.
+ */
+u64 seep_end_ns(const struct seep_rec *rec)
+{
+	return rec->end ? READ_ONCE(slots[rec->end - 1].ns) : 0;
 }
 
 /**

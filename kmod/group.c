@@ -13,9 +13,9 @@
  * raise is raised by the group, with the figures of the group. See seep_group_speaks().
  *
  * A group that had an alert outlives its last member: a service that is restarted and leaks
- * again is the same subject, and its alerts say so. That needs a cgroup that outlives the
- * restart: a cgroup directory that is removed and made again has another id, and what runs
- * in it is another group, which knows no life before.
+ * again is the same subject, and its alerts say so. A life ends with the last of its members;
+ * a worker that is replaced by another one ends none. A cgroup directory that is removed and
+ * made again by that name, in the same parent, is the same cgroup.
  *
  * A group also learns how high the climbs of its members were that ended without an alert:
  * the next member may climb as high. That outlives the last member.
@@ -27,7 +27,6 @@
  * Context: process, may sleep. Lock: seep_table_mutex for everything here.
  */
 #include <linux/hash.h>
-#include <linux/jhash.h>
 #include <linux/kernel.h>
 #include <linux/ktime.h>
 #include <linux/log2.h>
@@ -48,20 +47,21 @@ static struct hlist_head *heads;	/* SEEP_GROUP_HEADS of them */
 static LIST_HEAD(all_groups);
 static LIST_HEAD(empty_groups);		/* without members; the first has been so for longest */
 
-static struct hlist_head *bucket_of(const char *comm, const struct seep_rec *rec)
+static struct hlist_head *bucket_of(const char *comm, const struct seep_rec *rec, u64 place)
 {
-	u32 h = jhash(comm, TASK_COMM_LEN,
-		      (u32)rec->creds.cgroup_id ^ __kuid_val(rec->charged));
+	u64 half[TASK_COMM_LEN / sizeof(u64)];
 
-	return &heads[hash_32(h, ilog2(SEEP_GROUP_HEADS))];
+	memcpy(half, comm, sizeof(half));
+	return &heads[hash_64(half[0] ^ half[1] ^ place * 3 ^ __kuid_val(rec->charged),
+			      ilog2(SEEP_GROUP_HEADS))];
 }
 
-static struct seep_group *find(const char *comm, const struct seep_rec *rec)
+static struct seep_group *find(const char *comm, const struct seep_rec *rec, u64 place)
 {
 	struct seep_group *g;
 
-	hlist_for_each_entry(g, bucket_of(comm, rec), hash)
-		if (g->cgroup_id == rec->creds.cgroup_id && uid_eq(g->charged, rec->charged) &&
+	hlist_for_each_entry(g, bucket_of(comm, rec, place), hash)
+		if (g->place == place && uid_eq(g->charged, rec->charged) &&
 		    !memcmp(g->comm, comm, sizeof(g->comm)))
 			return g;
 	return NULL;
@@ -104,7 +104,7 @@ static bool dissolve_empty(u16 row, enum seep_quota_kind kind, u32 most)
 	return false;
 }
 
-static struct seep_group *make(const struct seep_rec *rec, const char *comm)
+static struct seep_group *make(const struct seep_rec *rec, const char *comm, u64 place)
 {
 	u16 row = seep_rec_row(rec);
 	struct seep_group *g;
@@ -121,13 +121,22 @@ static struct seep_group *make(const struct seep_rec *rec, const char *comm)
 	}
 	seep_quota_take(row, SEEP_QUOTA_GROUPS, MAX_GROUPS);
 	memcpy(g->comm, comm, sizeof(g->comm));
-	g->cgroup_id = rec->creds.cgroup_id;
+	g->place = place;
 	g->charged = rec->charged;
 	g->row = row;
 	INIT_LIST_HEAD(&g->members);
-	hlist_add_head(&g->hash, bucket_of(comm, rec));
+	hlist_add_head(&g->hash, bucket_of(comm, rec, place));
 	list_add_tail(&g->all, &all_groups);
 	return g;
+}
+
+/* A life begins with the first member. */
+static void begin_life(struct seep_group *g)
+{
+	const struct seep_rec *first = list_first_entry(&g->members, struct seep_rec, kin);
+
+	g->id = first->id | GROUP_ID;
+	g->born_ns = first->born_ns;
 }
 
 /**
@@ -139,28 +148,25 @@ static struct seep_group *make(const struct seep_rec *rec, const char *comm)
 void seep_group_join(struct seep_rec *rec)
 {
 	char comm[TASK_COMM_LEN] = "";	/* zeroed: bytes behind the NUL are compared as well */
+	u64 place = seep_view_identify(rec);
 	struct seep_group *g;
 
-	seep_view_identify(rec);
 	strscpy(comm, rec->comm, sizeof(comm));
-	g = find(comm, rec);
+	g = find(comm, rec, place);
 	if (g && !g->n) {
 		list_move_tail(&g->all, &all_groups);
 		seep_quota_give(g->row, SEEP_QUOTA_EMPTY);
 	}
 	if (!g)
-		g = make(rec, comm);
+		g = make(rec, comm, place);
 	if (!g)
 		return;
-	if (g->n) {
-		g->shared = true;
-	} else {
-		g->id = rec->id | GROUP_ID;
-		g->born_ns = rec->born_ns;
-	}
 	rec->group = g;
 	list_add_tail(&rec->kin, &g->members);
-	g->n++;
+	if (g->n++)
+		g->shared = true;
+	else
+		begin_life(g);
 	seep_group_count(rec);
 }
 
@@ -231,33 +237,56 @@ static void note_end(struct seep_group *g, const struct seep_rec *rec, u64 now_n
 	g->end_ns = now_ns;
 }
 
-/* A life that had an alert has ended: since @born_ns, with @top granules at most. */
-static void end_life(struct seep_group *g, u64 born_ns, u32 top, u64 now_ns)
+/*
+ * A member ended at @end_ns. Did all that are left come after that? Then they are those of a
+ * restart that nobody looked at in between.
+ */
+static bool is_over(const struct seep_group *g, u64 end_ns)
+{
+	const struct seep_rec *rec;
+
+	list_for_each_entry(rec, &g->members, kin)
+		if (READ_ONCE(rec->born_ns) <= end_ns)
+			return false;
+	return true;
+}
+
+/* The last member of a life has ended. */
+static void end_life(struct seep_group *g, struct seep_rec *last, u64 now_ns)
 {
 	struct seep_lives *l = &g->lives;
 
-	if (!l->n++) {
-		l->first_end_ns = now_ns;
-		l->first_top = top;
+	seep_alert_group_exited(g, last);
+	if (g->notified.worst) {
+		if (!l->n++) {
+			l->first_end_ns = now_ns;
+			l->first_top = g->top;
+		}
+		l->last_end_ns = now_ns;
+		l->last_top = g->top;
+		l->sum_s += seep_div(now_ns - min(g->born_ns, now_ns), NSEC_PER_SEC);
 	}
-	l->last_end_ns = now_ns;
-	l->last_top = top;
-	l->sum_s += seep_div(now_ns - min(born_ns, now_ns), NSEC_PER_SEC);
+	forget_history(g);
+	memset(&g->notified, 0, sizeof(g->notified));
+	g->hold = 0;
+	g->top = 0;
+	g->silent = false;
+	g->shared = g->n > 1;
 }
 
 /**
  * seep_group_leave() - take a process that has ended out of its group
  * @rec: its record, buried, after seep_group_learn()
  *
- * The last member ends the alert of its group. A record among the graves is no suspect any
- * more: its place is given back here.
+ * The last member ends the life of its group, and its alert. A record among the graves is no
+ * suspect any more: its place is given back here.
  *
  * Context: process, may sleep, seep_table_mutex.
  */
 void seep_group_leave(struct seep_rec *rec)
 {
 	struct seep_group *g = rec->group;
-	u64 now_ns = ktime_get_ns();
+	u64 now_ns = ktime_get_ns(), end_ns = seep_end_ns(rec) ?: now_ns;
 
 	seep_quota_give(rec->hot_row, SEEP_QUOTA_SUSPECTS);
 	rec->hot_row = SEEP_QUOTA_ALL;
@@ -266,24 +295,20 @@ void seep_group_leave(struct seep_rec *rec)
 	seep_end_drop(rec);
 	if (!g)
 		return;
-	if (rec->notified.worst)
-		end_life(g, rec->born_ns, rec->det.held_top, now_ns);
+	g->notified.worst = max(g->notified.worst, rec->notified.worst);
 	seep_group_uncount(rec);
 	rec->group = NULL;
 	list_del_init(&rec->kin);
 	g->held -= rec->counted;
 	rec->counted = 0;
-	if (--g->n)
+	g->n--;
+	if (!is_over(g, end_ns))
 		return;
-	seep_alert_group_exited(g, rec);
-	if (g->notified.worst)
-		end_life(g, g->born_ns, g->top, now_ns);
-	forget_history(g);
-	memset(&g->notified, 0, sizeof(g->notified));
-	g->hold = 0;
-	g->top = 0;
-	g->silent = false;
-	g->shared = false;
+	end_life(g, rec, now_ns);
+	if (g->n) {
+		begin_life(g);
+		return;
+	}
 	if (!g->known_rise && !g->lives.n) {
 		dissolve(g);
 		return;
@@ -491,7 +516,13 @@ static bool is_silent(struct seep_group *g)
 static void settle(struct seep_group *g, struct seep_verdict *v)
 {
 	u64 now_ns = g->history->last.time_ns;
+	const struct seep_rec *rec;
 
+	if (!g->notified.seq && g->notified.alerted) {	/* those of members count */
+		g->notified.alerted = SEEPAGE_STATE_OK;
+		list_for_each_entry(rec, &g->members, kin)
+			g->notified.alerted = max(g->notified.alerted, rec->notified.alerted);
+	}
 	if (!seep_alert_is(g->notified.alerted)) {
 		if (!seep_alert_is(v->state) && !g->tally[SEEP_TALLY_ALERTING])
 			g->notified.pending = SEEPAGE_STATE_OK;

@@ -59,7 +59,8 @@ static bool visit_user_thread(struct task_struct *process, seep_visit_fn *visit,
 
 	for_each_thread(process, t) {
 		task_lock(t);
-		found = t->mm && !(t->flags & PF_KTHREAD) && !READ_ONCE(t->vfork_done);
+		found = t->mm && !(READ_ONCE(t->flags) & PF_KTHREAD) &&
+			!READ_ONCE(t->vfork_done);
 		if (found)
 			enough = visit(t, arg);
 		task_unlock(t);
@@ -185,7 +186,7 @@ static bool has_owner(const struct seep_rec *rec)
 {
 	struct task_struct *p = pid_task(rec->pid, PIDTYPE_TGID);
 
-	return p && !(p->flags & PF_KTHREAD) && mm_of(p) == rec->mm;
+	return p && !(READ_ONCE(p->flags) & PF_KTHREAD) && mm_of(p) == rec->mm;
 }
 
 /* Change the pid of a record; takes over the reference to @pid. */

@@ -180,16 +180,17 @@ struct reading {
 	const struct seep_rec *rec;
 	struct seep_sample *s;
 	u64 *rw;
-	s64 fix[NR_MM_COUNTERS];	/* pages to add to each counter */
-	u64 error;			/* bytes that they may be off then */
-	bool exact;			/* fix and error are known */
+	u64 fast[NR_MM_COUNTERS];	/* bytes, each counter before it was added up */
+	s64 sum[NR_MM_COUNTERS];	/* pages, with what was cached beside it then */
+	long error;			/* pages that sum may be off; negative: sum is not known */
 };
 
-static u64 counter_bytes(const struct reading *r, int member)
+static noinline u64 counter_bytes(const struct reading *r, int member)
 {
 	u64 fast = seep_counter_bytes(r->rec->mm, member);
 
-	return r->exact ? max_t(s64, fast + (r->fix[member] << PAGE_SHIFT), 0) : fast;
+	return r->error < 0 ? fast :
+	       seep_exact(fast, r->fast[member], max_t(s64, r->sum[member], 0) << PAGE_SHIFT);
 }
 
 /* All figures. Context: interrupts off. */
@@ -205,8 +206,8 @@ static void read_figures(const struct reading *r)
 	s->vsz = seep_vsz_bytes(rec->mm);
 	read_faults(rec, s, r->rw);
 	seep_read_around(rec, s);
-	if (r->exact)
-		s->error = min_t(u64, r->error, U32_MAX);
+	if (r->error >= 0)
+		s->error = min_t(u64, (u64)r->error << PAGE_SHIFT, U32_MAX);
 	if (s->anon + s->swap != rec->last.anon + rec->last.swap || rec->det.state ||
 	    s->vsz != rec->last.vsz)
 		read_surroundings(rec, s);
@@ -221,20 +222,23 @@ static void read_on_the_spot(void *arg)
  * On a large machine, or before v6.2 in a process with many threads, a leak of tens of
  * megabytes is within the error of the counters. What is cached beside them is then added
  * up for a record under watch, for one with floors that have risen, and for one that has
- * faulted much: these are few. That comes first, with interrupts on; only what is cached
- * meanwhile is missing.
+ * faulted much: these are few. That comes first, with interrupts on; what is cached
+ * meanwhile is missing. A process of more threads than can be looked at keeps the error.
  */
 static __cold void read_exact(struct reading *r)
 {
 	struct task_struct *p;
 
+	int i;
+
+	for (i = 0; i < NR_MM_COUNTERS; i++) {
+		r->fast[i] = seep_counter_bytes(r->rec->mm, i);
+		r->sum[i] = r->fast[i] >> PAGE_SHIFT;
+	}
 	rcu_read_lock();
 	p = pid_task(r->rec->pid, PIDTYPE_TGID);
-	if (p && READ_ONCE(p->signal->nr_threads) <= MOST_THREADS) {
-		memset(r->fix, 0, sizeof(r->fix));
-		r->error = (u64)seep_mm_counter_fix(r->rec->mm, p, r->fix) << PAGE_SHIFT;
-		r->exact = true;
-	}
+	if (p)
+		r->error = seep_mm_counter_sum(r->rec->mm, p, r->sum);
 	rcu_read_unlock();
 }
 
@@ -274,7 +278,7 @@ noinline void seep_sample_read(const struct seep_rec *rec, struct seep_sample *s
 	r.rec = rec;
 	r.s = s;
 	r.rw = rw;
-	r.exact = false;
+	r.error = -1;
 	if (error_matters(rec))
 		read_exact(&r);
 	s->cold_ns = rec->last.cold_ns;	/* set by facts.c */

@@ -44,6 +44,7 @@ struct seep_notified {
 	u8 worst;			/* the same, kept after recovery */
 	u8 pending;			/* state to send once a limit allows it, or OK */
 	bool own_limit;			/* as in struct seep_view, of the alert in force */
+	u32 seq;			/* low half, of the alert in force; 0: none was sent */
 	u64 alerted_ns;			/* CLOCK_MONOTONIC of the last alert; 0: never */
 };
 
@@ -54,8 +55,8 @@ struct seep_end {
 };
 
 /*
- * Lives of a service that had an alert and have ended: from the start of a process, or of
- * the first process of a group, to the end of it, or of the last one.
+ * Lives of a service that had an alert and have ended: from the start of the first process
+ * of a group to the end of the last one.
  */
 struct seep_lives {
 	u32 n;
@@ -130,10 +131,10 @@ struct seep_group {
 		const struct seep_rec *tight;	/* member with the tightest cgroup; or NULL */
 	} sum;
 	u32 rate;			/* growth of held, granules an hour */
-	struct hlist_node hash;		/* by comm, cgroup_id and charged */
+	struct hlist_node hash;		/* by comm, place and charged */
 	struct list_head all;		/* in the list of all or of empty groups */
 	char comm[TASK_COMM_LEN];
-	u64 cgroup_id;
+	u64 place;			/* of its cgroup: seep_view_identify() */
 	kuid_t charged;			/* as in its records */
 	u16 row;			/* quota row of charged */
 	u64 id;				/* id of its first record, with the top bit set */
@@ -191,6 +192,7 @@ struct seep_alert {
 	u64 time_ns;			/* CLOCK_REALTIME */
 	u8 prev_state;			/* enum seepage_state */
 	u64 id;				/* of its record or group */
+	u64 merged_into;		/* seq of the alert of its group that goes on; or 0 */
 	struct seep_identity {		/* from user space, attributes as they came; or NULL */
 		u32 alerts;		/* that share it */
 		u32 len;
@@ -524,6 +526,7 @@ struct seep_cgroup_pool {
 	struct list_head all;
 	u64 id;				/* of the cgroup that has the limit */
 	u32 users;			/* records that point here */
+	u16 row;			/* quota row of the first of them */
 	struct seep_pool pool;
 };
 
@@ -569,6 +572,7 @@ struct seep_end_slot {
 	u32 how;			/* as in struct seep_end, and a stamp above it */
 	u32 victim;			/* stamp of how when the OOM killer chose it; 0: not yet */
 	u64 cgroup;			/* that ran out of memory; valid with victim */
+	u64 ns;				/* CLOCK_MONOTONIC of the end; 0: not yet */
 };
 
 void seep_end_note(struct task_struct *p, bool exec);
@@ -576,6 +580,7 @@ void seep_end_victim(struct task_struct *p);
 void seep_end_want(struct seep_rec *rec);
 void seep_end_drop(struct seep_rec *rec);
 void seep_end_find(const struct seep_rec *rec, struct seep_end *e);
+u64 seep_end_ns(const struct seep_rec *rec);
 void seep_end_init(struct seep_end_slot *mem);
 
 /* suspect.c: process context, table mutex, may sleep */
@@ -626,7 +631,7 @@ int seep_status_get(struct seep_status *s);
 void seep_tick_reset_stats(void);
 
 /* view.c: table mutex */
-void seep_view_identify(struct seep_rec *rec);
+u64 seep_view_identify(struct seep_rec *rec);
 void seep_view_fill(struct seep_view *v, struct seep_rec *rec);
 void seep_view_fill_group(struct seep_view *v, const struct seep_group *g,
 			  struct seep_rec *rec);
@@ -645,7 +650,7 @@ void seep_alert_group(struct seep_group *g, u8 prev, const struct seep_verdict *
 void seep_alert_group_exited(struct seep_group *g, struct seep_rec *last);
 const struct seep_alert *seep_alert_next(u64 seq);	/* first one with >= seq */
 void seep_alert_range(u64 *first, u64 *last);
-int seep_alert_identify(const struct seep_rec *rec, const void *attrs, u32 len);
+int seep_alert_identify(const struct seep_rec *rec, u64 seq, const void *attrs, u32 len);
 void seep_alert_reset(void);
 u64 seep_alert_bytes(void);
 

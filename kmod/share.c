@@ -22,25 +22,26 @@ static struct seep_machine *machine;	/* or NULL */
 static u32 machine_rate;		/* granules an hour, as last judged */
 static u32 passes;			/* full passes since load */
 static LIST_HEAD(pools);
-static u32 npools;
 
-static struct seep_cgroup_pool *find(u64 id)
+/* A new pool counts for the user of the record that it is made for: half of all at most. */
+static struct seep_cgroup_pool *find(u64 id, u16 row)
 {
 	struct seep_cgroup_pool *p;
 
 	list_for_each_entry(p, &pools, all)
 		if (p->id == id)
 			return p;
-	if (npools >= MAX_POOLS) {
-		seep_count(SUSPECTS_FULL);
-		return NULL;
-	}
 	p = kzalloc(sizeof(*p), SEEP_GFP);
 	if (!p) {
 		seep_count(ALLOC_FAILED);
 		return NULL;
 	}
-	npools++;
+	if (!seep_quota_take(row, SEEP_QUOTA_POOLS, MAX_POOLS)) {
+		seep_count(SUSPECTS_FULL);
+		kfree(p);
+		return NULL;
+	}
+	p->row = row;
 	p->id = id;
 	list_add(&p->all, &pools);
 	return p;
@@ -60,13 +61,13 @@ void seep_share_leave(struct seep_rec *rec)
 	if (!p || --p->users)
 		return;
 	list_del(&p->all);
+	seep_quota_give(p->row, SEEP_QUOTA_POOLS);
 	kfree(p);
-	npools--;
 }
 
 /**
  * seep_share_join() - the limit of a cgroup holds for a record
- * @rec: live; without a pool when there are too many, or no memory
+ * @rec: live; without a pool when its user has too many, or there is no memory
  * @id: of the cgroup that has the limit
  *
  * Context: process, seep_table_mutex.
@@ -76,7 +77,7 @@ void seep_share_join(struct seep_rec *rec, u64 id)
 	if (rec->pool && rec->pool->id == id)
 		return;
 	seep_share_leave(rec);
-	rec->pool = id ? find(id) : NULL;
+	rec->pool = id ? find(id, seep_rec_row(rec)) : NULL;
 	if (rec->pool)
 		rec->pool->users++;
 }
@@ -98,7 +99,10 @@ static bool takes_from_machine(const struct seep_rec *rec)
  * @v: its verdict
  * @full: in a full pass
  *
- * Between two full passes the rate of a record stays what the sums have of it.
+ * Between two full passes the sums do not change, and the rate of a record stays what they have
+ * of it. Growth that ends meanwhile counts for the others until the next full pass: an alert of
+ * theirs may come one interval too early. Sums that follow at once would need an order among
+ * records that are judged one after the other, for less than a floor takes to show.
  *
  * Context: process, seep_table_mutex.
  */

@@ -15,6 +15,16 @@
 #include "read.h"
 #include "seep.h"
 
+#ifdef CONFIG_CGROUPS
+/* The same number for a directory that is removed and made again in its parent. Context: RCU. */
+static u64 place_of(struct cgroup *cgrp)
+{
+	struct cgroup *parent = cgroup_parent(cgrp);
+
+	return parent ? cgroup_id(parent) ^ (u64)cgrp->kn->hash << 32 : cgroup_id(cgrp);
+}
+#endif
+
 /**
  * seep_view_identify() - update comm, uid and cgroup of a record
  * @rec: the record; unchanged if its process runs another program by now
@@ -23,12 +33,15 @@
  * kernel/exit.c.
  *
  * Context: process, seep_table_mutex.
+ * Return: number of its cgroup by name and parent; 0: not known.
  */
-void seep_view_identify(struct seep_rec *rec)
+u64 seep_view_identify(struct seep_rec *rec)
 {
 	const struct cred *cred;
 	struct task_struct *p;
+	struct cgroup *cgrp __maybe_unused;
 	struct mm_struct *mm;
+	u64 place = 0;
 	bool same;
 
 	rcu_read_lock();
@@ -43,7 +56,9 @@ void seep_view_identify(struct seep_rec *rec)
 		rec->creds.uid = cred->uid;
 		rec->creds.same_creds = seep_owner_is(p, cred->uid);
 #ifdef CONFIG_CGROUPS
-		rec->creds.cgroup_id = cgroup_id(task_dfl_cgroup(p));
+		cgrp = task_dfl_cgroup(p);
+		rec->creds.cgroup_id = cgroup_id(cgrp);
+		place = place_of(cgrp);
 #endif
 	}
 	if (same) {
@@ -52,6 +67,7 @@ void seep_view_identify(struct seep_rec *rec)
 		rec->comm[sizeof(rec->comm) - 1] = '\0';
 	}
 	rcu_read_unlock();
+	return place;
 }
 
 /* What RAM and the cgroup leave to a process, bytes. */
@@ -96,12 +112,16 @@ void seep_view_weigh(struct seep_view *v)
 	v->severity = seep_severity(&v->verdict, v->anon + v->file + v->shmem, v->own_limit);
 }
 
-/* Clear all but the gates and factors at its end, which are counted. */
-static void blank(struct seep_view *v)
+/* Clear all but the gates and factors at its end, which are counted, and say what it is of. */
+static noinline void begin(struct seep_view *v, struct seep_rec *rec)
 {
 	BUILD_BUG_ON(offsetofend(struct seep_view, verdict) != sizeof(*v));
 	memset(v, 0, offsetof(struct seep_view, verdict));
 	seep_verdict_init(&v->verdict);
+	seep_view_identify(rec);
+	v->pid = pid_nr(rec->pid);
+	v->creds = rec->creds;
+	memcpy(v->comm, rec->comm, sizeof(v->comm));
 }
 
 /**
@@ -120,11 +140,7 @@ void seep_view_fill(struct seep_view *v, struct seep_rec *rec)
 	const struct seep_sample *s = &now;
 	u64 rw[2];
 
-	blank(v);
-	seep_view_identify(rec);
-	v->pid = pid_nr(rec->pid);
-	v->creds = rec->creds;
-	memcpy(v->comm, rec->comm, sizeof(v->comm));
+	begin(v, rec);
 	now.time_ns = ktime_get_ns();
 	seep_sample_read(rec, &now, rw);
 	/*
@@ -173,11 +189,7 @@ void seep_view_fill_group(struct seep_view *v, const struct seep_group *g,
 	const struct seep_sample *s = &g->history->last;
 	struct seep_conf c;
 
-	blank(v);
-	seep_view_identify(rec);
-	v->pid = pid_nr(rec->pid);
-	v->creds = rec->creds;
-	memcpy(v->comm, rec->comm, sizeof(v->comm));
+	begin(v, rec);
 	v->members = max(g->n, 1U);
 	v->growing = g->tally[SEEP_TALLY_GROWING];
 	v->anon = (u64)g->held << SEEP_GRANULE_SHIFT;

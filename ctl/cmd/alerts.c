@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+#include <stdio.h>
 #include <stdlib.h>
 #include "ctl.h"
 
@@ -24,6 +25,11 @@ static void print(const struct ctx *ctx, const struct msgs *m)
 
 	if (!ctx->json)
 		list_print(columns, ARRAY_SIZE(columns), msg, n);
+	for (i = 0; !ctx->json && i < n; i++)
+		if (msg[i].a[SEEPAGE_A_MERGED_INTO])
+			printf("#%llu merged into #%llu, the alert of its group\n",
+			       (unsigned long long)msg_get(&msg[i], SEEPAGE_A_SEQ, 0),
+			       (unsigned long long)msg_get(&msg[i], SEEPAGE_A_MERGED_INTO, 0));
 	for (i = 0; ctx->json && i < n; i++) {
 		place_find(&msg[i], false, &place);
 		out_json(ctx, json_alert(&msg[i], &place));

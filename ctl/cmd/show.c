@@ -50,6 +50,11 @@ static void print_subject(const struct message *msg)
 		attr_text(SEEPAGE_A_TIME_NS, msg->a[SEEPAGE_A_TIME_NS], false, text, sizeof(text));
 		row("ALERT", text);
 	}
+	if (msg->a[SEEPAGE_A_MERGED_INTO]) {
+		attr_text(SEEPAGE_A_MERGED_INTO, msg->a[SEEPAGE_A_MERGED_INTO], false, text,
+			  sizeof(text));
+		row(attr_table[SEEPAGE_A_MERGED_INTO].text, text);
+	}
 	end_text(msg, text, sizeof(text));
 	if (*text)
 		row(msg->gone ? "END" : "LAST-END", text);

@@ -107,6 +107,7 @@ const struct attr_desc attr_table[__SEEPAGE_A_MAX] = {
 	A(LIFE_SECONDS, "life_seconds", "LIFE", UINT, SECONDS),
 	A(LIFE_GROWTH_BYTES_PER_HOUR, "life_growth_bytes_per_hour", "LIFE-GROWTH", INT,
 	  BYTES_PER_HOUR),
+	A(MERGED_INTO, "merged_into", "MERGED-INTO", UINT, NONE),
 
 	A(PMC_WANTED, "pmc_wanted", "pmc events wanted", STRING, NONE),
 	A(PMC_SET, "pmc_set", "pmc list", UINT, NONE),

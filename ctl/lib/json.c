@@ -194,5 +194,6 @@ struct json_object *json_alert(const struct message *msg, const struct place *p)
 	add(o, msg, SEEPAGE_A_FIRST_TIME_NS);
 	add(o, msg, SEEPAGE_A_LIFE_SECONDS);
 	add(o, msg, SEEPAGE_A_LIFE_GROWTH_BYTES_PER_HOUR);
+	add(o, msg, SEEPAGE_A_MERGED_INTO);
 	return o;
 }

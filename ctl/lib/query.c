@@ -210,6 +210,8 @@ void identity_send(struct knl *k, const struct message *msg, const struct place 
 		return;
 	m = knl_msg(k, SEEPAGE_CMD_SET_FACTS, 0);
 	nla_put_u32(m, SEEPAGE_A_PID, (u32)msg_get(msg, SEEPAGE_A_PID, 0));
+	/* refused where the pid is another process by now */
+	nla_put_u64(m, SEEPAGE_A_SINCE_SEQ, msg_get(msg, SEEPAGE_A_SEQ, 0));
 	nest = must(nla_nest_start(m, NLA_F_NESTED | SEEPAGE_A_IDENTITY));
 	put_string(m, SEEPAGE_IDENTITY_A_EXE, p->exe);
 	put_string(m, SEEPAGE_IDENTITY_A_CMDLINE, p->cmdline);

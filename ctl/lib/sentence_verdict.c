@@ -49,6 +49,8 @@ void sentence_alert(const struct message *msg, char *buf, size_t size)
 	attr_text(SEEPAGE_A_PID, msg->a[SEEPAGE_A_PID], false, text, sizeof(text));
 	msg_comm(msg, comm, sizeof(comm));
 	sentence_append(buf, size, "pid %s (%s)", text, comm);
+	if (msg_u64(msg, SEEPAGE_A_MERGED_INTO, &v))
+		sentence_append(buf, size, " merged into #%llu, which goes on", v);
 	sentence_group(msg, buf, size);
 	attr_text(SEEPAGE_A_RSS_BYTES, msg->a[SEEPAGE_A_RSS_BYTES], false, text, sizeof(text));
 	sentence_append(buf, size, ", RSS %s", text);

@@ -71,9 +71,9 @@ static bool note_window(struct seep_det *d, const struct seep_sample *s, u32 now
 /*
  * Follow the climbs of memory held. A climb ends when the process has released half of
  * it. The highest and the longest climb that ended are known behaviour: the next climb
- * like them is not novel.
+ * like them is not novel. An own one takes the place of one of others that counts for less.
  */
-static void note_climb(struct seep_det *d, u32 v, u32 now, u32 need)
+static void note_climb(struct seep_det *d, const struct seep_sample *s, u32 v, u32 now, u32 need)
 {
 	u32 rise = d->high_v - d->low_v;
 
@@ -86,7 +86,7 @@ static void note_climb(struct seep_det *d, u32 v, u32 now, u32 need)
 		}
 		return;
 	}
-	if (rise >= need && rise > d->known_rise) {
+	if (rise >= need && rise > seep_known_rise(d, s)) {
 		d->known_rise = rise;
 		d->inherited = false;
 	}
@@ -265,7 +265,7 @@ static seep_noinline void note_change(struct seep_det *d, const struct seep_samp
 		d->up += seep_bytes(held - d->last_v);
 	else
 		d->down += seep_bytes(d->last_v - held);
-	note_climb(d, held, now, need);
+	note_climb(d, s, held, now, need);
 	d->last_v = held;
 	d->last_vsz = vsz;
 	if (held > d->held_top)

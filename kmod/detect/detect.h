@@ -319,6 +319,7 @@ void seep_classic_verdict(const struct seep_det *d, const struct seep_sample *s,
 			  const struct seep_conf *c, struct seep_verdict *v);
 void seep_points_tell(struct seep_verdict *v, const struct seep_det *d,
 		      const struct seep_sample *s);
+u32 seep_known_rise(const struct seep_det *d, const struct seep_sample *s);
 bool seep_ladder_early(const struct seep_det *d, const struct seep_sample *s,
 		       const struct seep_conf *c);
 
@@ -342,6 +343,15 @@ static inline u32 seep_least_rise(const struct seep_sample *s)
 static inline u32 seep_needed_rise(u32 least, u32 v)
 {
 	return v / 50 > least ? v / 50 : least;
+}
+
+/*
+ * A counter that keeps a part in caches, bytes. It was @before when it was added up with them,
+ * to @sum, and is @now. If it has moved, caches were folded into it: they are part of both.
+ */
+static inline u64 seep_exact(u64 now, u64 before, u64 sum)
+{
+	return now == before || now < sum ? sum : now;
 }
 
 /* Memory held, bytes: the series that mem and fast keep floors of. */

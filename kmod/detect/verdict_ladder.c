@@ -125,12 +125,18 @@ static bool saturation(const struct seep_growth *g, const struct seep_sample *s,
 	return *value >= *limit;
 }
 
-/*
- * The highest climb released before, granules. One that other members of the group
- * released counts up to a quarter of headroom: with NOVEL_PERCENT it excuses no growth
- * beyond three eighths.
+/**
+ * seep_known_rise() - the highest climb released before
+ * @d: history, not changed
+ * @s: the sample that was fed last
+ *
+ * One that other members of the group released counts up to a quarter of headroom: with
+ * NOVEL_PERCENT it excuses no growth beyond three eighths.
+ *
+ * Context: any.
+ * Return: granules.
  */
-static u32 known_rise(const struct seep_det *d, const struct seep_sample *s)
+u32 seep_known_rise(const struct seep_det *d, const struct seep_sample *s)
 {
 	u32 most = seep_granules(s->headroom) / 4;
 
@@ -144,7 +150,7 @@ static u32 known_rise(const struct seep_det *d, const struct seep_sample *s)
 static bool novel(const struct seep_det *d, const struct seep_sample *s,
 		  const struct seep_growth *g, s64 *value, s64 *limit)
 {
-	u64 higher = seep_div((u64)known_rise(d, s) * NOVEL_PERCENT, 100);
+	u64 higher = seep_div((u64)seep_known_rise(d, s) * NOVEL_PERCENT, 100);
 	u64 longer = seep_div((u64)d->known_span * NOVEL_PERCENT, 100);
 
 	*value = (s64)seep_bytes(seep_rise(g));

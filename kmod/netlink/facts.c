@@ -53,11 +53,9 @@ static int check_whole(struct nlattr **attrs, struct netlink_ext_ack *extack)
 				   "attribute COLD_PERMILLE, LIMIT_BYTES or IDENTITY is missing");
 	if (attrs[SEEPAGE_A_IDENTITY] && check_identity(attrs[SEEPAGE_A_IDENTITY], extack))
 		return -EINVAL;
-	if (used && !limit)
-		return seep_refuse(extack, used, -EINVAL,
-				   "CGROUP_USED_BYTES goes with LIMIT_BYTES");
-	if (id && !limit)
-		return seep_refuse(extack, id, -EINVAL, "CGROUP_ID goes with LIMIT_BYTES");
+	if ((used || id) && !limit)
+		return seep_refuse(extack, used ?: id, -EINVAL,
+				   "CGROUP_USED_BYTES and CGROUP_ID go with LIMIT_BYTES");
 	if (limit && nla_get_u64(limit) && !used)
 		return seep_refuse(extack, NULL, -EINVAL, "attribute CGROUP_USED_BYTES is missing");
 	return 0;
@@ -70,13 +68,17 @@ static int take(struct seep_rec *rec, struct nlattr **attrs)
 	const struct nlattr *limit = attrs[SEEPAGE_A_LIMIT_BYTES];
 	const struct nlattr *used = attrs[SEEPAGE_A_CGROUP_USED_BYTES];
 	const struct nlattr *id = attrs[SEEPAGE_A_CGROUP_ID];
+	const struct nlattr *seq = attrs[SEEPAGE_A_SINCE_SEQ];
 
 	if (cold)
 		seep_facts_cold(rec, (u16)nla_get_u32(cold));
 	if (limit)
 		seep_facts_cgroup(rec, nla_get_u64(limit), used ? nla_get_u64(used) : 0,
 				  id ? nla_get_u64(id) : 0);
-	return identity ? seep_alert_identify(rec, nla_data(identity), nla_len(identity)) : 0;
+	if (!identity)
+		return 0;
+	return seep_alert_identify(rec, seq ? nla_get_u64(seq) : 0, nla_data(identity),
+				   nla_len(identity));
 }
 
 /**
@@ -85,7 +87,7 @@ static int take(struct seep_rec *rec, struct nlattr **attrs)
  * @info: its attributes
  *
  * Return: 0, -EPERM, -EINVAL or -ESRCH, with an extack text; with IDENTITY also -ENOMEM, and
- * -ENOENT where no alert needs it.
+ * -ENOENT where no alert needs it. -ESRCH is also that the alert is of an earlier process.
  */
 int seep_facts_request(struct sk_buff *skb, struct genl_info *info)
 {
@@ -105,8 +107,10 @@ int seep_facts_request(struct sk_buff *skb, struct genl_info *info)
 	if (!IS_ERR(rec))
 		taken = take(rec, info->attrs);
 	mutex_unlock(&seep_table_mutex);
-	if (taken == -ENOENT)
-		return seep_refuse(info->extack, NULL, taken, "no alert needs its identity");
+	if (taken == -ENOENT || taken == -ESRCH)
+		return seep_refuse(info->extack, NULL, taken, taken == -ENOENT ?
+				   "no alert needs its identity" :
+				   "the alert is of another process");
 	/* no record, or no process: to user space both are no such process */
 	return taken ?: PTR_ERR_OR_ZERO(rec) == -ENOENT ? -ESRCH : PTR_ERR_OR_ZERO(rec);
 }

@@ -103,7 +103,7 @@ struct seep_rec *seep_netlink_rec(const struct nlattr *attr, struct pid_namespac
 	p = nr <= INT_MAX ? pid_task(find_pid_ns((int)nr, ns), PIDTYPE_PID) : NULL;
 	if (!p) {
 		rc = seep_refuse(extack, NULL, -ESRCH, "no such process");
-	} else if (p->flags & PF_KTHREAD) {
+	} else if (READ_ONCE(p->flags) & PF_KTHREAD) {
 		rc = seep_refuse(extack, NULL, -ESRCH, "a kernel thread has no user memory");
 	} else {
 		rec = seep_owner_rec(p, &exiting);

@@ -112,6 +112,7 @@ const struct nla_policy seep_dump_alerts_takes[] = {
 const struct nla_policy seep_request_takes[] = {
 	[SEEPAGE_A_PID]		= NLA_POLICY_VALIDATE_FN(NLA_BINARY, check_pid),
 	[SEEPAGE_A_CONFIG]	= { .type = NLA_NESTED },
+	[SEEPAGE_A_SINCE_SEQ]	= { .type = NLA_U64 },
 	[SEEPAGE_A_RESET_WHAT]	= NLA_POLICY_VALIDATE_FN(NLA_BINARY, check_reset_what),
 	[SEEPAGE_A_COLD_PERMILLE] = NLA_POLICY_VALIDATE_FN(NLA_BINARY, check_cold),
 	[SEEPAGE_A_LIMIT_BYTES]	= { .type = NLA_U64 },
@@ -122,13 +123,14 @@ const struct nla_policy seep_request_takes[] = {
 };
 
 /* Attributes by command. Up to v6.1 the do and the dump of a command share their policy. */
-static const u8 takes[][6] = {
+static const u8 takes[][7] = {
 	[SEEPAGE_CMD_GET_PROC]		= { SEEPAGE_A_PID, SEEPAGE_A_GROUP },
 	[SEEPAGE_CMD_SET_CONFIG]	= { SEEPAGE_A_CONFIG, SEEPAGE_A_PMC_WANTED },
 	[SEEPAGE_CMD_RESET]		= { SEEPAGE_A_PID, SEEPAGE_A_RESET_WHAT },
 	[SEEPAGE_CMD_SET_FACTS]	= { SEEPAGE_A_PID, SEEPAGE_A_COLD_PERMILLE,
 					    SEEPAGE_A_LIMIT_BYTES, SEEPAGE_A_CGROUP_USED_BYTES,
-					    SEEPAGE_A_CGROUP_ID, SEEPAGE_A_IDENTITY },
+					    SEEPAGE_A_CGROUP_ID, SEEPAGE_A_IDENTITY,
+					    SEEPAGE_A_SINCE_SEQ },
 };
 
 /**

@@ -274,6 +274,7 @@ int seep_put_alert(struct sk_buff *skb, const struct seep_alert *a, pid_t pid,
 	    seep_put_u8(skb, SEEPAGE_A_PREV_STATE, a->prev_state))
 		return -EMSGSIZE;
 	if ((a->end.how && seep_put_u32(skb, SEEPAGE_A_END, a->end.how)) ||
+	    (a->merged_into && seep_put_u64(skb, SEEPAGE_A_MERGED_INTO, a->merged_into)) ||
 	    (a->end.cgroup && seep_put_u64(skb, SEEPAGE_A_END_CGROUP_ID, a->end.cgroup)) ||
 	    (a->identity && nla_put(skb, SEEPAGE_A_IDENTITY | NLA_F_NESTED, a->identity->len,
 				    a->identity->attrs)) ||

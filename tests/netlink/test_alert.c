@@ -338,6 +338,60 @@ static void held_ends(void)
 	fresh(&c);
 }
 
+/* What a process is, told for the alert with number @seq; 0: for any */
+static int identify(pid_t pid, uint64_t seq, const char *exe)
+{
+	static char buf[REQ_SIZE] __attribute__((aligned(8)));
+	struct nlmsghdr *nlh = request(&c, buf, SEEPAGE_CMD_SET_FACTS, 0);
+	struct nlattr *nest;
+	struct answer a;
+
+	mnl_attr_put_u32(nlh, SEEPAGE_A_PID, pid);
+	if (seq)
+		mnl_attr_put_u64(nlh, SEEPAGE_A_SINCE_SEQ, seq);
+	nest = mnl_attr_nest_start(nlh, SEEPAGE_A_IDENTITY);
+	mnl_attr_put_strz(nlh, SEEPAGE_IDENTITY_A_EXE, exe);
+	mnl_attr_put_strz(nlh, SEEPAGE_IDENTITY_A_CMDLINE, exe);
+	mnl_attr_put_strz(nlh, SEEPAGE_IDENTITY_A_CGROUP, "/");
+	mnl_attr_put_strz(nlh, SEEPAGE_IDENTITY_A_PARENT, "nltest");
+	mnl_attr_put_u32(nlh, SEEPAGE_IDENTITY_A_PPID, getpid());
+	mnl_attr_nest_end(nlh, nest);
+	return ask(&c, nlh, &a, NULL, NULL);
+}
+
+/*
+ * An identity that was read for the alert of one process is refused for another one, as it
+ * would be if that had the pid by now.
+ */
+static void identified(void)
+{
+	struct kid early, late;
+	const struct parsed *p;
+	struct alerts l;
+	uint64_t seq;
+
+	conn_open(&c);
+	kid_start(&early, 4 * MB, 100 * MB, "early", 0);
+	kid_start(&late, 4 * MB, 100 * MB, "late", 0);
+	provoke();
+	p = wait_for(&l, early.pid, SEEPAGE_STATE_SUSPECTED);
+	need(p, "no alert of a suspect");
+	seq = num(p, SEEPAGE_A_SEQ);
+	p = wait_for(&l, late.pid, SEEPAGE_STATE_SUSPECTED);
+	need(p, "no alert of the other suspect");
+	check(identify(late.pid, seq, "early") == -ESRCH, "the identity of another one is taken");
+	check(identify(late.pid, 1ULL << 40, "none") == -ESRCH, "that for no alert is taken");
+	p = wait_for(&l, late.pid, SEEPAGE_STATE_SUSPECTED);
+	check(!has(p, SEEPAGE_A_IDENTITY), "an identity that was refused is kept");
+	check(!identify(late.pid, num(p, SEEPAGE_A_SEQ), "late"), "its own identity is refused");
+	p = wait_for(&l, late.pid, SEEPAGE_STATE_SUSPECTED);
+	check(has(p, SEEPAGE_A_IDENTITY), "its own identity is not kept");
+	check(!identify(early.pid, 0, "early"), "an identity without SINCE_SEQ is refused");
+	kid_end(&early);
+	kid_end(&late);
+	fresh(&c);
+}
+
 /* ---- groups ---- */
 
 struct heard {
@@ -539,6 +593,7 @@ const struct test tests_alert[] = {
 	{ "alert-reset", after_reset },
 	{ "alert-limited", limited },
 	{ "alert-held-ends", held_ends },
+	{ "alert-identified", identified },
 	{ "alert-group", group_alert },
 	{ "alert-overrun", overrun },
 	{ "alert-in-pidns", in_pidns },

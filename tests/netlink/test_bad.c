@@ -30,7 +30,7 @@ static const struct command {
 	{ "RESET", SEEPAGE_CMD_RESET, 0, { SEEPAGE_A_RESET_WHAT, SEEPAGE_A_PID } },
 	{ "SET_FACTS", SEEPAGE_CMD_SET_FACTS, 0,
 	  { SEEPAGE_A_PID, SEEPAGE_A_COLD_PERMILLE, SEEPAGE_A_LIMIT_BYTES,
-	    SEEPAGE_A_CGROUP_USED_BYTES, SEEPAGE_A_CGROUP_ID } },
+	    SEEPAGE_A_CGROUP_USED_BYTES, SEEPAGE_A_CGROUP_ID, SEEPAGE_A_SINCE_SEQ } },
 };
 
 static bool takes(const struct command *k, int attr)
@@ -293,6 +293,12 @@ static struct nlmsghdr *identity(int attr, size_t len, const void *data)
 	return nlh;
 }
 
+static struct nlmsghdr *with_seq(struct nlmsghdr *nlh, uint64_t seq)
+{
+	mnl_attr_put_u64(nlh, SEEPAGE_A_SINCE_SEQ, seq);
+	return nlh;
+}
+
 /* An identity is refused whole; a good one finds no alert here that needs it. */
 static void bad_identity(void)
 {
@@ -319,6 +325,8 @@ static void bad_identity(void)
 		"the identity of a process without an alert");
 	refused(&c, identity(SEEPAGE_IDENTITY_A_PPID, sizeof(ppid), &ppid), -ENOENT, "no alert",
 		NULL, "PPID of a process without an alert");
+	refused(&c, with_seq(identity(SEEPAGE_IDENTITY_A_PPID, sizeof(ppid), &ppid), 1ULL << 60),
+		-ESRCH, "alert", NULL, "the identity for an alert that there is not");
 }
 
 /* What belongs together, and of whom nothing can be told. */

@@ -283,6 +283,85 @@ static void facts(void)
 	fresh(&c);
 }
 
+static int set_limit(pid_t pid, uint64_t cgroup)
+{
+	static char buf[REQ_SIZE] __attribute__((aligned(8)));
+	struct nlmsghdr *nlh = request(&c, buf, SEEPAGE_CMD_SET_FACTS, 0);
+	struct answer a;
+
+	mnl_attr_put_u32(nlh, SEEPAGE_A_PID, pid);
+	mnl_attr_put_u64(nlh, SEEPAGE_A_LIMIT_BYTES, 1ULL << 40);
+	mnl_attr_put_u64(nlh, SEEPAGE_A_CGROUP_USED_BYTES, 0);
+	mnl_attr_put_u64(nlh, SEEPAGE_A_CGROUP_ID, cgroup);
+	return ask(&c, nlh, &a, NULL, NULL);
+}
+
+/* @n processes of a user from their birth on. Return: pid of their parent, which ends them. */
+static pid_t crowd_of(uid_t uid, pid_t *pid, unsigned int n)
+{
+	pid_t parent;
+	unsigned int i;
+	int to[2];
+
+	need(!pipe(to), "pipe: %s", strerror(errno));
+	parent = fork();
+	if (!parent) {
+		if (setgid(uid) || setuid(uid))
+			_exit(1);
+		for (i = 0; i < n; i++) {
+			pid_t p = fork();
+
+			if (!p) {
+				prctl(PR_SET_PDEATHSIG, SIGKILL);
+				pause();
+				_exit(0);
+			}
+			if (p < 0 || write(to[1], &p, sizeof(p)) != sizeof(p))
+				_exit(1);
+		}
+		pause();
+		_exit(0);
+	}
+	need(parent > 0, "fork: %s", strerror(errno));
+	close(to[1]);
+	for (i = 0; i < n; i++)
+		need(read(to[0], &pid[i], sizeof(*pid)) == sizeof(*pid), "%u of %u", i, n);
+	close(to[0]);
+	return parent;
+}
+
+/* A user has at most half of the cgroups whose limit is shared: 256 in all. */
+static void pools(void)
+{
+	static pid_t pid[2][200];
+	pid_t parent[2];
+	uint64_t full;
+	unsigned int i, u;
+
+	conn_open(&c);
+	fresh(&c);
+	parent[0] = crowd_of(65533, pid[0], 200);
+	parent[1] = crowd_of(65534, pid[1], 100);
+	msleep(500);
+	full = counter(&c, SEEPAGE_COUNTER_SUSPECTS_FULL);
+	for (i = 0; i < 200; i++)
+		need(!set_limit(pid[0][i], 1 + i), "SET_FACTS refused");
+	check(counter(&c, SEEPAGE_COUNTER_SUSPECTS_FULL) - full == 72,
+	      "of 200 cgroups of a user %llu were refused",
+	      (unsigned long long)(counter(&c, SEEPAGE_COUNTER_SUSPECTS_FULL) - full));
+	full = counter(&c, SEEPAGE_COUNTER_SUSPECTS_FULL);
+	for (i = 0; i < 100; i++)
+		need(!set_limit(pid[1][i], 1001 + i), "SET_FACTS refused");
+	check(counter(&c, SEEPAGE_COUNTER_SUSPECTS_FULL) == full,
+	      "of 100 cgroups of another user %llu were refused",
+	      (unsigned long long)(counter(&c, SEEPAGE_COUNTER_SUSPECTS_FULL) - full));
+	for (u = 0; u < 2; u++) {
+		kill(parent[u], SIGKILL);
+		waitpid(parent[u], NULL, 0);
+	}
+	fresh(&c);
+}
+
 static uint64_t seconds(void)
 {
 	struct timespec t;
@@ -442,6 +521,7 @@ const struct test tests_proc[] = {
 	{ "proc-not-there", not_there },
 	{ "proc-vfork", vforked },
 	{ "proc-facts", facts },
+	{ "proc-pools", pools },
 	{ "proc-exec", executed },
 	{ "proc-cgroup", cgroup },
 	{ "proc-in-pidns", in_pidns },

@@ -418,6 +418,30 @@ static void subjects(char **args)
 	for (unsigned int i = 31; i < 37; i++)
 		w_grow(task(i), -90000);
 	leak(2400, 0, 0, 0);
+
+	for (int life = 1; life <= 2; life++) {
+		serve("fleet", 60, 7);
+		leak(400, 61, 6, 1024);
+		stop(60, 7, 9, true);	/* six end together: one life */
+	}
+
+	serve("parts", 70, 2);
+	leak(240, 71, 1, 7168);
+	stop(71, 1, 1 << 8, true);	/* a worker is replaced: no life has ended */
+	serve("parts", 71, 1);
+	leak(240, 71, 1, 7168);
+	stop(70, 2, 9, true);
+	serve("parts", 70, 2);
+	leak(240, 71, 1, 7168);
+	stop(71, 1, 1 << 8, true);
+	w_end(task(70), 9, true);
+
+	serve("quick", 80, 1);
+	leak(240, 80, 1, 7168);
+	w_end(task(80), 9, true);
+	w_sleep();
+	serve("quick", 80, 1);		/* before anybody has looked */
+	leak(240, 80, 1, 7168);
 }
 
 static const struct {

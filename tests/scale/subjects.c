@@ -54,15 +54,19 @@ static void __printf(3, 4) print(char *buf, unsigned long size, const char *fmt,
 /* The next alert as a line. Return: false: there is none. */
 bool w_alert(char *buf, unsigned long size)
 {
-	static u64 seq;
+	static u64 seq, seq_of_group;
 	const struct seep_alert *a = seep_alert_next(seq + 1);
 
 	if (!a)
 		return false;
 	seq = a->seq;
-	print(buf, size, "%s: %s, members %u, growing %u, time %u, end %x", a->view.comm,
+	print(buf, size, "%s: %s, members %u, growing %u, time %u, end %x%s", a->view.comm,
 	      seep_state_names[a->view.verdict.state], a->view.members, a->view.growing,
-	      a->lives.n + 1, a->end.how);
+	      a->lives.n + 1, a->end.how, !a->merged_into ? "" :
+	      a->merged_into == seq_of_group ? ", merged into that of the group" :
+	      ", merged into another one");
+	if (a->view.members)
+		seq_of_group = seq;
 	return true;
 }
 

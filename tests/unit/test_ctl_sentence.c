@@ -756,6 +756,23 @@ static void lives(void **state)
 	}
 }
 
+/* An alert of a process that goes on as one of its group says where */
+static void merged(void **state)
+{
+	struct nl_msg *m = msg_new();
+	struct message rec;
+
+	(void)state;
+	nla_put_u8(m, SEEPAGE_A_STATE, SEEPAGE_STATE_RECOVERED);
+	nla_put_u32(m, SEEPAGE_A_PID, 12);
+	nla_put_string(m, SEEPAGE_A_COMM, "web");
+	nla_put_u64(m, SEEPAGE_A_MERGED_INTO, 7);
+	assert_int_equal(msg_parse(&rec, nlmsg_hdr(m)), 0);
+	sentence_alert(&rec, buf, sizeof(buf));
+	begins("recovered: pid 12 (web) merged into #7, which goes on");
+	nlmsg_free(m);
+}
+
 /* Small buffers and messages with nothing in them */
 static void nothing(void **state)
 {
@@ -790,7 +807,8 @@ int main(void)
 		cmocka_unit_test(few_floors), cmocka_unit_test(not_sampled),
 		cmocka_unit_test(before), cmocka_unit_test(factors_together),
 		cmocka_unit_test(alert), cmocka_unit_test(tense), cmocka_unit_test(usual),
-		cmocka_unit_test(end), cmocka_unit_test(lives), cmocka_unit_test(nothing),
+		cmocka_unit_test(end), cmocka_unit_test(lives), cmocka_unit_test(merged),
+		cmocka_unit_test(nothing),
 	};
 
 	return cmocka_run_group_tests_name("ctl_sentence", tests, NULL, NULL);

@@ -138,6 +138,48 @@ static void test_own_climbs_count_in_full(void **state)
 	assert_false(gate(&m.v, SEEPAGE_GATE_NOVELTY)->passed);
 }
 
+/*
+ * Others released 1600 MB, of which a quarter of headroom counts. An own climb that is lower, but
+ * higher than that, takes its place.
+ */
+static void test_own_climb_below_inherited(void **state)
+{
+	struct sim m;
+
+	(void)state;
+	sim_init(&m, 2 * GB);
+	seep_det_inherit(&m.d, 1600 << 6, 3600);
+	run(&m, two_climbs, 7 * 3600 - 60);
+	assert_false(m.d.inherited);
+	assert_in_range(m.d.known_rise, 850 << 6, 950 << 6);
+	assert_false(gate(&m.v, SEEPAGE_GATE_NOVELTY)->passed);
+}
+
+/* One that counts for less than that does not. */
+static void test_small_own_climb(void **state)
+{
+	struct sim m;
+
+	(void)state;
+	sim_init(&m, 8 * GB);
+	seep_det_inherit(&m.d, 1600 << 6, 3600);
+	run(&m, two_climbs, 7 * 3600 - 60);
+	assert_true(m.d.inherited);
+	assert_int_equal(m.d.known_rise, 1600 << 6);
+}
+
+/* Caches that are folded into a counter while it is added up count once. */
+static void test_exact_counts_once(void **state)
+{
+	(void)state;
+	assert_int_equal(seep_exact(1000, 1000, 1300), 1300);	/* 300 are cached */
+	assert_int_equal(seep_exact(1300, 1000, 1300), 1300);	/* all of it was folded */
+	assert_int_equal(seep_exact(1200, 1000, 1300), 1300);	/* a part of it was */
+	assert_int_equal(seep_exact(1500, 1000, 1300), 1500);	/* and it has grown since */
+	assert_int_equal(seep_exact(1000, 1000, 900), 900);	/* what was freed is cached */
+	assert_int_equal(seep_exact(900, 1000, 900), 900);
+}
+
 /* 10 MB/min, as half of a GB is looked at every ten minutes. */
 static void run_cold(struct sim *m, u16 cold, double seconds)
 {
@@ -270,6 +312,9 @@ int main(void)
 		cmocka_unit_test(test_others_climbs_are_no_news),
 		cmocka_unit_test(test_ten_minutes_left_are_told_of_in_one_sixteenth),
 		cmocka_unit_test(test_own_climbs_count_in_full),
+		cmocka_unit_test(test_own_climb_below_inherited),
+		cmocka_unit_test(test_small_own_climb),
+		cmocka_unit_test(test_exact_counts_once),
 		cmocka_unit_test(test_what_was_released_before_is_no_news),
 		cmocka_unit_test(test_more_than_was_released_before_is),
 		cmocka_unit_test(test_rest_is_no_climb),

@@ -49,7 +49,7 @@
  *                    reply:   ack only
  * SET_FACTS do    request: PID [COLD_PERMILLE] [LIMIT_BYTES] [CGROUP_USED_BYTES]
  *                             [CGROUP_ID], of the cgroup that has the limit;
- *                             [IDENTITY{ .. }]
+ *                             [IDENTITY{ .. }] [SINCE_SEQ]
  *                    reply:   ack only
  * ALERT       multicast group "alert":  an alert
  * SAMPLE      multicast group "sample": a process, each time it was sampled
@@ -76,13 +76,16 @@
  *             reader's pid namespace; a GET_PROC dump leaves out such a process.
  * an alert:   SEQ TIME_NS INSTANCE PREV_STATE [END] [END_CGROUP_ID] [IDENTITY{ .. }]
  *             [TIMES] [FIRST_TIME_NS] [LIFE_SECONDS] [LIFE_GROWTH_BYTES_PER_HOUR]
- *             and the process as it was then, with GATES.
+ *             [MERGED_INTO] and the process as it was then, with GATES.
  *             Where two or more processes of a name, user and cgroup grow, an alert is about
- *             all of them: it has MEMBERS, and PID is that of the oldest.
+ *             all of them: it has MEMBERS, and PID is that of the oldest. An alert that one
+ *             of them had by itself then ends with STATE recovered and MERGED_INTO, the SEQ
+ *             of the alert about all: the growth goes on.
  *             An alert with TIMES is the only one of its life, the end included, where lives
  *             are shorter than an hour, unless this one is twice as long as those before or
  *             the alert has recovered in between; END is that of the life before. TIMES counts
- *             the lives of all processes of a name, user and cgroup.
+ *             the lives of all processes of a name, user and cgroup as one: a life ends with
+ *             the last of them. A cgroup is known by its name and its parent.
  *
  * Hardware counters. They are read on each switch from one process to another.
  *
@@ -110,10 +113,14 @@
  * memory that it gained, how much its cgroup may use, and what it is. A request has
  * COLD_PERMILLE, LIMIT_BYTES, IDENTITY or several; a limit above 0 needs CGROUP_USED_BYTES.
  * IDENTITY is kept with the alerts of the process, or of its group, that have none yet, and
- * with those that follow, as long as one of them is in the ring; -ENOENT: there is none. A
- * fact is dated by the time of receipt. It is valid until it is set again, a limit for an
- * hour at most. A reset of the history and the execution of another program discard it.
- * -ESRCH: there is no such process, or it has no record.
+ * with those that follow, as long as one of them is in the ring; -ENOENT: there is none.
+ * SINCE_SEQ is the SEQ that IDENTITY was looked up for. A fact is dated by the time of receipt.
+ * It is valid until it is set again, a limit for an hour at most. A reset of the history and
+ * the execution of another program discard it.
+ * -ESRCH: there is no such process, it has no record, or the alert SINCE_SEQ is not of it:
+ * the process may have ended, or executed another program, since it was looked at. Without
+ * SINCE_SEQ alerts of an earlier process of the pid are left alone, but what was read of that
+ * one may be taken for the later one.
  */
 #ifndef _UAPI_LINUX_SEEPAGE_H
 #define _UAPI_LINUX_SEEPAGE_H
@@ -161,7 +168,7 @@ enum seepage_attr {
 	SEEPAGE_A_FILTER_UID,		/* u32, real uid in the reader's user ns */
 	SEEPAGE_A_FILTER_COMM,		/* string, equal to comm */
 	SEEPAGE_A_FILTER_AFTER_PID,	/* u32, with a higher pid */
-	SEEPAGE_A_SINCE_SEQ,		/* u64, the first SEQ wanted */
+	SEEPAGE_A_SINCE_SEQ,		/* u64, the first SEQ wanted, or that of an alert */
 	SEEPAGE_A_RESET_WHAT,		/* u32, mask of SEEPAGE_RESET_* */
 	SEEPAGE_A_LIMIT_BYTES,		/* u64, memory.max of its cgroup; 0: no limit known */
 	SEEPAGE_A_CGROUP_USED_BYTES,	/* u64, usage of that cgroup that cannot be reclaimed */
@@ -274,6 +281,9 @@ enum seepage_attr {
 	SEEPAGE_A_FIRST_TIME_NS,	/* u64, CLOCK_REALTIME of the first of these alerts */
 	SEEPAGE_A_LIFE_SECONDS,		/* u64, length of a life, the mean of those that ended */
 	SEEPAGE_A_LIFE_GROWTH_BYTES_PER_HOUR,	/* s64, of the top of a life, from life to life */
+
+	/* of an alert that ends */
+	SEEPAGE_A_MERGED_INTO,		/* u64, SEQ of the alert of its group, which goes on */
 
 	__SEEPAGE_A_MAX,
 	SEEPAGE_A_MAX = __SEEPAGE_A_MAX - 1

@@ -4,7 +4,9 @@
 
 #include_next <linux/mm.h>
 #include <linux/cpumask.h>
+#include <linux/rcupdate.h>
 #include <linux/sched/signal.h>
+#include <linux/sched/task.h>
 
 #ifndef TASK_SIZE_MAX		/* arm64 has it since 3d2403fd10a1 (v5.11) */
 #define TASK_SIZE_MAX	TASK_SIZE
@@ -28,24 +30,47 @@ static inline unsigned long seep_mm_counter_error(struct mm_struct *mm)
 #endif
 }
 
+#ifdef SPLIT_RSS_COUNTING
+#define SEEP_THREADS_AT_ONCE	1024U	/* threads looked at before RCU is left */
+#define SEEP_THREADS_MOST	32768U
+
 /*
- * seep_mm_counter_fix() - what is cached beside the memory counters of @mm
- * @p: the process; its threads are looked at
- * @fix: out, pages to add to each counter
- *
- * Context: RCU. Costs a look at each CPU, or before v6.2 at each thread: mind the latency.
- * READ_ONCE() pairs with plain stores of the threads.
- * Return: pages by which a counter may be off nevertheless.
+ * Leave RCU at a thread, and come back. As rcu_lock_break() of kernel/hung_task.c.
+ * Return: false: the thread has ended, so the walk over threads cannot go on from it.
  */
-static inline unsigned long seep_mm_counter_fix(struct mm_struct *mm, struct task_struct *p,
-						s64 fix[NR_MM_COUNTERS])
+static inline bool seep_rcu_break(struct task_struct *t)
+{
+	bool alive;
+
+	get_task_struct(t);
+	rcu_read_unlock();
+	cond_resched();
+	rcu_read_lock();
+	alive = pid_alive(t);
+	put_task_struct(t);
+	return alive;
+}
+#endif
+
+/*
+ * seep_mm_counter_sum() - the memory counters of @mm with what is cached beside them
+ * @p: the process; its threads are looked at
+ * @sum: in: the counters; out: the sums, pages
+ *
+ * Context: RCU, may sleep. Costs a look at each CPU, or before v6.2 at each thread: after 1024 of
+ * them RCU is left for a moment.
+ * READ_ONCE() pairs with plain stores of the threads.
+ * Return: pages by which a sum may be off nevertheless; negative: too many threads, or one of
+ * them ended at the wrong time.
+ */
+static inline long seep_mm_counter_sum(struct mm_struct *mm, struct task_struct *p,
+				       s64 sum[NR_MM_COUNTERS])
 {
 #ifdef SEEP_HAVE_RSS_PERCPU
 	int i;
 
 	for (i = 0; i < NR_MM_COUNTERS; i++)
-		fix[i] = percpu_counter_sum(&mm->rss_stat[i]) -
-			 percpu_counter_read(&mm->rss_stat[i]);
+		sum[i] = percpu_counter_sum(&mm->rss_stat[i]);
 	return 0;
 #elif defined(SPLIT_RSS_COUNTING)
 	unsigned int users = atomic_read(&mm->mm_users), n = 0, i;
@@ -53,10 +78,11 @@ static inline unsigned long seep_mm_counter_fix(struct mm_struct *mm, struct tas
 
 	for_each_thread(p, t) {
 		for (i = 0; i < NR_MM_COUNTERS; i++)
-			fix[i] += READ_ONCE(t->rss_stat.count[i]);
-		n++;
+			sum[i] += READ_ONCE(t->rss_stat.count[i]);
+		if (!(++n % SEEP_THREADS_AT_ONCE) && (n >= SEEP_THREADS_MOST || !seep_rcu_break(t)))
+			return -1;
 	}
-	return users > n ? 64UL * (users - n) : 0;
+	return users > n ? 64L * (users - n) : 0;
 #else
 	return 0;
 #endif
