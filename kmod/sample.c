@@ -173,6 +173,7 @@ static void sample_one(struct seep_rec *rec, const struct seep_conf *c, bool ful
 	if (full)
 		check_owner(rec);
 	s->full = full;
+	s->brief = true;
 	if (idle) {
 		s->time_ns = pass.now_ns;
 		seep_read_around(rec, s);

@@ -344,13 +344,13 @@ static bool at_rest(const struct seep_det *d, const struct seep_sample *s,
 
 /* What the configured policy makes of the last sample. */
 static void policy_verdict(const struct seep_det *d, const struct seep_sample *s,
-			   const struct seep_conf *c, struct seep_verdict *v)
+			   const struct seep_conf *c, struct seep_verdict *v, bool brief)
 {
 	seep_verdict_init(v);
 	if (c->v[SEEPAGE_CFG_POLICY] == SEEPAGE_POLICY_CLASSIC)
 		seep_classic_verdict(d, s, c, v);
 	else
-		seep_ladder_verdict(d, s, c, v);
+		seep_ladder_verdict(d, s, c, v, brief);
 }
 
 /* All epochs of a level have the same length: a new interval restarts the levels. */
@@ -371,7 +371,8 @@ static void new_interval(struct seep_det *d, u32 ms, u32 now)
  * @v: verdict out; its state is the state of the process from now on
  *
  * @v has no gates and factors for a process at rest. It has the factors without points
- * (KIND, WORK, POP) only when the state has changed. seep_det_explain() has all of them.
+ * (KIND, WORK, POP) only when the state has changed, and only then the gates that a brief
+ * sample leaves out. seep_det_explain() has all of them.
  *
  * Context: any.
  */
@@ -402,7 +403,7 @@ void seep_det_feed(struct seep_det *d, const struct seep_sample *s,
 		d->confidence = 0;
 		return;
 	}
-	policy_verdict(d, s, c, v);
+	policy_verdict(d, s, c, v, s->brief);
 	if (seep_alert_is(d->state) && v->policy == SEEPAGE_POLICY_LADDER &&
 	    v->subject != d->accused)
 		;	/* growth of another subject does not keep this alert alive */
@@ -413,6 +414,8 @@ void seep_det_feed(struct seep_det *d, const struct seep_sample *s,
 	state = seep_next_state(d, v, now);
 	d->policy = (u8)c->v[SEEPAGE_CFG_POLICY];
 	if (state != d->state) {
+		if (s->brief)
+			policy_verdict(d, s, c, v, false);
 		seep_points_tell(v, d, s);
 		d->state_of_other_policy = other_policy;
 		if (state == SEEPAGE_STATE_RECOVERED && !classic && !other_policy)
@@ -441,7 +444,7 @@ void seep_det_feed(struct seep_det *d, const struct seep_sample *s,
 void seep_det_explain(const struct seep_det *d, const struct seep_sample *s,
 		      const struct seep_conf *c, struct seep_verdict *v)
 {
-	policy_verdict(d, s, c, v);
+	policy_verdict(d, s, c, v, false);
 	seep_points_tell(v, d, s);
 	v->state = d->state;
 	/* the confidence remembered belongs to the policy that made it */

@@ -117,6 +117,7 @@ struct seep_sample {
 	u8 page_shift;
 	bool full;		/* taken in a full pass, at sample_interval_ms */
 	bool group;		/* the sum of a group */
+	bool brief;		/* of a verdict that says the same as before, all gates are not asked for */
 };
 
 struct seep_point {		/* of the fault-rate window */
@@ -311,7 +312,7 @@ static inline bool seep_alert_is(u8 state)
 
 /* verdict_ladder.c, verdict_classic.c: the two policies. points.c: the factors */
 void seep_ladder_verdict(const struct seep_det *d, const struct seep_sample *s,
-			 const struct seep_conf *c, struct seep_verdict *v);
+			 const struct seep_conf *c, struct seep_verdict *v, bool brief);
 void seep_classic_forget(struct seep_det *d);
 void seep_classic_feed(struct seep_det *d, const struct seep_sample *s,
 		       const struct seep_conf *c, bool new_slot);

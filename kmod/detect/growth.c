@@ -31,14 +31,14 @@
 static void look(struct seep_growth *g, const struct seep_ladder *s, const struct seep_level *r,
 		 const struct seep_clock *clk, u32 nlev, u32 epochs)
 {
-	u32 j, top = nlev, last = nlev;
+	u32 runs = s->runs, j, first = nlev, top = nlev, last = nlev;
 
-	for (j = 0; j < nlev && s->runs >> j; j++) {
-		if (!(s->runs >> j & 1))
+	for (j = 0; runs; j++, runs >>= 1) {
+		if (!(runs & 1))
 			continue;
 		if (!g->seen || r[j].run_t0 < g->t0) {
 			g->t0 = r[j].run_t0;
-			g->v0 = seep_floor_unpack(r[j].run_v0);
+			first = j;
 		}
 		if (!g->seen || r[j].run_t1 > g->t1) {
 			g->t1 = r[j].run_t1;
@@ -49,6 +49,8 @@ static void look(struct seep_growth *g, const struct seep_ladder *s, const struc
 		top = j;
 		g->seen = true;
 	}
+	if (first < nlev)
+		g->v0 = seep_floor_unpack(r[first].run_v0);
 	if (last < nlev)
 		g->floor = seep_floor(r + last, epochs >> last, 0);
 	if (top == nlev)

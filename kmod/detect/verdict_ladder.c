@@ -221,10 +221,21 @@ static bool memory_gates(struct seep_verdict *v, const struct seep_det *d,
 	return fresh && origin && cold && spread;
 }
 
-/* Add all gates to the verdict. Return: each of them has passed. */
+/* A gate is closed. Return: false. */
+static bool closed(struct seep_verdict *v)
+{
+	if (v->confidence > CLOSED_CONFIDENCE)
+		v->confidence = CLOSED_CONFIDENCE;
+	return false;
+}
+
+/*
+ * Add the gates to the verdict: all, or with @brief none after it is known that one is closed.
+ * Return: each of them has passed.
+ */
 static bool gates(struct seep_verdict *v, const struct seep_det *d,
 		  const struct seep_sample *s, const struct seep_conf *c,
-		  const struct seep_growth *g)
+		  const struct seep_growth *g, bool brief)
 {
 	u64 tte_s = g->tte_ds == SEEP_UNKNOWN ? SEEP_UNKNOWN : seep_div(g->tte_ds, SEEP_DS_PER_S);
 	bool memory = g->subject == SEEPAGE_SUBJECT_MEMORY, open, passed;
@@ -236,6 +247,8 @@ static bool gates(struct seep_verdict *v, const struct seep_det *d,
 	open = seep_rise(g) >= need;
 	seep_add_gate(v, SEEPAGE_GATE_RISING, open, (s64)seep_bytes(seep_rise(g)),
 		      (s64)seep_bytes(need));
+	if (brief && (!open || span < g->patience))
+		return closed(v);
 	passed = saturation(g, s, &value, &limit);
 	seep_add_gate(v, SEEPAGE_GATE_SATURATION, passed, value, limit);
 	open &= passed;
@@ -243,6 +256,8 @@ static bool gates(struct seep_verdict *v, const struct seep_det *d,
 	seep_add_gate(v, SEEPAGE_GATE_PATIENCE, passed, span / SEEP_DS_PER_S,
 		      g->patience / SEEP_DS_PER_S);
 	open &= passed;
+	if (brief && !open)
+		return closed(v);
 	if (memory) {
 		open &= memory_gates(v, d, s, g);
 		passed = tte_s <= HORIZON_S;
@@ -250,11 +265,8 @@ static bool gates(struct seep_verdict *v, const struct seep_det *d,
 			      (s64)(tte_s > 1ULL << 62 ? 1ULL << 62 : tte_s), HORIZON_S);
 		open &= passed;
 	}
-	if (!open) {
-		if (v->confidence > CLOSED_CONFIDENCE)
-			v->confidence = CLOSED_CONFIDENCE;
-		return false;
-	}
+	if (!open)
+		return closed(v);
 	passed = v->confidence > c->v[SEEPAGE_CFG_ALERT_CONFIDENCE];
 	seep_add_gate(v, SEEPAGE_GATE_CONFIDENCE, passed, v->confidence,
 		      c->v[SEEPAGE_CFG_ALERT_CONFIDENCE]);
@@ -264,7 +276,7 @@ static bool gates(struct seep_verdict *v, const struct seep_det *d,
 /* The verdict on one growth: subject, figures, points, gates, state. */
 static void growth_verdict(struct seep_verdict *v, const struct seep_det *d,
 			   const struct seep_sample *s, const struct seep_conf *c,
-			   const struct seep_growth *g, bool big)
+			   const struct seep_growth *g, bool big, bool brief)
 {
 	u32 span = g->t1 - g->t0;
 
@@ -284,7 +296,7 @@ static void growth_verdict(struct seep_verdict *v, const struct seep_det *d,
 		return;
 	}
 	v->state = SEEPAGE_STATE_WATCH;
-	if (!gates(v, d, s, c, g))
+	if (!gates(v, d, s, c, g, brief))
 		return;
 	v->state = SEEPAGE_STATE_SUSPECTED;
 	if (span < seep_div((u64)g->patience * g->confirm_percent, 100))
@@ -295,7 +307,7 @@ static void growth_verdict(struct seep_verdict *v, const struct seep_det *d,
 
 /* The verdict on address space; replaces @v where it is the worse one. */
 static void vsz_verdict(const struct seep_det *d, const struct seep_sample *s,
-			const struct seep_conf *c, struct seep_verdict *v, u64 size)
+			const struct seep_conf *c, struct seep_verdict *v, u64 size, bool brief)
 {
 	u64 used = seep_bytes(seep_det_unheld(d));
 	bool big = used >= size;
@@ -307,7 +319,7 @@ static void vsz_verdict(const struct seep_det *d, const struct seep_sample *s,
 		return;
 	seep_verdict_init(&vsz);
 	seep_add_gate(&vsz, SEEPAGE_GATE_SIZE, big, (s64)used, (s64)size);
-	growth_verdict(&vsz, d, s, c, &g, big);
+	growth_verdict(&vsz, d, s, c, &g, big, brief);
 	vsz.rate = v->rate;
 	v->dropped |= vsz.dropped;
 	if (vsz.state > v->state) {
@@ -322,6 +334,7 @@ static void vsz_verdict(const struct seep_det *d, const struct seep_sample *s,
  * @s: the sample
  * @c: configuration in force
  * @v: as seep_verdict_init() left it; gates, factors, confidence and state are set
+ * @brief: leave out the gates after the first one that is closed; all else is the same
  *
  * The state is that of this sample alone. seep_det_feed() combines it with the state
  * before: an alert stays until the memory is released. Address space is judged where
@@ -330,7 +343,7 @@ static void vsz_verdict(const struct seep_det *d, const struct seep_sample *s,
  * Context: any.
  */
 void seep_ladder_verdict(const struct seep_det *d, const struct seep_sample *s,
-			 const struct seep_conf *c, struct seep_verdict *v)
+			 const struct seep_conf *c, struct seep_verdict *v, bool brief)
 {
 	u64 size = (u64)c->v[SEEPAGE_CFG_MIN_PROCESS_SIZE_MB] << 20;
 	u64 used = seep_rss(s) + s->swap;
@@ -342,9 +355,9 @@ void seep_ladder_verdict(const struct seep_det *d, const struct seep_sample *s,
 	seep_growth_find(d, s, &g);
 	seep_add_gate(v, SEEPAGE_GATE_SIZE, big, (s64)used, (s64)size);
 	if (g.seen)
-		growth_verdict(v, d, s, c, &g, big);
+		growth_verdict(v, d, s, c, &g, big, brief);
 	if (v->state < SEEPAGE_STATE_SUSPECTED && d->vsz.runs)
-		vsz_verdict(d, s, c, v, size);
+		vsz_verdict(d, s, c, v, size, brief);
 	if (!g.seen && v->subject == SEEPAGE_SUBJECT_MEMORY) {
 		seep_add_gate_unreached(v, SEEPAGE_GATE_RISING);
 		seep_points_none(v);

@@ -50,11 +50,13 @@ pass_cost() {
 
 watched() { seepage -j ps | jq '[.[] | select(.state == "watch")] | length'; }
 
-# until_watched M: until as many are under watch; the watch of all passes then.
+# until_watched M [SECONDS PASSES]: until as many are under watch; SECONDS later the watch of
+# PASSES full passes, 16 unless said.
 until_watched() {
 	local i got
 	for ((i = 0; i < 60 && $(watched) < $1; i++)); do sleep 10; done
-	watch_passes
+	sleep "${2:-0}"
+	watch "${3:-16}"
 	got=$(watched)
 	((got == $1)) || die "of $1 growing processes $got are under watch"
 }

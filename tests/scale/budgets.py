@@ -33,6 +33,8 @@ ROWS = [
     ("idle", "idle record in a full pass", 150, 370),
     ("idle_lines", "the same, cache lines", None, 16.5),
     ("idle_remote", "the same, remote lines", 0, 0),
+    ("growing", "growing record in a full pass, in its patience", 3000, 3000),
+    ("growing_short", "the same, short pass", 3000, 2450),
     ("memory", "memory per process, bytes", 1280, 1880),
     ("sampled_cpus", "what 252 CPUs more add to a sampled record", None, 7500),
     ("pass_instructions", "full pass, 100k processes, 256 CPUs: instructions", None, 73e6),
@@ -54,6 +56,9 @@ def rows_of(figures):
     def slope(what):
         return (f["idle_2048." + what] - f["idle_512." + what]) / (2048 - 512)
 
+    def grown(what, part=""):
+        return (f[f"growing_48{part}.{what}"] - f[f"growing_16{part}.{what}"]) / (48 - 16)
+
     def percent(key):
         seconds = (f[key + ".instructions"] / INSTRUCTIONS_PER_S +
                    f[key + ".remote"] * REMOTE_S)
@@ -70,6 +75,8 @@ def rows_of(figures):
         "idle": lambda: slope("instructions"),
         "idle_lines": lambda: slope("lines"),
         "idle_remote": lambda: slope("remote"),
+        "growing": lambda: grown("instructions"),
+        "growing_short": lambda: grown("instructions", "_short"),
         "memory": lambda: f["memory.process"],
         # one record of 32 is sampled in whole
         "sampled_cpus": lambda: (f["busy_256_8192.instructions"] -

@@ -444,6 +444,41 @@ static void subjects(char **args)
 	leak(240, 80, 1, 7168);
 }
 
+/*
+ * @args[0] processes of one program that gain 64 KB a second each: @args[1] full passes are
+ * not counted, then 64 are, and the short ones between them.
+ */
+static void growing(char **args)
+{
+	unsigned int n = (unsigned int)atoi(args[0]), warm = (unsigned int)atoi(args[1]);
+	struct sum full = { 0 }, brief = { 0 }, unused = { 0 };
+	unsigned long long last = 0, spent, full_at = 0;
+	char key[32];
+	bool is_full;
+
+	w_boot(4, "pmc=off hook=tracepoint min_process_size_mb=1 alert_confidence=100");
+	fork_all(n, 1);
+	passes(2);
+	for (unsigned int i = 0; full.n < 64; i += is_full) {
+		w_sleep();
+		spent = last ? w_now() - last : 0;
+		last = w_now();
+		is_full = last - full_at > INTERVAL_NS - INTERVAL_NS / 100;
+		if (is_full)
+			full_at = last;
+		for (unsigned int j = 0; j < n; j++)
+			w_grow(processes[j], (long)(spent / 1000 * 64 / 4000000));
+		begin();
+		w_work(0);
+		end(i < warm ? &unused : is_full ? &full : &brief);
+		w_interrupts();
+	}
+	snprintf(key, sizeof(key), "growing_%u", n);
+	figures(key, &full);
+	snprintf(key, sizeof(key), "growing_%u_short", n);
+	figures(key, &brief);
+}
+
 static const struct {
 	const char *name;
 	void (*run)(char **args);
@@ -451,7 +486,7 @@ static const struct {
 } scenarios[] = {
 	{ "same", same, 0 },	 { "turn", turn, 1 }, { "full", full, 1 }, { "idle", idle, 1 },
 	{ "memory", memory, 0 }, { "busy", busy, 3 },
-	{ "subjects", subjects, 0 },
+	{ "subjects", subjects, 0 },	{ "growing", growing, 2 },
 };
 
 int main(int argc, char **argv)

@@ -807,6 +807,7 @@ struct w_process *w_fork(const char *comm)
 	p->mm = next_mm();
 	atomic_set(&p->mm->mm_users, 1);
 	atomic_set(&p->mm->mm_count, 1);
+	p->mm->task_size = 1UL << 47;
 	p->mm->total_vm = 5000;
 	atomic_long_set(&p->mm->pgtables_bytes, 16 * PAGE_SIZE);
 	atomic_long_set(&p->mm->rss_stat.count[MM_ANONPAGES], 600);

@@ -150,7 +150,7 @@ static void test_rest_is_what_the_full_verdict_says(void **state)
 			if (m.v.ngates)
 				continue;
 			rests++;
-			seep_ladder_verdict(&m.d, &m.s, &m.c, memset(&v, 0, sizeof(v)));
+			seep_ladder_verdict(&m.d, &m.s, &m.c, memset(&v, 0, sizeof(v)), false);
 			assert_int_equal(v.state, m.v.state);
 			assert_int_equal(v.confidence, m.v.confidence);
 			assert_int_equal(v.t1, m.v.t1);
@@ -159,6 +159,62 @@ static void test_rest_is_what_the_full_verdict_says(void **state)
 		}
 	}
 	assert_true(rests > 2000);
+}
+
+static double leaks(double t)
+{
+	return 20.0 * MB + MB * t / 10;
+}
+
+/*
+ * A brief verdict is the whole one without gates after the first closed one. A sample that
+ * changes the state has all of them.
+ */
+static void test_brief_verdict_is_the_whole_one(void **state)
+{
+	static const shape shapes[] = { leaks, step_then_flat, given_back, sawtooth };
+	int shorter = 0, changes = 0;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++) {
+		struct sim m;
+
+		sim_init(&m, 1800 * MB);
+		m.s.brief = true;
+		for (double t = 0; t < 3 * 3600; t += 10) {
+			u8 before = m.d.state;
+			struct seep_verdict v;
+
+			feed(&m, t, (u64)shapes[i](t), true);
+			if (!m.v.ngates)
+				continue;
+			memset(&v, 0, sizeof(v));
+			seep_ladder_verdict(&m.d, &m.s, &m.c, &v, true);
+			assert_in_range(v.ngates, 1, SEEP_MAX_GATES);
+			if (m.d.state == before) {
+				struct seep_verdict whole;
+
+				memset(&whole, 0, sizeof(whole));
+				seep_ladder_verdict(&m.d, &m.s, &m.c, &whole, false);
+				assert_int_equal(v.state, whole.state);
+				assert_int_equal(v.confidence, whole.confidence);
+				assert_int_equal(v.rate, whole.rate);
+				assert_int_equal(v.nfactors, whole.nfactors);
+				assert_memory_equal(v.gate, whole.gate,
+						    v.ngates * sizeof(v.gate[0]));
+				assert_true(v.ngates == whole.ngates ||
+					    !v.gate[v.ngates - 1].passed ||
+					    v.ngates == 2);
+				assert_int_equal(m.v.ngates, v.ngates);
+				shorter += v.ngates < whole.ngates;
+			} else if (m.d.state == SEEPAGE_STATE_SUSPECTED) {
+				assert_true(m.v.ngates > 5);
+				changes++;
+			}
+		}
+	}
+	assert_true(shorter > 50);
+	assert_true(changes > 0);
 }
 
 static void test_severity_follows_the_state(void **state)
@@ -316,6 +372,7 @@ int main(void)
 		cmocka_unit_test(test_growth_is_what_both_windows_say),
 		cmocka_unit_test(test_explain_is_pure),
 		cmocka_unit_test(test_rest_is_what_the_full_verdict_says),
+		cmocka_unit_test(test_brief_verdict_is_the_whole_one),
 		cmocka_unit_test(test_severity_follows_the_state),
 		cmocka_unit_test(test_severity_of_an_own_limit),
 		cmocka_unit_test(test_fault_rate_window),
