@@ -49,8 +49,8 @@ $(build)/tests/churn $(build)/tests/mayfly $(build)/tests/relay: progflags := -s
 # A 32-bit program where the compiler makes x86 ones; it needs no 32-bit libraries.
 $(build)/tests/narrow: progflags = $(if $(findstring x86_64,$(shell $(CC) -dumpmachine)),-m32 \
 	-nostdlib -static -fno-pie -no-pie -ffreestanding -fno-stack-protector)
-# It speaks to the module.
-$(build)/tests/dumpers: progflags := -Iinclude/uapi
+# They speak to a module.
+$(build)/tests/dumpers $(build)/tests/bursts: progflags := -Iinclude/uapi
 
 ## test-kmod-NAME: modules that only tests load; build/test-kmod/NAME/
 test-kmod-%:
