@@ -41,8 +41,10 @@ static bool filter(struct uprobe_consumer *c, SEEP_UPROBE_CTX struct mm_struct *
 void where_end(struct where_burst *b, u32 reason)
 {
 	/* Pairs with the condition of wait_event_idle_timeout() in stay_armed(). */
-	if (!cmpxchg(&b->done, SEEPAGE_WHERE_RUNNING, reason))
-		wake_up(&b->wait);
+	if (cmpxchg(&b->done, SEEPAGE_WHERE_RUNNING, reason))
+		return;
+	WRITE_ONCE(b->traps_max, 0);
+	wake_up(&b->wait);
 }
 
 static void drop_target(struct where_burst *b)
@@ -218,6 +220,7 @@ static int find_files(struct where_burst *b)
 		p->offset = b->how.probe[i].offset;
 		p->kind = b->how.probe[i].kind;
 		p->index = i;
+		where_arguments(p);
 		p->consumer.handler = where_entry;
 		p->consumer.ret_handler = where_return;
 		p->consumer.filter = filter;
@@ -244,9 +247,13 @@ static void set_limits(struct where_burst *b)
 {
 	u64 ns = (u64)b->how.ms * b->how.cost_permille * (NSEC_PER_MSEC / 1000);
 
+	b->span = b->how.hi - b->how.lo;
+	b->limit = SEEPAGE_WHERE_BY_TRAPS;
 	b->traps_max = b->how.traps;
-	if (b->how.cost_permille)
-		b->traps_max = clamp_t(u64, div_u64(ns, b->how.trap_ns), 1, b->how.traps);
+	if (b->how.cost_permille && div_u64(ns, b->how.trap_ns) < b->how.traps) {
+		b->limit = SEEPAGE_WHERE_BY_COST;
+		b->traps_max = div_u64(ns, b->how.trap_ns);
+	}
 }
 
 /**

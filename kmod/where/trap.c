@@ -16,17 +16,18 @@
 
 #define FORGET_NS	(1 * NSEC_PER_SEC)	/* a call that did not return: longjmp(), exit */
 
+/* Up to v6.12 each entry has a return that traps as well. */
+#define ENTRY_TRAPS	(UPROBE_HANDLER_IGNORE ? 1 : 2)
+
 #ifdef CONFIG_X86_64
 #define RETURN_BYTES	sizeof(long)	/* of the stack that a return takes */
+/* Where the first arguments are */
+#define ARGUMENTS	offsetof(struct pt_regs, di), offsetof(struct pt_regs, si), \
+			offsetof(struct pt_regs, dx)
 
 static bool is_64bit(struct pt_regs *r)
 {
 	return user_64bit_mode(r);
-}
-
-static unsigned long argument(struct pt_regs *r, unsigned int n)
-{
-	return n == 0 ? r->di : n == 1 ? r->si : r->dx;
 }
 
 static void save_regs(u64 *to, struct pt_regs *r)
@@ -40,15 +41,12 @@ static void save_regs(u64 *to, struct pt_regs *r)
 }
 #else
 #define RETURN_BYTES	0
+#define ARGUMENTS	offsetof(struct pt_regs, regs[0]), offsetof(struct pt_regs, regs[1]), \
+			offsetof(struct pt_regs, regs[2])
 
 static bool is_64bit(struct pt_regs *r)
 {
 	return !compat_user_mode(r);
-}
-
-static unsigned long argument(struct pt_regs *r, unsigned int n)
-{
-	return r->regs[n];
 }
 
 static void save_regs(u64 *to, struct pt_regs *r)
@@ -59,25 +57,45 @@ static void save_regs(u64 *to, struct pt_regs *r)
 }
 #endif
 
-static u64 asked_size(u32 kind, struct pt_regs *r)
+static unsigned long word(const struct pt_regs *r, unsigned int at)
+{
+	return *(const unsigned long *)((const char *)r + at);
+}
+
+static const u16 at[] = { ARGUMENTS };
+
+/**
+ * where_arguments() - note where a function has the size that it is asked for
+ * @p: a probe, with its kind
+ *
+ * Context: any.
+ */
+void where_arguments(struct where_probe *p)
+{
+	p->factor = 0;
+	switch ((enum seepage_where_kind)p->kind) {
+	case SEEPAGE_WHERE_ARG1:
+		p->size = at[1];
+		break;
+	case SEEPAGE_WHERE_PRODUCT:
+		p->size = at[0];
+		p->factor = at[1];
+		break;
+	case SEEPAGE_WHERE_POSIX:
+		p->size = at[2];
+		break;
+	case SEEPAGE_WHERE_ARG0:
+	case __SEEPAGE_WHERE_KINDS:
+		p->size = at[0];
+		break;
+	}
+}
+
+static u64 product(u64 a, u64 b)
 {
 	u64 bytes;
 
-	switch ((enum seepage_where_kind)kind) {
-	case SEEPAGE_WHERE_ARG0:
-		return argument(r, 0);
-	case SEEPAGE_WHERE_ARG1:
-		return argument(r, 1);
-	case SEEPAGE_WHERE_PRODUCT:
-		if (check_mul_overflow((u64)argument(r, 0), (u64)argument(r, 1), &bytes))
-			return U64_MAX;
-		return bytes;
-	case SEEPAGE_WHERE_POSIX:
-		return argument(r, 2);
-	case __SEEPAGE_WHERE_KINDS:
-		break;
-	}
-	return U64_MAX;
+	return check_mul_overflow(a, b, &bytes) ? U64_MAX : bytes;
 }
 
 /*
@@ -126,6 +144,45 @@ static void fill(struct where_probe *p, struct seepage_where_sample *s, struct p
 	s->stack_bytes = sizeof(s->stack) - left;
 }
 
+/* What is rare is not in the handlers: they would save all registers for it. */
+static noinline int leave_child(struct where_burst *b)
+{
+	atomic64_inc(&b->foreign);
+	return UPROBE_HANDLER_REMOVE;
+}
+
+static noinline int leave_ended(struct where_burst *b)
+{
+	where_end(b, b->limit);
+	return UPROBE_HANDLER_REMOVE;
+}
+
+static noinline int take(struct where_probe *p, struct pt_regs *regs, u64 size)
+{
+	struct where_burst *b = p->burst;
+	unsigned long sp = user_stack_pointer(regs);
+	struct where_call *call;
+	u64 now;
+
+	if (!is_64bit(regs))
+		return UPROBE_HANDLER_IGNORE;
+	now = ktime_get_ns();
+	spin_lock(&b->lock);
+	call = claim(b, sp, now);
+	if (call) {
+		call->sp = sp;
+		call->out = p->kind == SEEPAGE_WHERE_POSIX ? word(regs, at[0]) : 0;
+		b->sample[call->sample].ns = now;
+		b->sample[call->sample].size = size;
+	}
+	spin_unlock(&b->lock);
+	if (!call)
+		return UPROBE_HANDLER_IGNORE;
+	/* No other task changes a call of this one, nor its sample. */
+	fill(p, &b->sample[call->sample], regs);
+	return 0;
+}
+
 /**
  * where_entry() - handle the first instruction of a function that allocates
  * @c: the consumer of a probe
@@ -140,38 +197,19 @@ int where_entry(struct uprobe_consumer *c, struct pt_regs *regs SEEP_UPROBE_COOK
 {
 	struct where_probe *p = container_of(c, struct where_probe, consumer);
 	struct where_burst *b = p->burst;
-	struct where_call *call;
-	u64 size, now;
+	u64 size;
 
-	if (current->mm != b->mm) {
-		atomic64_inc(&b->foreign);
-		return UPROBE_HANDLER_REMOVE;
-	}
-	if (READ_ONCE(b->done))
-		return UPROBE_HANDLER_REMOVE;
-	if (atomic64_inc_return(&b->traps) >= b->traps_max) {
-		where_end(b, b->traps_max < b->how.traps ? SEEPAGE_WHERE_BY_COST :
-			  SEEPAGE_WHERE_BY_TRAPS);
-		return UPROBE_HANDLER_REMOVE;
-	}
-	size = asked_size(p->kind, regs);
-	if (size < b->how.lo || size > b->how.hi || !is_64bit(regs))
+	if (unlikely(current->mm != b->mm))
+		return leave_child(b);
+	/* No trap is allowed after the end: where_end() sets traps_max to 0. */
+	if (unlikely((u64)atomic64_add_return(ENTRY_TRAPS, &b->traps) > READ_ONCE(b->traps_max)))
+		return leave_ended(b);
+	size = word(regs, p->size);
+	if (p->factor)
+		size = product(size, word(regs, p->factor));
+	if (likely(size - b->how.lo > b->span))
 		return UPROBE_HANDLER_IGNORE;
-	now = ktime_get_ns();
-	spin_lock(&b->lock);
-	call = claim(b, user_stack_pointer(regs), now);
-	if (call) {
-		call->sp = user_stack_pointer(regs);
-		call->out = argument(regs, 0);
-		b->sample[call->sample].ns = now;
-		b->sample[call->sample].size = size;
-	}
-	spin_unlock(&b->lock);
-	if (!call)
-		return UPROBE_HANDLER_IGNORE;
-	/* No other task changes a call of this one, nor its sample. */
-	fill(p, &b->sample[call->sample], regs);
-	return 0;
+	return take(p, regs, size);
 }
 
 static struct where_call *pending(struct where_burst *b, unsigned long sp)
@@ -198,6 +236,29 @@ static unsigned long result(struct where_probe *p, struct where_call *call, stru
 	return addr;
 }
 
+static noinline int give(struct where_probe *p, struct pt_regs *regs)
+{
+	struct where_burst *b = p->burst;
+	struct where_call *call;
+	bool full = false;
+
+	if (current->mm != b->mm)
+		return 0;
+	atomic64_add(2 - ENTRY_TRAPS, &b->traps);
+	spin_lock(&b->lock);
+	call = pending(b, user_stack_pointer(regs));
+	if (call) {
+		b->sample[call->sample].addr = result(p, call, regs);
+		call->task = NULL;
+		WRITE_ONCE(b->calls, b->calls - 1);
+		full = ++b->samples == b->how.samples;
+	}
+	spin_unlock(&b->lock);
+	if (full)
+		where_end(b, SEEPAGE_WHERE_BY_SAMPLES);
+	return 0;
+}
+
 /**
  * where_return() - handle the return of a function that allocates
  * @c: the consumer of a probe
@@ -212,26 +273,7 @@ int where_return(struct uprobe_consumer *c, unsigned long func,
 		 struct pt_regs *regs SEEP_UPROBE_COOKIE)
 {
 	struct where_probe *p = container_of(c, struct where_probe, consumer);
-	struct where_burst *b = p->burst;
-	struct where_call *call;
-	bool full = false;
 
-	if (current->mm != b->mm)
-		return 0;
-	atomic64_inc(&b->traps);
-	/* Its own call is seen by the task that made it; others do not matter. */
-	if (!READ_ONCE(b->calls))
-		return 0;
-	spin_lock(&b->lock);
-	call = pending(b, user_stack_pointer(regs));
-	if (call) {
-		b->sample[call->sample].addr = result(p, call, regs);
-		call->task = NULL;
-		WRITE_ONCE(b->calls, b->calls - 1);
-		full = ++b->samples == b->how.samples;
-	}
-	spin_unlock(&b->lock);
-	if (full)
-		where_end(b, SEEPAGE_WHERE_BY_SAMPLES);
-	return 0;
+	/* A task sees its own call in calls; those of others do not matter. */
+	return likely(!READ_ONCE(p->burst->calls)) ? 0 : give(p, regs);
 }

@@ -25,6 +25,8 @@ struct where_probe {
 	loff_t offset;
 	u32 kind;
 	u32 index;
+	u16 size;		/* where struct pt_regs has the size */
+	u16 factor;		/* and a factor of it; 0: none */
 };
 
 /* A call between its entry and its return. Free while task is NULL */
@@ -41,7 +43,9 @@ struct where_burst {
 	wait_queue_head_t wait;		/* for done to be set, and for the end */
 	struct mm_struct *mm;		/* of the process; mmgrab(), compared only */
 	struct seepage_where_start how;
-	u64 traps_max;			/* of the limits on traps and on cost, the lower one */
+	u64 traps_max;			/* of the limits on traps and on cost, the lower one; 0 at the end */
+	u64 span;			/* hi - lo */
+	u32 limit;			/* the reason if traps_max ends it */
 	u32 probes;			/* inodes that are held */
 	u32 done;			/* a reason; set once with cmpxchg(), read anywhere */
 	u32 state;			/* written by the work, read by ioctl() and poll() */
@@ -59,6 +63,7 @@ struct where_burst {
 };
 
 /* trap.c: handlers; in the context of the process, which may be preempted */
+void where_arguments(struct where_probe *p);
 int where_entry(struct uprobe_consumer *c, struct pt_regs *regs SEEP_UPROBE_COOKIE);
 int where_return(struct uprobe_consumer *c, unsigned long func,
 		 struct pt_regs *regs SEEP_UPROBE_COOKIE);

@@ -19,7 +19,7 @@ finished() { ! [[ -e /proc/$1 ]]; }
 free() { "$bursts" "$1" 1 1 >/dev/null; }
 
 # Ten thousand for a long run; each is a few milliseconds
-n=${SEEPAGE_BURSTS:-$(some $((1000 / ${SEEPAGE_SLOW:-1})))}
+n=${SEEPAGE_BURSTS:-$(some 1000)}
 target twin
 calm=$pid untouched=$(code "$pid")
 target storm
@@ -62,12 +62,13 @@ done
 
 # The process ends in the middle of a burst, or executes a program.
 target leak
-"$bursts" "$pid" 1 60000 3 >out &
+"$bursts" "$pid" cost 60000 >out &
 tool=$!
 wait_for 5 touched "$pid"
 kill -KILL "$pid"
 wait_for 5 finished $tool
-wait $tool || die "the process ended: $(cat out)"
+by_exit=5	# SEEPAGE_WHERE_BY_EXIT
+[[ $(<out) =~ " $by_exit"$ ]] || die "the process ended: $(cat out)"
 target leak
 "$bursts" "$pid" cost 60000 >out &
 tool=$!
@@ -76,6 +77,7 @@ kill -USR2 "$pid"
 read -r _ _ at <&"$from"
 malloc[$pid]=$at
 wait_for 5 finished $tool
+[[ $(<out) =~ " $by_exit"$ ]] || die "the process executed a program: $(cat out)"
 clean "$pid" || die "a breakpoint is left after exec"
 
 # The tool says what came of it.
@@ -93,10 +95,14 @@ assert_eq "$(field '.sites[0].stack[1].symbol' out)" site_leak "in a process of 
 
 # Without the rights
 chmod 666 /dev/seepage_where
-text=$(setpriv --reuid 65534 --regid 65534 --clear-groups \
-	"$(dirname "$(command -v seepage)")/tools/seepage-where" -s 1 --burst --class 200 "$pid" 2>&1) &&
+text=$(setpriv --reuid 65534 --regid 65534 --clear-groups "$bursts" "$pid" 1 1 2>&1) &&
 	die "a burst without rights"
-[[ $text == *"not permitted: needs CAP_PERFMON and CAP_SYS_PTRACE"* ]] || die "without rights: $text"
+[[ $text == "SEEPAGE_WHERE_START: Operation not permitted" ]] || die "without rights: $text"
+for right in perfmon sys_ptrace; do
+	text=$(setpriv --bounding-set "-$right,-sys_admin" "$bursts" "$pid" 1 1 2>&1) &&
+		die "a burst without $right"
+	[[ $text == "SEEPAGE_WHERE_START: Operation not permitted" ]] || die "without $right: $text"
+done
 kill -KILL "$pid"
 
 # In mount and pid namespaces, where the file of its C library and its own are not to be seen

@@ -2,7 +2,8 @@
 /*
  * bursts PID N MS [SEED]: N bursts on malloc() of one process, without the tool: each of 1 to MS
  * milliseconds, ended by its time, by STOP, or by close() in whatever state it is in.
- * bursts PID cost MS: one burst on malloc(1) that no call matches; prints "armed", then the traps.
+ * bursts PID cost MS: one burst on malloc(1) that no call matches; prints "armed", then the traps and
+ * the reason.
  * Prints the traps, and the reasons as "REASON:COUNT".
  */
 #define _GNU_SOURCE
@@ -119,7 +120,7 @@ int main(int argc, char **argv)
 		printf("armed\n");
 		fflush(stdout);
 		s = finish(fd);
-		printf("%llu\n", (unsigned long long)s.traps);
+		printf("%llu %u\n", (unsigned long long)s.traps, s.reason);
 		return 0;
 	}
 	n = (unsigned int)atoi(argv[2]);
