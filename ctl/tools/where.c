@@ -80,7 +80,10 @@ static u64 cpu_ns(void)
 static bool wait_ms(void *arg, u64 ms, int fd)
 {
 	struct survey *s = arg;
-	struct pollfd p[2] = { { .fd = s->signals, .events = POLLIN }, { .fd = fd, .events = POLLIN } };
+	struct pollfd p[2] = {
+		{ .fd = s->signals, .events = POLLIN },
+		{ .fd = fd, .events = POLLIN },
+	};
 	u64 end = clock_ns() + ms * 1000000, now;
 	struct signalfd_siginfo info;
 
@@ -287,7 +290,8 @@ static int check_words(struct ctx *ctx)
 	if (faults)
 		return fail(ctx, "--faults: needs stacks of page faults, " NOT_YET);
 	if (!burst && (samples || max_traps || cost || again_after || folded))
-		return usage(ctx, "--samples, --max-traps, --cost, --again-after, --folded: allowed with --burst only");
+		return usage(ctx, "--samples, --max-traps, --cost, --again-after, --folded: "
+			     "allowed with --burst only");
 	if (burst && profile)
 		return usage(ctx, "--burst: not allowed with --profile");
 	if (profile && (diff || census))

@@ -159,8 +159,9 @@ static void look_at(struct survivors *v, struct block *b)
 
 	if (!b->alive)
 		return;
-	b->alive = in_use(v, b, &head) && (!b->bytes || target_read(v->t, b->addr, data, b->bytes)) &&
-		   !is_cached(v, b, data) && (!v->seen || head == b->head);
+	b->alive = in_use(v, b, &head) && (!v->seen || head == b->head) &&
+		   (!b->bytes || target_read(v->t, b->addr, data, b->bytes)) &&
+		   !is_cached(v, b, data);
 	if (!b->alive)
 		return;
 	if (!v->seen) {
@@ -255,13 +256,13 @@ static bool is_named(const struct site *s)
 }
 
 /**
- * survivors_sites() - add the sites whose blocks stay to the answer
+ * survivors_sites() - add the sites of blocks that stay to the answer
  * @v: after its looks
  * @r: to add to
  * @bytes_per_hour: growth of the class, which they share by the bytes that stay
  * @top: most sites
  *
- * Return: number of sites whose blocks do not stay, or that have too few of them.
+ * Return: number of sites of blocks that do not stay, or that have too few of them.
  */
 unsigned int survivors_sites(struct survivors *v, struct result *r, s64 bytes_per_hour, size_t top)
 {

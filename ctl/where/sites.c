@@ -30,17 +30,19 @@ static void probe_note(const struct probes *p, struct result *r)
 	u32 i;
 
 	for (i = 0; i < p->n && n < sizeof(text); i++)
-		n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%s%s", i ? ", " : "", p->name[i],
-				      p->emulated[i] ? "" : " (single-stepped)");
+		n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%s%s", i ? ", " : "",
+				      p->name[i], p->emulated[i] ? "" : " (single-stepped)");
 	result_note(r, "probes: %s", text);
 }
 
 static void burst_notes(const struct burst *b, struct result *r)
 {
-	result_note(r, "burst: %zu samples, %llu traps in %u rounds, armed for %.2f s in all; the last one ended by %s",
+	result_note(r, "burst: %zu samples, %llu traps in %u rounds, armed for %.2f s in all; "
+		    "the last one ended by %s",
 		    b->n, b->traps, b->rounds, (double)b->armed_ns / 1e9, burst_reason(b->reason));
 	if (b->foreign)
-		result_note(r, "burst: %llu traps of children, which inherit breakpoints", b->foreign);
+		result_note(r, "burst: %llu traps of children, which inherit breakpoints",
+			    b->foreign);
 }
 
 static void look_again(struct target *t, struct survivors *v, u64 seconds,
@@ -86,7 +88,8 @@ static int find(struct target *t, const struct bins *bins, const struct sites_ho
 		if (target_alive(t)) {
 			others = survivors_sites(v, r, bytes_per_hour, how->top);
 			if (others)
-				result_note(r, "sites: %u more have blocks that do not stay, or few of them", others);
+				result_note(r, "sites: %u more, of few blocks or none that stay",
+					    others);
 		} else {
 			result_note(r, "sites: not known, the process ended");
 		}
@@ -117,23 +120,23 @@ int sites_find(struct target *t, const struct bins *bins, struct sites_how *how,
 	s64 growth;
 
 	if (!strcmp(r->method, "pages"))
-		return fail(t->ctx, "--burst: process %u: its allocator is not known, allowed is glibc",
-			    t->pid);
+		return fail(t->ctx, "--burst: process %u: its allocator is not known, "
+			    "allowed is glibc", t->pid);
 	if (!row && !class_bytes) {
 		result_note(r, "burst: none, because no class of blocks grew");
 		return 0;
 	}
 	if (class_is_pool(id))
-		return fail(t->ctx, "--burst: process %u: the class that grows is one of pymalloc, allowed are those of malloc; see --class",
-			    t->pid);
+		return fail(t->ctx, "--burst: process %u: the class that grows is one of pymalloc, "
+			    "allowed are those of malloc; see --class", t->pid);
 	how->limits.lo = class_least(id);
 	how->limits.hi = class_size(id);
 	growth = row && row->growth_bytes > 0 ? result_per_hour(r, row->growth_bytes) : 0;
 	if (probes_find(t, &p))
 		status = find(t, bins, how, &p, growth, r);
 	else
-		status = fail(t->ctx, "--burst: process %u: no function that allocates was found: no symbols",
-			      t->pid);
+		status = fail(t->ctx, "--burst: process %u: no function that allocates was found: "
+			      "no symbols", t->pid);
 	probes_close(&p);
 	return status;
 }

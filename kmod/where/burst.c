@@ -258,7 +258,7 @@ static void set_limits(struct where_burst *b)
 
 /**
  * where_start() - begin a burst
- * @b: a new one, with how filled in by the caller, who holds a lock on it
+ * @b: a new one, with how filled in; the caller lets no other start it
  *
  * Context: may sleep; current is the process that asks.
  * Return: 0, or -EINVAL, -ESRCH, -EBADF, -ENOMEM, -EBUSY. A burst that did not begin may be

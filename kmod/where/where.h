@@ -43,7 +43,7 @@ struct where_burst {
 	wait_queue_head_t wait;		/* for done to be set, and for the end */
 	struct mm_struct *mm;		/* of the process; mmgrab(), compared only */
 	struct seepage_where_start how;
-	u64 traps_max;			/* of the limits on traps and on cost, the lower one; 0 at the end */
+	u64 traps_max;			/* the lower one of two limits, traps and cost; 0: ended */
 	u64 span;			/* hi - lo */
 	u32 limit;			/* the reason if traps_max ends it */
 	u32 probes;			/* inodes that are held */

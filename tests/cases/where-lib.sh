@@ -21,6 +21,8 @@ target() {
 	malloc[$pid]=$at
 }
 
+untouched='' # the case sets it to the code of a process without a breakpoint
+
 # code PID: the first bytes of malloc() there, with any breakpoint.
 code() { dd if="/proc/$1/mem" bs=8 count=1 iflag=skip_bytes skip="${malloc[$1]}" status=none | od -An -tx1; }
 clean() { [[ $(code "$1") == "$untouched" ]]; }

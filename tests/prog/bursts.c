@@ -2,8 +2,8 @@
 /*
  * bursts PID N MS [SEED]: N bursts on malloc() of one process, without the tool: each of 1 to MS
  * milliseconds, ended by its time, by STOP, or by close() in whatever state it is in.
- * bursts PID cost MS: one burst on malloc(1) that no call matches; prints "armed", then the traps and
- * the reason.
+ * bursts PID cost MS: one burst on malloc(1) that no call matches; prints "armed", then the traps
+ * and the reason.
  * Prints the traps, and the reasons as "REASON:COUNT".
  */
 #define _GNU_SOURCE
@@ -95,7 +95,9 @@ static struct seepage_where_status finish(int fd)
 
 int main(int argc, char **argv)
 {
-	struct seepage_where_start how = { .probes = 1, .samples = 30, .traps = 100000, .hi = 4096 };
+	struct seepage_where_start how = {
+		.probes = 1, .samples = 30, .traps = 100000, .hi = 4096,
+	};
 	unsigned long long traps = 0;
 	unsigned int reasons[16] = { 0 }, i, n, ms;
 	struct seepage_where_status s;
@@ -109,7 +111,8 @@ int main(int argc, char **argv)
 	srandom(argc > 4 ? (unsigned int)atoi(argv[4]) : 1);
 	find_malloc(&how.probe[0]);
 	if (!strcmp(argv[2], "cost")) {
-		how.lo = how.hi = 1;
+		how.lo = 1;
+		how.hi = 1;
 		how.ms = ms;
 		how.traps = SEEPAGE_WHERE_TRAPS;
 		fd = begin(&how);
