@@ -35,7 +35,7 @@ deps:
 
 ## progs: what the VM cases run; build/tests/
 # Those in C++ are for cases that run on x86 only.
-progs_cc := $(if $(findstring x86_64,$(shell $(CC) -dumpmachine)),newleak newleak-static)
+progs_cc := $(if $(findstring x86_64,$(shell $(CC) -dumpmachine)),newleak)
 progs: $(patsubst tests/prog/%.c,$(build)/tests/%,$(wildcard tests/prog/*.c)) $(addprefix $(build)/tests/,$(progs_cc))
 	+@[ ! -e tests/netlink/Makefile ] || \
 		$(MAKE) --no-print-directory -C tests/netlink O=$(build)/tests
@@ -46,11 +46,10 @@ $(build)/tests/%: tests/prog/%.c
 	@mkdir -p $(@D)
 	$(CC) -O2 -g -Wall -Wextra -pthread $(progflags) -o $@ $<
 
-$(build)/tests/newleak $(build)/tests/newleak-static: tests/prog/newleak.cc
+$(build)/tests/newleak: tests/prog/newleak.cc
 	@scripts/setup build
 	@mkdir -p $(@D)
 	$(CXX) -O2 -g -Wall -Wextra $(progflags) -o $@ $<
-$(build)/tests/newleak-static: progflags := -static
 
 # No run-time linking in each of a million lives.
 $(build)/tests/churn $(build)/tests/mayfly $(build)/tests/relay: progflags := -static

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Which instructions a burst traps at: the entries of the functions of glibc that allocate, as
- * offsets in the file that is mapped. A static program has them in its own file.
+ * offsets in the file that is mapped: that of libc, or where there is none the program's own.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -183,7 +183,7 @@ static noinline int take(struct where_probe *p, struct pt_regs *regs, u64 size)
 	return 0;
 }
 
-/**
+/*
  * where_entry() - handle the first instruction of a function that allocates
  * @c: the consumer of a probe
  * @regs: of the process
@@ -259,7 +259,7 @@ static noinline int give(struct where_probe *p, struct pt_regs *regs)
 	return 0;
 }
 
-/**
+/*
  * where_return() - handle the return of a function that allocates
  * @c: the consumer of a probe
  * @func: address of the function

@@ -47,19 +47,17 @@ jq -c '{traps, samples, notes}' twin.json
 (($(field .samples twin.json) >= 100)) || die "twin: too few samples"
 assert_eq "$(field '.sites | length' twin.json)" 0 "sites that the twin is said to have"
 
-# operator new, and a static program that has its allocator in its own file
-for program in newleak newleak-static; do
-	mkfifo $program
-	"$top/build/tests/$program" >$program &
-	read -r _ other <$program
-	seepage -j where -s 4 --burst --again-after 4 "$other" >cc.json
-	jq -c '[.traps, .sites[0].survival_permille, [.sites[0].stack[].symbol]]' cc.json
-	[[ $(field '.sites[0].stack | map(.symbol) | join(" ")' cc.json) =~ keep_session ]] ||
-		die "$program: keep_session is not in the first stack"
-	[[ $(field '[.sites[].stack[].symbol] | join(" ")' cc.json) != *handle_request* ]] ||
-		die "$program: handle_request is named"
-	kill -KILL "$other"
-done
+# operator new
+mkfifo new
+"$top/build/tests/newleak" >new &
+read -r _ other <new
+seepage -j where -s 4 --burst --again-after 4 "$other" >cc.json
+jq -c '[.traps, .sites[0].survival_permille, [.sites[0].stack[].symbol]]' cc.json
+[[ $(field '.sites[0].stack | map(.symbol) | join(" ")' cc.json) =~ keep_session ]] ||
+	die "keep_session is not in the first stack"
+[[ $(field '[.sites[].stack[].symbol] | join(" ")' cc.json) != *handle_request* ]] ||
+	die "handle_request is named"
+kill -KILL "$other"
 
 # Breakpoints, while a burst is under way and after it
 "$top/build/tests/bursts" "$pid" cost 6000 >traps &

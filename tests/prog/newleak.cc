@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Leaks objects of one class, in keep_session(), beside others of its size that it deletes. Linked
- * with and without -static. Prints "ready PID".
+ * Leaks objects of one class, in keep_session(), beside others of its size that it deletes. Prints
+ * "ready PID".
  */
 #include <cstdio>
 #include <unistd.h>
