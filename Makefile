@@ -34,7 +34,9 @@ deps:
 	@scripts/setup kmod ctl
 
 ## progs: what the VM cases run; build/tests/
-progs: $(patsubst tests/prog/%.c,$(build)/tests/%,$(wildcard tests/prog/*.c))
+# Those in C++ are for cases that run on x86 only.
+progs_cc := $(if $(findstring x86_64,$(shell $(CC) -dumpmachine)),newleak)
+progs: $(patsubst tests/prog/%.c,$(build)/tests/%,$(wildcard tests/prog/*.c)) $(addprefix $(build)/tests/,$(progs_cc))
 	+@[ ! -e tests/netlink/Makefile ] || \
 		$(MAKE) --no-print-directory -C tests/netlink O=$(build)/tests
 	+@$(MAKE) --no-print-directory -C tests/nlfuzz O=$(build)/tests
@@ -44,13 +46,18 @@ $(build)/tests/%: tests/prog/%.c
 	@mkdir -p $(@D)
 	$(CC) -O2 -g -Wall -Wextra -pthread $(progflags) -o $@ $<
 
+$(build)/tests/newleak: tests/prog/newleak.cc
+	@scripts/setup build
+	@mkdir -p $(@D)
+	$(CXX) -O2 -g -Wall -Wextra $(progflags) -o $@ $<
+
 # No run-time linking in each of a million lives.
 $(build)/tests/churn $(build)/tests/mayfly $(build)/tests/relay: progflags := -static
 # A 32-bit program where the compiler makes x86 ones; it needs no 32-bit libraries.
 $(build)/tests/narrow: progflags = $(if $(findstring x86_64,$(shell $(CC) -dumpmachine)),-m32 \
 	-nostdlib -static -fno-pie -no-pie -ffreestanding -fno-stack-protector)
-# It speaks to the module.
-$(build)/tests/dumpers: progflags := -Iinclude/uapi
+# They speak to a module.
+$(build)/tests/dumpers $(build)/tests/bursts: progflags := -Iinclude/uapi
 
 ## test-kmod-NAME: modules that only tests load; build/test-kmod/NAME/
 test-kmod-%:

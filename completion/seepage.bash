@@ -26,7 +26,7 @@ declare -A _seepage_options=(
 	[record]='--output --reset --duration --count-passes --comm'
 	[replay]='--policy --set --limit --no-cold --id --all'
 	[export]='--output --interval --listen --top --all'
-	[where]='--seconds --diff --class --top --text --census --burst --faults --profile'
+	[where]='--seconds --diff --class --top --text --census --burst --samples --max-traps --cost --again-after --folded --faults --profile'
 )
 
 _seepage_pids() {

@@ -4,22 +4,27 @@
  * from outside, twice; the process is not stopped and nothing of it is changed.
  */
 #include <poll.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/signalfd.h>
 #include <time.h>
 #include <unistd.h>
 #include "tools.h"
-#include "where/where.h"
+#include "where/burst.h"
 
 #define SECONDS		60
 #define TOP		10
 #define PAGE		4096U
 #define SITES_MAX	100
 #define SETTLE_S	10	/* most seconds between two reads of new pages */
-#define NEEDS_MODULE	"needs the module seepage_where, which this version does not have"
+#define SAMPLES		300
+#define MAX_TRAPS	200000
+#define COST		50
+#define NOT_YET		"which this version does not have"
 
-static bool census, burst, faults, profile, text;
-static u64 seconds, top, class_bytes;
+static bool census, burst, faults, profile, text, folded;
+static u64 seconds, top, class_bytes, samples, max_traps, cost, again_after;
 static const char *diff;
 
 static const struct opt opts[] = {
@@ -33,8 +38,18 @@ static const struct opt opts[] = {
 	  1, CLASSES },
 	{ "text", 0, OPT_FLAG, &text, NULL, "show text of blocks, without its digits", 0, 0 },
 	{ "census", 0, OPT_FLAG, &census, NULL, "count blocks by class; the default", 0, 0 },
-	{ "burst", 0, OPT_FLAG, &burst, NULL, "stacks of allocations; " NEEDS_MODULE, 0, 0 },
-	{ "faults", 0, OPT_FLAG, &faults, NULL, "stacks of page faults; likewise", 0, 0 },
+	{ "burst", 0, OPT_FLAG, &burst, NULL, "then sample allocations of the class that grows, "
+	  "and show the sites whose blocks stay", 0, 0 },
+	{ "samples", 0, OPT_NUMBER, &samples, "N", "end the burst after N samples (300)", 1,
+	  SEEPAGE_WHERE_SAMPLES },
+	{ "max-traps", 0, OPT_NUMBER, &max_traps, "N", "or after N traps (200000)", 1,
+	  SEEPAGE_WHERE_TRAPS },
+	{ "cost", 0, OPT_NUMBER, &cost, "PERMILLE", "or when traps take PERMILLE of a CPU (50)", 1,
+	  1000 },
+	{ "again-after", 0, OPT_NUMBER, &again_after, "SECONDS",
+	  "time from the burst to the last look at its blocks (60)", 1, 86400 },
+	{ "folded", 0, OPT_FLAG, &folded, NULL, "show sites as flame graph tools read them", 0, 0 },
+	{ "faults", 0, OPT_FLAG, &faults, NULL, "stacks of page faults, " NOT_YET, 0, 0 },
 	{ "profile", 0, OPT_FLAG, &profile, NULL, "the profile that Go keeps; its default", 0, 0 },
 	{ NULL, 0, 0, NULL, NULL, NULL, 0, 0 },
 };
@@ -61,13 +76,32 @@ static u64 cpu_ns(void)
 	return (u64)t.tv_sec * 1000000000 + (u64)t.tv_nsec;
 }
 
+/* Waits, or until @fd is readable if it is not -1. Returns false after a signal. */
+static bool wait_ms(void *arg, u64 ms, int fd)
+{
+	struct survey *s = arg;
+	struct pollfd p[2] = {
+		{ .fd = s->signals, .events = POLLIN },
+		{ .fd = fd, .events = POLLIN },
+	};
+	u64 end = clock_ns() + ms * 1000000, now;
+	struct signalfd_siginfo info;
+
+	while (!s->stopped && (now = clock_ns()) < end) {
+		if (poll(p, 2, (int)((end - now) / 1000000) + 1) <= 0)
+			continue;
+		/* SIGCHLD is of modprobe. */
+		while (read(s->signals, &info, sizeof(info)) == sizeof(info))
+			s->stopped |= info.ssi_signo != SIGCHLD;
+		if (p[1].revents)
+			break;
+	}
+	return !s->stopped;
+}
+
 static bool wait_seconds(struct survey *s, u64 n)
 {
-	struct pollfd p = { .fd = s->signals, .events = POLLIN };
-
-	if (poll(&p, 1, (int)(n * 1000)) > 0)
-		s->stopped = true;
-	return !s->stopped;
+	return wait_ms(s, n * 1000, -1);
 }
 
 static bool wait_settle(void *arg)
@@ -165,8 +199,8 @@ static void notes(struct survey *s)
 	runtime_notes(&s->t, r);
 	result_note(r, "read %.1f MiB with %.0f ms of CPU (%.2f ms per MiB)", mb, ms,
 		    mb > 0 ? ms / mb : 0);
-	if (!s->go)
-		result_note(r, "sites: not known, finding them " NEEDS_MODULE);
+	if (!s->go && !burst)
+		result_note(r, "sites: not known, --burst finds them");
 }
 
 /* Drops all rows but that of --class. */
@@ -190,7 +224,7 @@ static int first_look(struct survey *s)
 	u64 start = clock_ns();
 	int status;
 
-	s->go = !census && go_is(&s->t) && go_look(&s->t, &s->go_a);
+	s->go = !census && !burst && go_is(&s->t) && go_look(&s->t, &s->go_a);
 	if (profile && !s->go)
 		return fail(s->ctx, "--profile: process %u: no profile of Go in it", s->t.pid);
 	status = s->go ? 0 : look(s, &s->a, true, NULL);
@@ -253,9 +287,13 @@ static int second_look(struct survey *s)
 
 static int check_words(struct ctx *ctx)
 {
-	if (burst || faults)
-		return fail(ctx, "--%s: " NEEDS_MODULE,
-			    burst ? "burst" : "faults");
+	if (faults)
+		return fail(ctx, "--faults: needs stacks of page faults, " NOT_YET);
+	if (!burst && (samples || max_traps || cost || again_after || folded))
+		return usage(ctx, "--samples, --max-traps, --cost, --again-after, --folded: "
+			     "allowed with --burst only");
+	if (burst && profile)
+		return usage(ctx, "--burst: not allowed with --profile");
 	if (profile && (diff || census))
 		return usage(ctx, "--profile: not allowed with --diff or --census");
 	if (diff && !*diff)
@@ -263,7 +301,28 @@ static int check_words(struct ctx *ctx)
 	if (diff && seconds)
 		return usage(ctx, "--seconds: '%llu': not allowed with --diff", seconds);
 	seconds = seconds ? seconds : SECONDS;
+	samples = samples ? samples : SAMPLES;
+	max_traps = max_traps ? max_traps : MAX_TRAPS;
+	cost = cost ? cost : COST;
+	again_after = again_after ? again_after : SECONDS;
 	return 0;
+}
+
+static int sites(struct survey *s)
+{
+	struct sites_how how = {
+		.limits = { .samples = samples, .traps = max_traps, .seconds = seconds,
+			    .cost_permille = cost },
+		.again_s = again_after, .top = top ? top : TOP, .wait = wait_ms, .arg = s,
+	};
+
+	if (!burst)
+		return 0;
+	if (s->stopped) {
+		result_note(&s->r, "burst: none, because of the signal");
+		return 0;
+	}
+	return sites_find(&s->t, &s->bins, &how, class_bytes, &s->r);
 }
 
 static int answer(struct survey *s)
@@ -272,9 +331,15 @@ static int answer(struct survey *s)
 
 	if (!status)
 		status = s->go ? second_profile(s) : second_look(s);
+	if (!status)
+		status = sites(s);
 	if (status)
 		return status;
 	notes(s);
+	if (folded && !s->ctx->json) {
+		show_folded(&s->r);
+		return 0;
+	}
 	if (s->ctx->json)
 		return show_json(s->ctx, &s->r, top ? top : CLASSES);
 	show_table(&s->r, top ? top : TOP);

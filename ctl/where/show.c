@@ -60,26 +60,74 @@ static void head(const struct result *r)
 		   fmt_growth(grew, sizeof(grew), result_per_hour(r, r->growth)), r->seconds);
 }
 
+/* The name of a frame, or the file and the offset in it */
+static const char *frame_name(struct json_object *frame, char *buf, size_t size)
+{
+	struct json_object *v = NULL, *offset = NULL;
+	const char *s = "?", *slash;
+	char file[CONTENT_NAME];
+
+	json_object_object_get_ex(frame, "symbol", &v);
+	if (v) {
+		s = json_object_get_string(v);
+		return fmt_safe(buf, size, s, strlen(s));
+	}
+	json_object_object_get_ex(frame, "module", &v);
+	json_object_object_get_ex(frame, "offset", &offset);
+	if (v) {
+		s = json_object_get_string(v);
+		slash = strrchr(s, '/');
+		s = slash ? slash + 1 : s;
+	}
+	fmt_safe(file, sizeof(file), s, strlen(s));
+	if (offset)
+		snprintf(buf, size, "%s+0x%llx", file,
+			 (unsigned long long)json_object_get_uint64(offset));
+	else
+		snprintf(buf, size, "%s", file);
+	return buf;
+}
+
+/* Sites as flame graph tools read them: the outermost frame first, then the bytes */
+void show_folded(const struct result *r)
+{
+	struct json_object *site, *stack = NULL, *v = NULL;
+	char name[4 * CONTENT_NAME];
+	size_t i, n;
+
+	for (i = 0; i < json_object_array_length(r->sites); i++) {
+		site = json_object_array_get_idx(r->sites, i);
+		json_object_object_get_ex(site, "stack", &stack);
+		json_object_object_get_ex(site, "bytes", &v);
+		out_printf("%s", r->t->comm);
+		for (n = json_object_array_length(stack); n; n--)
+			out_printf(";%s", frame_name(json_object_array_get_idx(stack, n - 1), name,
+						     sizeof(name)));
+		out_printf(" %llu\n", (unsigned long long)json_object_get_uint64(v));
+	}
+}
+
 /* The function that allocated, and up to three of its callers */
 static void site_line(struct json_object *site)
 {
 	struct json_object *stack = NULL, *v = NULL;
 	char name[4 * CONTENT_NAME], bytes[32], grew[32];
-	const char *s;
 	size_t i, n;
 	s64 growth;
 
 	json_object_object_get_ex(site, "bytes_per_hour", &v);
 	growth = json_object_get_int64(v);
 	json_object_object_get_ex(site, "bytes", &v);
-	out_printf("%s, %s:", fmt_growth(grew, sizeof(grew), growth),
+	out_printf("%s, %s", fmt_growth(grew, sizeof(grew), growth),
 		   fmt_bytes(bytes, sizeof(bytes), json_object_get_uint64(v)));
+	if (json_object_object_get_ex(site, "survival_permille", &v) && v)
+		out_printf(", %.1f %% stay", json_object_get_int(v) / 10.0);
+	out_printf(":");
 	json_object_object_get_ex(site, "stack", &stack);
 	n = json_object_array_length(stack);
 	for (i = 0; i < n && i < 4; i++) {
-		json_object_object_get_ex(json_object_array_get_idx(stack, i), "symbol", &v);
-		s = v ? json_object_get_string(v) : "?";
-		out_printf("%s %s", i ? " <-" : "", fmt_safe(name, sizeof(name), s, strlen(s)));
+		out_printf("%s %s", i ? " <-" : "",
+			   frame_name(json_object_array_get_idx(stack, i), name, sizeof(name)));
 	}
 	out_printf("\n");
 }
@@ -150,9 +198,10 @@ int show_json(const struct ctx *ctx, const struct result *r, size_t top)
 	json_object_object_add(o, "growth_bytes_per_hour",
 			       json_object_new_int64(result_per_hour(r, r->growth)));
 	json_object_object_add(o, "seconds", json_object_new_double(r->seconds));
-	json_object_object_add(o, "traps", json_object_new_int(0));
-	json_object_object_add(o, "samples", json_object_new_int(0));
-	json_object_object_add(o, "cost_permille", json_object_new_int(0));
+	json_object_object_add(o, "traps", json_object_new_uint64(r->traps));
+	json_object_object_add(o, "samples", json_object_new_uint64(r->samples));
+	json_object_object_add(o, "cost_permille",
+			       json_object_new_uint64(r->cost_permille));
 	json_object_object_add(o, "notes", json_object_get(r->notes));
 	for (i = 0; i < r->rows && i < top; i++)
 		json_object_array_add(list, row_json(&r->row[i]));

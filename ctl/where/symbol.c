@@ -11,15 +11,10 @@
 #include <unistd.h>
 #include "where/where.h"
 
-#ifdef HAVE_LIBELF
-#include <gelf.h>
-#include <libelf.h>
-
-#define SYMBOLS_MAX	(1U << 22)
 #define FILE_MAX	(4096 * MIB)
 
 /* Opens the regular file that is mapped at @m; -1: none */
-static int open_map(const struct target *t, const struct where_map *m)
+int map_open(const struct target *t, const struct where_map *m)
 {
 	char path[4200];
 	struct stat st;
@@ -37,6 +32,12 @@ static int open_map(const struct target *t, const struct where_map *m)
 	}
 	return fd;
 }
+
+#ifdef HAVE_LIBELF
+#include <gelf.h>
+#include <libelf.h>
+
+#define SYMBOLS_MAX	(1U << 22)
 
 static bool in_section(Elf *elf, Elf_Scn *scn, const GElf_Shdr *sh, u64 addr, char *buf,
 		       size_t size)
@@ -114,7 +115,7 @@ bool symbol_at(struct target *t, u64 addr, char *buf, size_t size)
 
 	if (!m || !m->file || elf_version(EV_CURRENT) == EV_NONE)
 		return false;
-	fd = open_map(t, m);
+	fd = map_open(t, m);
 	if (fd < 0)
 		return false;
 	elf = elf_begin(fd, ELF_C_READ, NULL);

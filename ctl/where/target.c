@@ -253,10 +253,16 @@ u64 target_anon_bytes(const struct target *t)
 	return kib * KIB;
 }
 
+/* Start of the process in clock ticks since boot, which tells it from others; 0: unknown */
+u64 target_start_ticks(const struct target *t)
+{
+	return stat_field(t, 22);
+}
+
 /* Returns the second since 1970 in which the process started, 0: unknown. */
 s64 target_started(const struct target *t)
 {
-	u64 ticks = stat_field(t, 22);
+	u64 ticks = target_start_ticks(t);
 	long hz = sysconf(_SC_CLK_TCK);
 	struct timespec now, up;
 

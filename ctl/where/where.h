@@ -41,6 +41,7 @@ const struct where_map *target_at(const struct target *t, u64 addr);
 u64 target_base(const struct target *t, const struct where_map *m);
 bool target_alive(const struct target *t);
 u64 target_anon_bytes(const struct target *t);
+u64 target_start_ticks(const struct target *t);
 s64 target_started(const struct target *t);
 void target_close(struct target *t);
 
@@ -179,6 +180,7 @@ bool content_text(const unsigned char *data, size_t n, bool show, struct content
 /* symbol.c: the symbol at an address, from the ELF file that is mapped there */
 bool symbol_at(struct target *t, u64 addr, char *buf, size_t size);
 bool symbol_find(struct target *t, const char *name, u64 *addr);
+int map_open(const struct target *t, const struct where_map *m);
 
 /* demangle.c: names of C++ types */
 void demangle_type(const char *mangled, char *buf, size_t size);
@@ -234,6 +236,7 @@ struct result {
 	u64 heap_bytes;
 	s64 growth;		/* bytes, of all classes */
 	double seconds;
+	u64 traps, samples, cost_permille;	/* of a burst */
 	struct where_row *row;	/* by growth, largest first */
 	size_t rows;
 	struct json_object *notes, *sites;
@@ -250,6 +253,7 @@ void runtime_notes(const struct target *t, struct result *r);
 
 /* show.c */
 void show_table(const struct result *r, size_t top);
+void show_folded(const struct result *r);
 int show_json(const struct ctx *ctx, const struct result *r, size_t top);
 
 #endif /* SEEPAGE_WHERE_H */

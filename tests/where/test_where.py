@@ -200,8 +200,9 @@ class Where(unittest.TestCase):
     def test_words_that_are_refused(self):
         self.refused(where("x"), "PID: 'x': allowed 1..", 2)
         self.refused(where("--seconds", 0, 1), "--seconds: '0': allowed 1..86400", 2)
-        for word in ("--burst", "--faults"):
-            self.refused(where(word, 1), word + ": needs the module seepage_where")
+        self.refused(where("--faults", 1), "--faults: needs stacks of page faults")
+        self.refused(where("--samples", 5, 1), "allowed with --burst only", 2)
+        self.refused(where("--burst", "--profile", 1), "not allowed with --profile", 2)
         self.refused(where("--profile", os.getpid()), "no profile of Go in it")
         self.refused(where("--diff", "/dev/null", os.getpid()), "allowed a regular file")
         self.refused(where(2 ** 22 + 1), "No such process")

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Call sites: a burst of samples from the module seepage_where, their stacks, and which of the
+ * sampled blocks stay.
+ */
+#ifndef SEEPAGE_WHERE_BURST_H
+#define SEEPAGE_WHERE_BURST_H
+
+#include <linux/seepage_where.h>
+#include "where/where.h"
+
+#define TRAP_NS		2000	/* what a trap is taken to cost; docs/where.md has measured ones */
+#define FRAMES_MAX	24U
+
+/* probe.c: the functions that allocate */
+struct probes {
+	int fd;			/* the file that has them */
+	u32 n;
+	struct seepage_where_probe p[SEEPAGE_WHERE_PROBES];
+	const char *name[SEEPAGE_WHERE_PROBES];
+	bool emulated[SEEPAGE_WHERE_PROBES];	/* not single-stepped */
+};
+
+bool probes_find(struct target *t, struct probes *p);
+void probes_close(struct probes *p);
+
+/* burst.c: samples */
+struct burst_limits {
+	u64 lo, hi;		/* sizes of the class */
+	u64 samples, traps, seconds, cost_permille;
+};
+
+struct burst {
+	struct seepage_where_sample *s;
+	size_t n;
+	u64 traps, foreign, armed_ns, arm_ns;
+	unsigned int rounds;
+	u32 reason;		/* of the last round */
+};
+
+int burst_open(const struct ctx *ctx);
+int burst_take(struct target *t, const struct probes *p, const struct burst_limits *l,
+	       bool (*wait)(void *arg, u64 ms, int fd), void *arg, struct burst *b);
+const char *burst_reason(u32 reason);
+void burst_free(struct burst *b);
+
+/* unwind.c: stacks, from the copy of their top and .eh_frame */
+struct frame {
+	u64 pc;
+	bool activation;	/* pc is not a return address */
+};
+
+struct unwinder;
+struct unwinder *unwinder_new(struct target *t);
+unsigned int unwind(struct unwinder *u, const struct seepage_where_sample *s, struct frame *f);
+struct json_object *unwind_frame_json(struct unwinder *u, const struct frame *f);
+void unwinder_free(struct unwinder *u);
+
+/* site.c: which sites the blocks are of that stay */
+struct survivors;
+struct survivors *survivors_new(struct target *t, const struct bins *bins, struct unwinder *u,
+				const struct burst *b);
+void survivors_look(struct survivors *v);
+unsigned int survivors_sites(struct survivors *v, struct result *r, s64 bytes_per_hour,
+			     size_t top);
+void survivors_free(struct survivors *v);
+
+/* sites.c: all of it */
+struct sites_how {
+	struct burst_limits limits;	/* lo and hi are set by sites_find() */
+	u64 again_s;		/* time from the burst to the last look */
+	size_t top;
+	bool (*wait)(void *arg, u64 ms, int fd);
+	void *arg;
+};
+
+int sites_find(struct target *t, const struct bins *bins, struct sites_how *how, u64 class_bytes,
+	       struct result *r);
+
+#endif /* SEEPAGE_WHERE_BURST_H */

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note */
+/*
+ * The device /dev/seepage_where of the module seepage_where: one burst of allocation samples.
+ *
+ * A caller opens the device and starts a burst with SEEPAGE_WHERE_START. The burst puts probes on
+ * functions that allocate, in one process. It keeps a sample of each call that asks for a size
+ * between lo and hi: time, size, address, registers and the top of the stack. It ends by itself at
+ * the first of its limits, and when the process ends or executes another program, and when the
+ * file is closed. SEEPAGE_WHERE_STATUS can be asked at any time. poll() reports POLLIN after the
+ * end; read() waits for the end and then returns samples, each a struct seepage_where_sample.
+ *
+ * One file serves one burst, and the machine runs one burst at a time: EBUSY otherwise. EPERM:
+ * CAP_PERFMON or CAP_SYS_PTRACE is missing, or the kernel is locked down. ESRCH: no such process,
+ * or another one has its pid.
+ */
+#ifndef _UAPI_LINUX_SEEPAGE_WHERE_H
+#define _UAPI_LINUX_SEEPAGE_WHERE_H
+
+#include <linux/ioctl.h>
+#include <linux/types.h>
+
+#define SEEPAGE_WHERE_DEVICE	"seepage_where"
+#define SEEPAGE_WHERE_PROBES	16
+#define SEEPAGE_WHERE_SAMPLES	4096	/* most of one burst */
+#define SEEPAGE_WHERE_TRAPS	10000000
+#define SEEPAGE_WHERE_MS	600000
+#define SEEPAGE_WHERE_STACK	1024	/* bytes of the stack */
+#define SEEPAGE_WHERE_REGS	33
+
+/* Where a function has the size that it is asked for, and where it returns the address */
+enum seepage_where_kind {
+	SEEPAGE_WHERE_ARG0,		/* malloc, operator new, valloc */
+	SEEPAGE_WHERE_ARG1,		/* realloc, memalign, aligned_alloc */
+	SEEPAGE_WHERE_PRODUCT,		/* calloc: the first argument times the second */
+	SEEPAGE_WHERE_POSIX,		/* posix_memalign: the third; the first is where to */
+	__SEEPAGE_WHERE_KINDS
+};
+
+enum seepage_where_state {
+	SEEPAGE_WHERE_NEW,
+	SEEPAGE_WHERE_ARMING,
+	SEEPAGE_WHERE_ARMED,
+	SEEPAGE_WHERE_DISARMING,
+	SEEPAGE_WHERE_ENDED,
+};
+
+enum seepage_where_reason {
+	SEEPAGE_WHERE_RUNNING,
+	SEEPAGE_WHERE_BY_SAMPLES,
+	SEEPAGE_WHERE_BY_TRAPS,
+	SEEPAGE_WHERE_BY_TIME,
+	SEEPAGE_WHERE_BY_COST,
+	SEEPAGE_WHERE_BY_EXIT,		/* or exec, of the process */
+	SEEPAGE_WHERE_BY_CALLER,	/* SEEPAGE_WHERE_STOP, or close() */
+	SEEPAGE_WHERE_BY_ERROR,		/* a probe was refused */
+};
+
+struct seepage_where_probe {
+	__s32 fd;			/* of the mapped file */
+	__u32 kind;
+	__u64 offset;			/* of the instruction, in the file */
+};
+
+struct seepage_where_start {
+	__s32 pid;			/* as the caller sees it */
+	__u32 probes;
+	__u64 start_ticks;		/* field 22 of /proc/PID/stat */
+	__u64 lo, hi;			/* sizes to sample, in bytes */
+	__u64 traps;			/* limits */
+	__u32 samples, ms;
+	__u32 cost_permille;		/* of one CPU, for ms; 0: no such limit */
+	__u32 trap_ns;			/* what a trap is taken to cost */
+	struct seepage_where_probe probe[SEEPAGE_WHERE_PROBES];
+};
+
+struct seepage_where_status {
+	__u32 state, reason;
+	__s32 error;			/* a positive errno of BY_ERROR */
+	__u32 error_probe;		/* index of the probe that was refused */
+	__u32 samples;
+	__u32 dropped;			/* calls of that size without a sample */
+	__u64 traps;			/* of the process, entries and returns */
+	__u64 foreign;			/* of children that inherited a breakpoint, once each */
+	__u64 armed_ns;			/* how long the probes were there */
+	__u64 arm_ns, disarm_ns;	/* what it took to place and to remove them */
+};
+
+struct seepage_where_sample {
+	__u64 ns;			/* CLOCK_MONOTONIC */
+	__u64 size;
+	__u64 addr;			/* 0: the call did not return, or failed */
+	__u32 probe;
+	__u32 stack_bytes;		/* copied, from the stack pointer up */
+	__u64 regs[SEEPAGE_WHERE_REGS];	/* at entry, by their DWARF numbers; then pc where these
+					 * do not have it
+					 */
+	__u8 stack[SEEPAGE_WHERE_STACK];
+};
+
+#define SEEPAGE_WHERE_START	_IOW(0xb7, 1, struct seepage_where_start)
+#define SEEPAGE_WHERE_STOP	_IO(0xb7, 2)
+#define SEEPAGE_WHERE_STATUS	_IOR(0xb7, 3, struct seepage_where_status)
+
+#endif /* _UAPI_LINUX_SEEPAGE_WHERE_H */

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The module seepage_where, by defining file. It shares nothing with the module seepage.
+ */
+#ifndef SEEP_WHERE_H
+#define SEEP_WHERE_H
+
+#include <linux/kref.h>
+#include <linux/spinlock.h>
+#include <linux/uprobes.h>
+#include <linux/wait.h>
+#include <linux/workqueue.h>
+#include <linux/seepage_where.h>
+
+#define WHERE_PENDING	32	/* calls of threads that have not returned */
+
+struct where_burst;
+
+/* One function of one file */
+struct where_probe {
+	struct uprobe_consumer consumer;
+	struct where_burst *burst;
+	struct inode *inode;
+	struct uprobe *uprobe;	/* from v6.12 on */
+	loff_t offset;
+	u32 kind;
+	u32 index;
+	u16 size;		/* where struct pt_regs has the size */
+	u16 factor;		/* and a factor of it; 0: none */
+};
+
+/* A call between its entry and its return. Free while task is NULL */
+struct where_call {
+	struct task_struct *task;	/* compared only */
+	unsigned long sp;		/* at entry */
+	unsigned long out;		/* posix_memalign: where the address goes */
+	u32 sample;			/* index */
+};
+
+struct where_burst {
+	struct kref ref;		/* the open file, and the work while it is queued */
+	struct work_struct work;
+	wait_queue_head_t wait;		/* for done to be set, and for the end */
+	struct mm_struct *mm;		/* of the process; mmgrab(), compared only */
+	struct seepage_where_start how;
+	u64 traps_max;			/* the lower one of two limits, traps and cost; 0: ended */
+	u64 span;			/* hi - lo */
+	u32 limit;			/* the reason if traps_max ends it */
+	u32 probes;			/* inodes that are held */
+	u32 done;			/* a reason; set once with cmpxchg(), read anywhere */
+	u32 state;			/* written by the work, read by ioctl() and poll() */
+
+	atomic64_t traps, foreign;
+	spinlock_t lock;		/* call[], calls, claimed, samples, dropped */
+	u32 calls, claimed, samples, dropped;
+	struct where_call call[WHERE_PENDING];
+	struct seepage_where_sample *sample;
+
+	s32 error;			/* written by the work before the state is ENDED */
+	u32 error_probe;
+	u64 armed_at, armed_ns, arm_ns, disarm_ns;
+	struct where_probe probe[SEEPAGE_WHERE_PROBES];
+};
+
+/* trap.c: handlers; in the context of the process, which may be preempted */
+void where_arguments(struct where_probe *p);
+int where_entry(struct uprobe_consumer *c, struct pt_regs *regs SEEP_UPROBE_COOKIE);
+int where_return(struct uprobe_consumer *c, unsigned long func,
+		 struct pt_regs *regs SEEP_UPROBE_COOKIE);
+
+/* burst.c: its life */
+int where_init(void);
+void where_exit(void);
+struct where_burst *where_new(void);
+void where_put(struct where_burst *b);
+int where_start(struct where_burst *b);
+void where_end(struct where_burst *b, u32 reason);
+
+#endif /* SEEP_WHERE_H */

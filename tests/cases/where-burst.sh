@@ -1,0 +1,84 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# seepage where --burst names the site that leaks, with the survival of its blocks, beside a site
+# that allocates ten times as much of the same class and frees it. The twin without the leak
+# names none. Another process has no breakpoint while a burst is under way, and nobody has one
+# after it: not the process, nor children that it forked meanwhile.
+# vm: --smp 2 --mem 1024
+# about: kmod/where ctl/where ctl/tools
+# takes: 60
+# timeout: 300
+# only-amd64: the static controller for other architectures has no libdw
+. "$(dirname "$0")/where-lib.sh"
+insmod "$where_ko"
+
+target twin
+twin=$pid untouched=$(code "$pid")
+target leak
+clean "$pid" || die "two processes have other code at malloc()"
+
+# What it finds
+seepage -j where -s 8 --burst --again-after 8 "$pid" >leak.json
+jq -c '{traps, samples, notes}' leak.json
+jq -c '.sites[] | [.rank, .samples, .survival_permille, .unchanged_permille, [.stack[].symbol]]' leak.json
+assert_eq "$(field '.sites[0].stack | map(.symbol) | index("site_leak")' leak.json)" 1 \
+	"where site_leak is in the first stack"
+assert_eq "$(field '.sites[0].stack[0].symbol' leak.json)" wrapped "caller of malloc"
+(($(field '.sites[0].survival_permille' leak.json) >= 900)) || die "survival below 900"
+assert_eq "$(field '[.sites[].stack[].symbol] | index("site_churn")' leak.json)" null "the churn is named"
+(($(field .traps leak.json) > 0 && $(field .samples leak.json) >= 100)) || die "too few traps or samples"
+[[ $(field '.sites[0].stack[0].build_id' leak.json) =~ ^[0-9a-f]{40}$ ]] || die "no build id"
+assert_eq "$(field .method leak.json)" burst method
+assert_eq "$(field '[.notes[] | select(test("traps of children"))] | length' leak.json)" 0 \
+	"processes beside it that trapped"
+wait_for 5 clean "$pid"
+
+# --folded, and an early ^C still has an answer
+seepage where -s 2 --burst --again-after 60 --folded "$pid" >folded &
+tool=$!
+sleep 8
+kill -INT $tool
+wait $tool || die "a signal between the looks: status $?"
+grep -qE '^siteleak;.*;site_leak;wrapped [0-9]+$' folded || die "folded: $(head -n 3 folded)"
+
+# Not the twin
+seepage -j where -s 5 --burst --class 200 --again-after 5 "$twin" >twin.json
+jq -c '{traps, samples, notes}' twin.json
+(($(field .samples twin.json) >= 100)) || die "twin: too few samples"
+assert_eq "$(field '.sites | length' twin.json)" 0 "sites that the twin is said to have"
+
+# operator new
+mkfifo new
+"$top/build/tests/newleak" >new &
+read -r _ other <new
+seepage -j where -s 4 --burst --again-after 4 "$other" >cc.json
+jq -c '[.traps, .sites[0].survival_permille, [.sites[0].stack[].symbol]]' cc.json
+[[ $(field '.sites[0].stack | map(.symbol) | join(" ")' cc.json) =~ keep_session ]] ||
+	die "keep_session is not in the first stack"
+[[ $(field '[.sites[].stack[].symbol] | join(" ")' cc.json) != *handle_request* ]] ||
+	die "handle_request is named"
+kill -KILL "$other"
+
+# Breakpoints, while a burst is under way and after it
+"$top/build/tests/bursts" "$pid" cost 6000 >traps &
+burst=$!
+wait_for 5 touched "$pid"
+clean "$twin" || die "another process has a breakpoint"
+kill -USR1 "$pid"
+read -r word busy quiet <&"$from"
+assert_eq "$word" children "what the process says"
+malloc[$busy]=${malloc[$pid]} malloc[$quiet]=${malloc[$pid]}
+wait_for 5 clean "$busy"
+touched "$quiet" || die "a child that does not allocate has lost its breakpoint: nothing is shown"
+touched "$pid" || die "the process lost its breakpoint"
+clean "$twin" || die "another process has a breakpoint"
+wait $burst
+cat traps
+wait_for 5 clean "$pid"
+for p in "$twin" "$busy" "$quiet"; do
+	clean "$p" || die "process $p has a breakpoint after the burst"
+done
+kill -KILL "$busy" "$quiet" "$pid" "$twin"
+rmmod seepage_where
+echo "site_leak first, $(field '.sites[0].survival_permille' leak.json) permille stay," \
+	"$(field .traps leak.json) traps; the twin names none"
