@@ -117,7 +117,7 @@ struct seep_sample {
 	u8 page_shift;
 	bool full;		/* taken in a full pass, at sample_interval_ms */
 	bool group;		/* the sum of a group */
-	bool brief;		/* of a verdict that says the same as before, all gates are not asked for */
+	bool brief;		/* gates after the first closed one may be left out */
 };
 
 struct seep_point {		/* of the fault-rate window */

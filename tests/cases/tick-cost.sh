@@ -36,8 +36,8 @@ disperse "$parent"
 # Their growth shows in the levels of full passes after 80 s, and 32 passes end as many epochs
 # of each level, whichever is the first one. All of one name are a group, which is judged once.
 grow() {
-	crowd $1 64
-	until_watched $1 100 32
+	crowd "$1" 64
+	until_watched "$1" 100 32
 	full=$(pass_cost 1) short=$(pass_cost 0)
 	disperse "$parent"
 }

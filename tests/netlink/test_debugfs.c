@@ -388,6 +388,7 @@ static const struct shown view_nums[] = {
 	/* as a word in the table */
 	{ "state", SEEPAGE_A_STATE },
 };
+
 #define VIEW_NUMS	(ARRAY_SIZE(view_nums) - 1)	/* without the word */
 
 static void same_view(const struct table *t, unsigned int row, const struct parsed *p)
