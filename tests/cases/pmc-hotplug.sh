@@ -6,6 +6,7 @@
 # The PMU stays loaded, so the VM is not shared with other cases.
 # vm: --smp 2 --mem 1056
 # about: kmod/hook* kmod/pmu kmod/mmtab.c kmod/account.c
+# matrix: hotplug takes CPUs away on 6.12-kasan, this case counts meanwhile
 # timeout: 900
 # kmod: fakepmu
 # only-amd64: it has a PMU of its own
