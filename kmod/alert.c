@@ -365,12 +365,12 @@ void seep_alert_member(struct seep_rec *rec, const struct seep_verdict *verdict)
 	struct seep_notified *own = &rec->notified, *both = &g->notified;
 	struct subject *subj;
 
-	own->pending = SEEPAGE_STATE_OK;
 	if (!seep_alert_is(verdict->state)) {
 		if (seep_alert_is(own->alerted) && verdict->state != SEEPAGE_STATE_WATCH)
-			notify(process(rec), own->alerted, SEEPAGE_STATE_RECOVERED, verdict);
+			notify(process(rec), own->alerted, SEEPAGE_STATE_RECOVERED, NULL);
 		return;
 	}
+	own->pending = SEEPAGE_STATE_OK;
 	both->alerted = max(both->alerted, own->alerted);
 	both->worst = max(both->worst, own->worst);
 	both->alerted_ns = max(both->alerted_ns, own->alerted_ns);

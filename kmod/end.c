@@ -27,6 +27,7 @@
 
 #define END	(SEEPAGE_END_STATUS | SEEPAGE_END_EXIT | SEEPAGE_END_OOM | SEEPAGE_END_EXEC)
 #define STAMP	BIT(20)			/* above END: a slot that is taken again has another one */
+#define AT_SHIFT	20		/* ns to the units of when */
 
 static struct seep_end_slot *slots;	/* SEEP_END_SLOTS */
 static u32 used;			/* slots from here on are free; WRITE_ONCE() */
@@ -85,7 +86,7 @@ void seep_end_note(struct task_struct *p, bool exec)
 	while (slot && cmpxchg(&slot->how, was,
 			       was | (exec ? SEEPAGE_END_EXEC : status_of(p))) != was);
 	if (slot)
-		WRITE_ONCE(slot->ns, ktime_get_ns());
+		WRITE_ONCE(slot->at, (u32)(ktime_get_ns() >> AT_SHIFT) ?: 1);
 }
 
 #if defined(CONFIG_MEMCG) && defined(SEEP_HAVE_MEMCG_EVENTS_LOCAL)
@@ -147,7 +148,7 @@ void seep_end_want(struct seep_rec *rec)
 		;
 	if (i == SEEP_END_SLOTS)
 		return;
-	WRITE_ONCE(slots[i].ns, 0);
+	WRITE_ONCE(slots[i].at, 0);
 	/* the stamp is never 0 */
 	WRITE_ONCE(slots[i].how, ((slots[i].how & ~END) + STAMP) ?: STAMP);
 	/* a probe that reads the new how may still read the old pid, which then differs */
@@ -208,15 +209,19 @@ void seep_end_find(const struct seep_rec *rec, struct seep_end *e)
 /**
  * seep_end_ns() - when the process of a dead record ended
  * @rec: the record, buried
+ * @now_ns: CLOCK_MONOTONIC
  *
  * What is started because of an end, by a parent that was told of it, is born later.
  *
  * Context: seep_table_mutex.
- * Return: CLOCK_MONOTONIC; 0: not noted, which is so until the parent is told of it.
+ * Return: CLOCK_MONOTONIC, up to a millisecond early; 0: not noted, which is so until the parent is told of it.
  */
-u64 seep_end_ns(const struct seep_rec *rec)
+u64 seep_end_ns(const struct seep_rec *rec, u64 now_ns)
 {
-	return rec->end ? READ_ONCE(slots[rec->end - 1].ns) : 0;
+	u64 now = now_ns >> AT_SHIFT;
+	u32 at = rec->end ? READ_ONCE(slots[rec->end - 1].at) : 0;
+
+	return at ? (now - (u32)((u32)now - at)) << AT_SHIFT : 0;
 }
 
 /**

@@ -286,7 +286,7 @@ static void end_life(struct seep_group *g, struct seep_rec *last, u64 now_ns)
 void seep_group_leave(struct seep_rec *rec)
 {
 	struct seep_group *g = rec->group;
-	u64 now_ns = ktime_get_ns(), end_ns = seep_end_ns(rec) ?: now_ns;
+	u64 now_ns = ktime_get_ns(), end_ns = seep_end_ns(rec, now_ns) ?: now_ns;
 
 	seep_quota_give(rec->hot_row, SEEP_QUOTA_SUSPECTS);
 	rec->hot_row = SEEP_QUOTA_ALL;
@@ -533,7 +533,8 @@ static void settle(struct seep_group *g, struct seep_verdict *v)
 		g->trouble_ns = now_ns;
 		return;
 	}
-	if (now_ns - g->trouble_ns < g->hold * (u64)(NSEC_PER_SEC / SEEP_DS_PER_S))
+	if (!g->notified.seq ||
+	    now_ns - g->trouble_ns < g->hold * (u64)(NSEC_PER_SEC / SEEP_DS_PER_S))
 		return;
 	v->state = SEEPAGE_STATE_RECOVERED;
 	seep_alert_group(g, g->notified.alerted, v);

@@ -572,7 +572,7 @@ struct seep_end_slot {
 	u32 how;			/* as in struct seep_end, and a stamp above it */
 	u32 victim;			/* stamp of how when the OOM killer chose it; 0: not yet */
 	u64 cgroup;			/* that ran out of memory; valid with victim */
-	u64 ns;				/* CLOCK_MONOTONIC of the end; 0: not yet */
+	u32 at;				/* CLOCK_MONOTONIC of the end, 2^20 ns, wraps; 0: not yet */
 };
 
 void seep_end_note(struct task_struct *p, bool exec);
@@ -580,7 +580,7 @@ void seep_end_victim(struct task_struct *p);
 void seep_end_want(struct seep_rec *rec);
 void seep_end_drop(struct seep_rec *rec);
 void seep_end_find(const struct seep_rec *rec, struct seep_end *e);
-u64 seep_end_ns(const struct seep_rec *rec);
+u64 seep_end_ns(const struct seep_rec *rec, u64 now_ns);
 void seep_end_init(struct seep_end_slot *mem);
 
 /* suspect.c: process context, table mutex, may sleep */

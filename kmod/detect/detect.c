@@ -413,9 +413,10 @@ void seep_det_feed(struct seep_det *d, const struct seep_sample *s,
 		d->t_run = now;
 	state = seep_next_state(d, v, now);
 	d->policy = (u8)c->v[SEEPAGE_CFG_POLICY];
+	/* an alert may be sent later than the state changes */
+	if (s->brief && (state != d->state || seep_alert_is(state)))
+		policy_verdict(d, s, c, v, false);
 	if (state != d->state) {
-		if (s->brief)
-			policy_verdict(d, s, c, v, false);
 		seep_points_tell(v, d, s);
 		d->state_of_other_policy = other_policy;
 		if (state == SEEPAGE_STATE_RECOVERED && !classic && !other_policy)

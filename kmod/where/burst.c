@@ -11,11 +11,13 @@
 #include <linux/fs.h>
 #include <linux/jiffies.h>
 #include <linux/ktime.h>
+#include <linux/magic.h>
 #include <linux/mm.h>
 #include <linux/pid.h>
 #include <linux/sched/mm.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
+#include <linux/version.h>
 #include "where.h"
 
 #define LOOK_MS	20	/* between two looks at the time and at the process */
@@ -50,9 +52,10 @@ void where_end(struct where_burst *b, u32 reason)
 static void drop_target(struct where_burst *b)
 {
 	while (b->probes)
-		iput(b->probe[--b->probes].inode);
+		fput(b->probe[--b->probes].file);
 	if (b->mm)
 		mmdrop(b->mm);
+	b->mm = NULL;
 }
 
 static void release(struct kref *ref)
@@ -142,6 +145,7 @@ static void run(struct work_struct *work)
 	b->armed_ns = start - armed;
 	disarm(b, n);
 	b->disarm_ns = ktime_get_ns() - start;
+	drop_target(b);
 	mutex_lock(&active_lock);
 	active = NULL;
 	mutex_unlock(&active_lock);
@@ -168,11 +172,35 @@ struct where_burst *where_new(void)
 	return b;
 }
 
+/*
+ * From v6.11 on the return of a probed function on x86-64 is a system call, which filters of
+ * seccomp refuse until v6.12.14, v6.13.3 and v6.14: the process is killed.
+ */
+static bool is_killed_by_returns(struct task_struct *p)
+{
+	bool filtered = false;
+
+#if defined(CONFIG_X86_64) && defined(CONFIG_SECCOMP) && \
+	((LINUX_VERSION_CODE >= KERNEL_VERSION(6, 11, 0) && \
+	  LINUX_VERSION_CODE < KERNEL_VERSION(6, 12, 14)) || \
+	 (LINUX_VERSION_CODE >= KERNEL_VERSION(6, 13, 0) && \
+	  LINUX_VERSION_CODE < KERNEL_VERSION(6, 13, 3)))
+	struct task_struct *t;
+
+	rcu_read_lock();
+	for_each_thread(p, t)
+		filtered = filtered || READ_ONCE(t->seccomp.mode);
+	rcu_read_unlock();
+#endif
+	return filtered;
+}
+
 static int find_target(struct where_burst *b)
 {
 	struct pid *pid = find_get_pid(b->how.pid);
 	struct task_struct *task = get_pid_task(pid, PIDTYPE_PID);
 	u64 ticks;
+	int err;
 
 	put_pid(pid);
 	if (!task)
@@ -187,36 +215,43 @@ static int find_target(struct where_burst *b)
 		}
 		b->mm = mm;
 	}
+	err = !b->mm ? -ESRCH : is_killed_by_returns(task) ? -EOPNOTSUPP : 0;
 	put_task_struct(task);
-	return b->mm ? 0 : -ESRCH;
+	return err;
 }
 
-/* The file as it is mapped: below an overlay that is another one. */
-static struct inode *inode_of(int fd)
+/*
+ * The inode as it is mapped: below an overlay that is another one. Registration reads the file
+ * while all forks wait. So it must not be a user that answers: no FUSE, nor what was mounted in a
+ * user namespace.
+ */
+static int take_file(struct where_probe *p, int fd)
 {
-	struct file *f = fget(fd);
-	struct inode *inode;
+	struct super_block *sb;
 
-	if (!f)
-		return NULL;
-	inode = d_real_inode(f->f_path.dentry);
-	inode = S_ISREG(inode->i_mode) ? igrab(inode) : NULL;
-	fput(f);
-	return inode;
+	p->file = fget(fd);
+	if (!p->file)
+		return -EBADF;
+	p->burst->probes++;	/* to be dropped from here on */
+	p->inode = d_real_inode(p->file->f_path.dentry);
+	sb = p->inode->i_sb;
+	if (sb->s_magic == FUSE_SUPER_MAGIC || sb->s_user_ns != &init_user_ns)
+		return -EOPNOTSUPP;
+	return S_ISREG(p->inode->i_mode) ? 0 : -EBADF;
 }
 
 static int find_files(struct where_burst *b)
 {
+	int err;
 	u32 i;
 
 	for (i = 0; i < b->how.probes; i++) {
 		struct where_probe *p = &b->probe[i];
 
-		p->inode = inode_of(b->how.probe[i].fd);
-		if (!p->inode)
-			return -EBADF;
-		b->probes++;
 		p->burst = b;
+		err = take_file(p, b->how.probe[i].fd);
+		if (err)
+			return err;
 		p->offset = b->how.probe[i].offset;
 		p->kind = b->how.probe[i].kind;
 		p->index = i;
@@ -261,7 +296,7 @@ static void set_limits(struct where_burst *b)
  * @b: a new one, with how filled in; the caller lets no other start it
  *
  * Context: may sleep; current is the process that asks.
- * Return: 0, or -EINVAL, -ESRCH, -EBADF, -ENOMEM, -EBUSY. A burst that did not begin may be
+ * Return: 0, or -EINVAL, -ESRCH, -EBADF, -EOPNOTSUPP, -ENOMEM, -EBUSY. A burst that did not begin may be
  * started again.
  */
 int where_start(struct where_burst *b)
@@ -289,7 +324,6 @@ int where_start(struct where_burst *b)
 	mutex_unlock(&active_lock);
 	if (err) {
 		drop_target(b);
-		b->mm = NULL;
 		kvfree(b->sample);
 		b->sample = NULL;
 	}

@@ -50,16 +50,18 @@ static int may_start(void)
 
 static int start(struct where_burst *b, const void __user *arg)
 {
+	struct seepage_where_start how;
 	int err = may_start();
 
 	if (err)
 		return err;
+	if (copy_from_user(&how, arg, sizeof(how)))
+		return -EFAULT;
 	mutex_lock(&start_lock);
 	err = -EBUSY;
 	if (where_state(b) == SEEPAGE_WHERE_NEW && !READ_ONCE(b->done)) {
-		err = copy_from_user(&b->how, arg, sizeof(b->how)) ? -EFAULT : 0;
-		if (!err)
-			err = where_start(b);
+		b->how = how;
+		err = where_start(b);
 	}
 	mutex_unlock(&start_lock);
 	return err;

@@ -20,6 +20,7 @@ struct where_burst;
 struct where_probe {
 	struct uprobe_consumer consumer;
 	struct where_burst *burst;
+	struct file *file;	/* holds the inode and its mount */
 	struct inode *inode;
 	struct uprobe *uprobe;	/* from v6.12 on */
 	loff_t offset;
@@ -58,7 +59,7 @@ struct where_burst {
 
 	s32 error;			/* written by the work before the state is ENDED */
 	u32 error_probe;
-	u64 armed_at, armed_ns, arm_ns, disarm_ns;
+	u64 armed_ns, arm_ns, disarm_ns;
 	struct where_probe probe[SEEPAGE_WHERE_PROBES];
 };
 

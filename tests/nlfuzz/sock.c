@@ -125,15 +125,30 @@ static const char *text_of(const struct nlmsghdr *nlh, size_t skip)
 	return "";
 }
 
-/* Of the core are: a dump of a user on old kernels, a command that there is not. */
+static bool has_group(const struct sent *t)
+{
+	const struct nlattr *attr;
+
+	mnl_attr_for_each(attr, t->nlh, sizeof(struct genlmsghdr))
+		if (mnl_attr_get_type(attr) == SEEPAGE_A_GROUP)
+			return true;
+	return false;
+}
+
+/*
+ * The core has no text for a command that there is not. Old kernels drop the text of a dump that is
+ * refused as it starts: that of a user, or one with GROUP.
+ */
 static bool needs_text(const struct sent *t)
 {
 	bool dump = (t->nlh->nlmsg_flags & NLM_F_DUMP) == NLM_F_DUMP;
 
 	if (!t->whole || t->nlh->nlmsg_type != family)
 		return false;
+	if (dump && (t->error == -EPERM || has_group(t)))
+		return false;
 	return t->error == -EINVAL || t->error == -ESRCH || t->error == -ENOENT ||
-	       (t->error == -EPERM && !dump);
+	       t->error == -EPERM;
 }
 
 static void on_error(struct sent *t, int error, const char *text, bool tight)

@@ -35,19 +35,21 @@ static inline unsigned long seep_mm_counter_error(struct mm_struct *mm)
 #define SEEP_THREADS_MOST	32768U
 
 /*
- * Leave RCU at a thread, and come back. As rcu_lock_break() of kernel/hung_task.c.
- * Return: false: the thread has ended, so the walk over threads cannot go on from it.
+ * Leave RCU at a thread of @p, and come back. As rcu_lock_break() of kernel/hung_task.c.
+ * Return: false: one of both has ended, so the walk over threads cannot go on from it.
  */
-static inline bool seep_rcu_break(struct task_struct *t)
+static inline bool seep_rcu_break(struct task_struct *p, struct task_struct *t)
 {
 	bool alive;
 
+	get_task_struct(p);
 	get_task_struct(t);
 	rcu_read_unlock();
 	cond_resched();
 	rcu_read_lock();
-	alive = pid_alive(t);
+	alive = pid_alive(p) && pid_alive(t);
 	put_task_struct(t);
+	put_task_struct(p);
 	return alive;
 }
 #endif
@@ -79,7 +81,8 @@ static inline long seep_mm_counter_sum(struct mm_struct *mm, struct task_struct 
 	for_each_thread(p, t) {
 		for (i = 0; i < NR_MM_COUNTERS; i++)
 			sum[i] += READ_ONCE(t->rss_stat.count[i]);
-		if (!(++n % SEEP_THREADS_AT_ONCE) && (n >= SEEP_THREADS_MOST || !seep_rcu_break(t)))
+		if (!(++n % SEEP_THREADS_AT_ONCE) &&
+		    (n >= SEEP_THREADS_MOST || !seep_rcu_break(p, t)))
 			return -1;
 	}
 	return users > n ? 64L * (users - n) : 0;
