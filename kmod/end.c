@@ -214,7 +214,8 @@ void seep_end_find(const struct seep_rec *rec, struct seep_end *e)
  * What is started because of an end, by a parent that was told of it, is born later.
  *
  * Context: seep_table_mutex.
- * Return: CLOCK_MONOTONIC, up to a millisecond early; 0: not noted, which is so until the parent is told of it.
+ * Return: CLOCK_MONOTONIC, up to a millisecond early; 0: not noted, which is so until the
+ * parent is told of it.
  */
 u64 seep_end_ns(const struct seep_rec *rec, u64 now_ns)
 {

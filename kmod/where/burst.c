@@ -17,7 +17,6 @@
 #include <linux/sched/mm.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
-#include <linux/version.h>
 #include "where.h"
 
 #define LOOK_MS	20	/* between two looks at the time and at the process */
@@ -180,11 +179,7 @@ static bool is_killed_by_returns(struct task_struct *p)
 {
 	bool filtered = false;
 
-#if defined(CONFIG_X86_64) && defined(CONFIG_SECCOMP) && \
-	((LINUX_VERSION_CODE >= KERNEL_VERSION(6, 11, 0) && \
-	  LINUX_VERSION_CODE < KERNEL_VERSION(6, 12, 14)) || \
-	 (LINUX_VERSION_CODE >= KERNEL_VERSION(6, 13, 0) && \
-	  LINUX_VERSION_CODE < KERNEL_VERSION(6, 13, 3)))
+#ifdef SEEP_RETURNS_ARE_FILTERED
 	struct task_struct *t;
 
 	rcu_read_lock();
@@ -296,8 +291,8 @@ static void set_limits(struct where_burst *b)
  * @b: a new one, with how filled in; the caller lets no other start it
  *
  * Context: may sleep; current is the process that asks.
- * Return: 0, or -EINVAL, -ESRCH, -EBADF, -EOPNOTSUPP, -ENOMEM, -EBUSY. A burst that did not begin may be
- * started again.
+ * Return: 0, or -EINVAL, -ESRCH, -EBADF, -EOPNOTSUPP, -ENOMEM, -EBUSY. A burst that did not
+ * begin may be started again.
  */
 int where_start(struct where_burst *b)
 {
