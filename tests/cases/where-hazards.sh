@@ -8,6 +8,7 @@
 # SEEPAGE_BURSTS: number of bursts (1000).
 # vm: --smp 2 --mem 1024
 # about: kmod/where ctl/where ctl/tools
+# matrix: where-burst begins and ends bursts, this case in all ways that go wrong
 # takes: 90
 # timeout: 900
 # only-amd64: the static controller for other architectures has no libdw
@@ -110,7 +111,7 @@ mkdir hidden
 unshare -mpf --mount-proc sh -c "mount -t tmpfs tmp hidden
 	cp $top/build/tests/siteleak hidden/program
 	exec hidden/program leak" >out &
-leader() { pid=$(pgrep -x program); }
+leader() { pid=$(pgrep -x program) && grep -q heap "/proc/$pid/maps"; }
 wait_for 5 leader
 [[ ! -e hidden/program ]] || die "the file is to be seen here"
 seepage -j where -s 5 --burst --class 200 --again-after 5 "$pid" >out.json
