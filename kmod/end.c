@@ -27,7 +27,7 @@
 
 #define END	(SEEPAGE_END_STATUS | SEEPAGE_END_EXIT | SEEPAGE_END_OOM | SEEPAGE_END_EXEC)
 #define STAMP	BIT(20)			/* above END: a slot that is taken again has another one */
-#define AT_SHIFT	20		/* ns to the units of when */
+#define AT_SHIFT	20		/* from ns to the unit of seep_end_slot.at */
 
 static struct seep_end_slot *slots;	/* SEEP_END_SLOTS */
 static u32 used;			/* slots from here on are free; WRITE_ONCE() */
@@ -222,7 +222,8 @@ u64 seep_end_ns(const struct seep_rec *rec, u64 now_ns)
 	u64 now = now_ns >> AT_SHIFT;
 	u32 at = rec->end ? READ_ONCE(slots[rec->end - 1].at) : 0;
 
-	return at ? (now - (u32)((u32)now - at)) << AT_SHIFT : 0;
+	/* signed: it may have been noted after @now_ns was read */
+	return at ? (now - (s32)((u32)now - at)) << AT_SHIFT : 0;
 }
 
 /**

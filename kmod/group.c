@@ -141,7 +141,8 @@ static void begin_life(struct seep_group *g)
 
 /**
  * seep_group_join() - put a process into its group
- * @rec: the process at its first sample; it stays without a group when there are too many
+ * @rec: the process at its first sample; it stays without a group when there are too many,
+ *       or when its cgroup is not known
  *
  * Context: process, may sleep, seep_table_mutex.
  */
@@ -151,6 +152,8 @@ void seep_group_join(struct seep_rec *rec)
 	u64 place = seep_view_identify(rec);
 	struct seep_group *g;
 
+	if (IS_ENABLED(CONFIG_CGROUPS) && !place)
+		return;		/* not known; the owner is checked again */
 	strscpy(comm, rec->comm, sizeof(comm));
 	g = find(comm, rec, place);
 	if (g && !g->n) {

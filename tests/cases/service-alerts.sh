@@ -9,18 +9,9 @@
 # takes: 60
 # timeout: 9000
 . "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/service-lib.sh"
 scratch=$(mktemp -d)
 
-lines() { (($(wc -l <"$1") == $2)); }
-
-# service NAME WORKERS KB: a master and WORKERS processes that gain KB each second; sets master
-service() {
-	[[ -e $scratch/$1 ]] || cp "$top/build/tests/idle" "$scratch/$1"
-	"$scratch/$1" "$2" ${3:+"$3"} >"$scratch/$1.pids" &
-	master=$!
-	wait_for 30 lines "$scratch/$1.pids" "$2"
-	readarray -t workers <"$scratch/$1.pids"
-}
 of() { seepage -j alerts | jq -c "select(.comm == \"$1\")"; }
 alerts_of() { of "$1" | jq -rs '[.[].state] | join(" ")'; }
 is_told() { [[ $(alerts_of "$1") == @(suspected|confirmed|runaway)* ]]; }

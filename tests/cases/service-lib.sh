@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash disable=SC2154 # top is of lib.sh
-# A service of several workers that leak into one limit, for service.sh and
-# service-cgroup.sh, after lib.sh.
+# Services of several workers, for the cases service*.sh, after lib.sh.
 warm=$top/build/tests/warm
 
 # Nothing that a case needs may be killed in place of what leaks.
@@ -19,6 +18,19 @@ worker() {
 	bash -c 'echo 1000 >/proc/$$/oom_score_adj; [ ! "$3" ] || echo $$ >"$3/cgroup.procs"
 		exec "$0" leak "$1" "$2"' "$warm" "$1" "$2" "${3:-}" &
 	workers+=($!)
+}
+
+lines() { (($(wc -l <"$1") == $2)); }
+
+# service NAME WORKERS [KB]: a master and WORKERS processes that gain KB each second; sets
+# master and workers. $scratch is a directory of the case.
+service() {
+	[[ -e $scratch/$1 ]] || cp "$top/build/tests/idle" "$scratch/$1"
+	"$scratch/$1" "$2" ${3:+"$3"} >"$scratch/$1.pids" &
+	# shellcheck disable=SC2034 # for the cases
+	master=$!
+	wait_for 30 lines "$scratch/$1.pids" "$2"
+	readarray -t workers <"$scratch/$1.pids"
 }
 
 # first_alert: of any worker, or of all together.

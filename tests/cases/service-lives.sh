@@ -9,17 +9,8 @@
 # takes: 60
 # timeout: 4000
 . "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/service-lib.sh"
 scratch=$(mktemp -d)
-lines() { (($(wc -l <"$1") == $2)); }
-
-# service NAME WORKERS [KB]: a master and WORKERS processes that gain KB each second
-service() {
-	[[ -e $scratch/$1 ]] || cp "$top/build/tests/idle" "$scratch/$1"
-	"$scratch/$1" "$2" ${3:+"$3"} >"$scratch/$1.pids" &
-	master=$!
-	wait_for 30 lines "$scratch/$1.pids" "$2"
-	readarray -t workers <"$scratch/$1.pids"
-}
 # single NAME [CGROUP]: one process that gains 4 MB each second; sets master
 single() {
 	[[ -e $scratch/$1 ]] || cp "$(command -v perl)" "$scratch/$1"

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # What a trap of a burst costs the process, in guest instructions (not cycles): a malloc() and a
 # free() with a probe at the entry of malloc() and at its return, for a size that the burst does
-# not sample, beside the same pair without. Another process pays nothing. The goal is 2145
-# (docs/where.md); about 2130 of them are the kernel's own. A program with more mappings takes some
-# more, to find the one of the trap.
+# not sample, beside the same pair without. Another process pays nothing. The goal is
+# 2145, which is exceeded by 13; the limit keeps it from growing. A program with more mappings takes
+# some more, to find the one of the trap.
 # vm: --count --mem 1024
 # about: kmod/where
 # timeout: 300
@@ -44,7 +44,7 @@ echo "instructions for malloc() and free(): untraced $bare, with a burst $armed,
 	"after it $after; another process beside it $other"
 read -r n _ < <(tail -n 1 traps)
 ((n >= 100000)) || die "only $n traps"
-awk -v a="$armed" -v b="$bare" 'BEGIN { print "entry and return: +" a - b " (goal 2145, limit 2165)"
+awk -v a="$armed" -v b="$bare" 'BEGIN { print "entry and return: +" a - b " (goal 2145" (a - b > 2145 ? " EXCEEDED" : "") ", limit 2165)"
 	exit !(a - b > 500 && a - b <= 2165) }' || die "entry and return of malloc() cost $armed - $bare"
 awk -v a="$after" -v o="$other" -v b="$bare" 'BEGIN { exit !(a - b < 1 && b - a < 1 && o - b < 1 && b - o < 1) }' ||
 	die "a pair costs $bare, after the burst $after, in another process $other"
