@@ -179,7 +179,9 @@ static int read_ring(struct watch *w)
 /* Notes which alerts the ring holds from before the start; they are not printed. */
 static void note_earlier(u64 first, u64 last)
 {
-	if (first && last >= first)
+	if (!first || last < first)
+		note(NULL, "watch: no alert is held, waiting for the first");
+	else
 		note(NULL, "watch: %llu earlier alert%s held: "
 		     "seepage alerts, or watch --since %llu",
 		     last - first + 1, last > first ? "s are" : " is", first);
@@ -202,6 +204,9 @@ static void begin(struct watch *w, const struct message *status)
 		follow_begin(&w->follow, instance, last ? last + 1 : 0);
 		return;
 	}
+	if (!last && since > 1)
+		note(NULL, "watch: --since: '%llu': there was no alert since the module was "
+		     "loaded, waiting for the first", since);
 	if (last && since > last + 1) {
 		note(NULL, "watch: --since: '%llu': the last alert is %llu (module reloaded?), "
 		     "printing all that are held", since, last);

@@ -5,6 +5,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include "ctl.h"
 
 static struct json_object *text_or_null(const char *s)
@@ -173,6 +174,19 @@ struct json_object *json_process(const struct message *msg, const struct place *
 	return o;
 }
 
+/* The time of an alert for people: UTC, to the second, as ISO 8601 has it. */
+static void add_time(struct json_object *o, const struct message *msg)
+{
+	time_t t = (time_t)(msg_get(msg, SEEPAGE_A_TIME_NS, 0) / 1000000000);
+	char text[sizeof("2026-11-25T14:07:00Z") + 8];
+	struct tm tm;
+
+	if (gmtime_r(&t, &tm) && strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &tm))
+		json_object_object_add(o, "time", json_object_new_string(text));
+	else
+		json_object_object_add(o, "time", NULL);
+}
+
 struct json_object *json_alert(const struct message *msg, const struct place *p)
 {
 	bool exited = msg_get(msg, SEEPAGE_A_STATE, 0) == SEEPAGE_STATE_EXITED;
@@ -180,6 +194,7 @@ struct json_object *json_alert(const struct message *msg, const struct place *p)
 
 	add(o, msg, SEEPAGE_A_SEQ);
 	add(o, msg, SEEPAGE_A_TIME_NS);
+	add_time(o, msg);
 	add(o, msg, SEEPAGE_A_INSTANCE);
 	add(o, msg, SEEPAGE_A_PREV_STATE);
 	add(o, msg, SEEPAGE_A_SEVERITY);

@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <locale.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -20,7 +21,8 @@ static void (*sigpipe)(int);	/* the handler before out_init() */
 
 /*
  * Opens /dev/null in place of closed standard descriptors. Otherwise the netlink
- * socket could become stdout.
+ * socket could become stdout. Names are UTF-8 whatever the user's locale is; wcwidth()
+ * has to know it.
  */
 void out_init(void)
 {
@@ -33,6 +35,7 @@ void out_init(void)
 	if (fd > STDERR_FILENO)
 		close(fd);
 	sigpipe = signal(SIGPIPE, SIG_IGN);
+	setlocale(LC_CTYPE, "C.UTF-8");
 }
 
 /*

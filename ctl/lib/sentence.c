@@ -128,8 +128,9 @@ void sentence_headline(const struct message *msg, char *buf, size_t size)
 {
 	const char *state = state_name((unsigned int)msg_get(msg, SEEPAGE_A_STATE, UINT32_MAX));
 	char comm[TEXT_MAX], text[FIGURE_MAX];
+	s64 growth = 0;
+	bool known = msg_s64(msg, SEEPAGE_A_GROWTH_BYTES_PER_HOUR, &growth);
 	u64 confidence, tte;
-	s64 growth;
 
 	msg_comm(msg, comm, sizeof(comm));
 	snprintf(buf, size, "pid %llu (%s)", msg_get(msg, SEEPAGE_A_PID, 0), comm);
@@ -137,7 +138,7 @@ void sentence_headline(const struct message *msg, char *buf, size_t size)
 	sentence_append(buf, size, ": %s", state ? state : "unknown state");
 	if (msg_u64(msg, SEEPAGE_A_CONFIDENCE, &confidence))
 		sentence_append(buf, size, ", confidence %llu", confidence);
-	if (msg_s64(msg, SEEPAGE_A_GROWTH_BYTES_PER_HOUR, &growth))
+	if (known)
 		sentence_append(buf, size, ", %s %s", msg->past ? "last growth" : "growth",
 				fmt_growth(text, sizeof(text), growth));
 	else
@@ -146,8 +147,10 @@ void sentence_headline(const struct message *msg, char *buf, size_t size)
 		return;
 	if (msg_u64(msg, SEEPAGE_A_TTE_SECONDS, &tte))
 		exhaustion(msg, fmt_seconds(text, sizeof(text), tte), buf, size);
-	else
+	else if (known && growth <= 0)
 		sentence_append(buf, size, ", no time to exhaustion");
+	else
+		sentence_append(buf, size, ", time to exhaustion not known yet");
 	sentence_shares(msg, buf, size);
 }
 
@@ -162,6 +165,17 @@ static void factor_retain(const struct factor *f, char *buf, size_t size)
 		snprintf(buf, size, "%llu.%02llu pages stayed for each anonymous page fault%s",
 			 v / 1000, v % 1000 / 10,
 			 v > 1100 ? ": huge pages, or memory that came without a fault" : "");
+}
+
+static void factor_cold(const struct factor *f, const char *value, const char *base,
+			char *buf, size_t size)
+{
+	if (f->value)
+		snprintf(buf, size, "%s of what it gained %s not used again; %s or more %s",
+			 value, sentence_is(f->past), base, sentence_counts(f->past));
+	else
+		snprintf(buf, size, "all of what it gained %s used again; %s unused or more %s",
+			 sentence_is(f->past), base, sentence_counts(f->past));
 }
 
 static void factor_release(const struct factor *f, const char *value, char *buf, size_t size)
@@ -301,8 +315,7 @@ void sentence_factor(const struct factor *f, char *buf, size_t size)
 		factor_retain(f, buf, size);
 		break;
 	case SEEPAGE_FACTOR_COLD:
-		snprintf(buf, size, "%s of what it gained %s not used again; %s or more %s",
-			 value, sentence_is(f->past), base, sentence_counts(f->past));
+		factor_cold(f, value, base, buf, size);
 		break;
 	case SEEPAGE_FACTOR_PMC:
 		factor_pmc(f, value, buf, size);

@@ -42,16 +42,18 @@ static void gate_origin(const struct gate *g, const char *value, const char *lim
 static void gate_cold(const struct gate *g, const char *value, const char *limit,
 		      char *buf, size_t size)
 {
-	const char *be = sentence_is(g->past);
+	const char *be = sentence_is(g->past), *unused = g->value ? "" : " unused";
 
-	if (g->passed && g->value < g->limit)
-		snprintf(buf, size, "%s of what it gained %s not used again, less than "
-			 "%s, but it %s been rising for 14 hours or for three quarters "
-			 "of the time to exhaustion", value, be, limit,
-			 g->past ? "had" : "has");
+	if (!g->value)
+		snprintf(buf, size, "all of what it gained %s used again", be);
 	else
-		snprintf(buf, size, "%s of what it gained %s not used again; at least %s "
-			 "%s needed", value, be, limit, be);
+		snprintf(buf, size, "%s of what it gained %s not used again", value, be);
+	if (g->passed && g->value < g->limit)
+		sentence_append(buf, size, ", at least %s%s %s needed, but it %s been rising for "
+				"14 hours or for three quarters of the time to exhaustion",
+				limit, unused, be, g->past ? "had" : "has");
+	else
+		sentence_append(buf, size, "; at least %s%s %s needed", limit, unused, be);
 }
 
 /* Says what a gate without figures waits for. */

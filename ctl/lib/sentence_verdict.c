@@ -62,6 +62,8 @@ void sentence_alert(const struct message *msg, char *buf, size_t size)
 	if (!msg->past && msg_u64(msg, SEEPAGE_A_TTE_SECONDS, &v))
 		sentence_append(buf, size, ", %s left", fmt_seconds(text, sizeof(text), v));
 	sentence_shares(msg, buf, size);
+	if (msg_u64(msg, SEEPAGE_A_SEVERITY, &v) && severity_name((unsigned int)v))
+		sentence_append(buf, size, ", severity %s", severity_name((unsigned int)v));
 	if (msg_u64(msg, SEEPAGE_A_CONFIDENCE, &v))
 		sentence_append(buf, size, ", confidence %llu", v);
 	sentence_lives(msg, buf, size);
@@ -123,7 +125,8 @@ static void brief(const struct factor *f, char *buf, size_t size)
 			 kept % 1000 / 10);
 		break;
 	case SEEPAGE_FACTOR_COLD:
-		snprintf(buf, size, "%s not used again", value);
+		snprintf(buf, size, f->value ? "%s not used again" : "all of it used again",
+			 value);
 		break;
 	case SEEPAGE_FACTOR_PMC:
 		snprintf(buf, size, "misses at %s of usual", value);

@@ -5,6 +5,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include <wchar.h>
 #include "ctl.h"
 
 struct table {
@@ -35,13 +36,23 @@ void table_cell(struct table *t, const char *text)
 	t->cell[t->n++] = must(strdup(text));
 }
 
-/* Returns the width in characters; cells hold valid UTF-8 (see fmt_safe()). */
+/*
+ * Returns the columns of a terminal that the text takes: Chinese characters take two,
+ * combining marks none. Cells hold valid UTF-8 (see fmt_safe()).
+ */
 static size_t width(const char *s)
 {
-	size_t n = 0;
+	size_t n = 0, len = strlen(s), bytes;
+	int columns;
+	u32 c;
 
-	for (; *s; s++)
-		n += (*s & 0xc0) != 0x80;
+	for (; len; s += bytes, len -= bytes) {
+		bytes = utf8_char(s, len, &c);
+		columns = bytes ? wcwidth((wchar_t)c) : 1;
+		n += columns < 0 ? 1 : (size_t)columns;
+		if (!bytes)
+			bytes = 1;
+	}
 	return n;
 }
 

@@ -101,7 +101,7 @@ void stat_reading(const struct seep_pmu_figures *f, char *buf, size_t size)
 		snprintf(buf, size, "waits, but hardly for memory: %s instructions per cycle, %s "
 			 "last-level misses in 1000 of them", ipc, llc);
 	else
-		snprintf(buf, size, "nothing stands out: %s instructions per cycle", ipc);
+		snprintf(buf, size, "no bottleneck stands out: %s instructions per cycle", ipc);
 	if (above(f->remote_share, REMOTE))
 		sentence_append(buf, size, "; %s %% of node loads come from another node",
 				stat_number(remote, f->remote_share, 4, 1));

@@ -46,8 +46,9 @@ def process: wrong({
 	 else "state \(.state)" end),
 	(if .policy | IN("ladder", "classic") then empty else "policy \(.policy)" end),
 	(if all(.score[]; type == "number") then empty else "score \(.score)" end);
-def alert: process, wrong({seq: "number", time_ns: "number", instance: "number",
-	prev_state: "string", severity: "number"});
+def alert: process, wrong({seq: "number", time_ns: "number", time: "string", instance: "number",
+	prev_state: "string", severity: "number"}),
+	(if .time == (.time_ns / 1e9 | floor | todate) then empty else "time is \(.time)" end);
 def status: wrong({version: "string", module_version: "string", policy: "string",
 	max_processes: "number", instance: "number", hook: "string", processes: "number",
 	rec_bytes: "number", memory_bytes: "number", ticks: "number", tick_cost_ns: "number",
@@ -299,7 +300,7 @@ longest=$(awk '{ n = length($0) > n ? length($0) : n } END { print n }' text)
 ((longest <= 120)) || die "alerts: a line of $longest characters"
 timeout 60 seepage watch --since 0 --count 1 >text
 harmless text "watch"
-first='^20[0-9-]{8} [0-9:]{8} #1 suspected: pid [0-9]+ \(.*\), RSS [0-9.]+ [KMG]?i?B(, [+-]?[0-9.]+ [KMG]?i?B/h)?(, .* left)?, confidence [0-9]+$'
+first='^20[0-9-]{8} [0-9:]{8} #1 suspected: pid [0-9]+ \(.*\), RSS [0-9.]+ [KMG]?i?B(, [+-]?[0-9.]+ [KMG]?i?B/h)?(, .* left)?, severity [a-z-]+, confidence [0-9]+$'
 sed -n 1p text | grep -qE "$first" || die "watch: $(sed -n 1p text)"
 sed -n 2p text | grep -qE '^    (.*, )?address space [0-9]+ % of RSS \(over' || die "watch, factors: $(sed -n 2p text)"
 assert_eq "$(wc -l <text)" 2 "lines of an alert in watch"

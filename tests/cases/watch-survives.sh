@@ -269,7 +269,11 @@ sleep 0.5
 ! ended $watch || die "watch without an alert ended although it has a reader"
 exec 3<&-
 ends $watch "its reader went away without an alert"
-[[ ! -s err ]] || die "a reader that goes away without an alert: $(head -n 1 err)"
+none='seepage: watch: no alert is held, waiting for the first'
+assert_eq "$(<err)" "$none" "stderr where no alert is held"
+seepage watch --since 99 --timeout 1 >out 2>err
+assert_eq "$(<out)$(<err)" "seepage: watch: --since: '99': there was no alert since the module was loaded, waiting for the first" \
+	"stderr with --since where there was no alert"
 
 echo "--- overrun"
 # Newer kernels allow larger socket buffers, which would hold it all.

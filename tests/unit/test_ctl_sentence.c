@@ -134,10 +134,15 @@ static void used(void **state)
 	sentence_gate(&g, buf, sizeof(buf));
 	assert_string_equal(buf, "12.0 % of what it gained is not used again; at least 50.0 % is "
 			    "needed");
+	g.value = 0;
+	sentence_gate(&g, buf, sizeof(buf));
+	assert_string_equal(buf, "all of what it gained is used again; at least 50.0 % unused is "
+			    "needed");
+	g.value = 120;
 	g.passed = true;
 	sentence_gate(&g, buf, sizeof(buf));
-	assert_string_equal(buf, "12.0 % of what it gained is not used again, less than 50.0 %, "
-			    "but it has been rising for 14 hours or for three quarters of the "
+	assert_string_equal(buf, "12.0 % of what it gained is not used again, at least 50.0 % is "
+			    "needed, but it has been rising for 14 hours or for three quarters of the "
 			    "time to exhaustion");
 	g.value = 900;
 	sentence_gate(&g, buf, sizeof(buf));
@@ -217,7 +222,11 @@ static void headline(void **state)
 	assert_int_equal(msg_parse(&rec, nlmsg_hdr(m)), 0);
 	sentence_headline(&rec, buf, sizeof(buf));
 	begins("pid 42 (leaky\\x0a): suspected, confidence 85, ");
-	ends(", growth not known, no time to exhaustion");
+	ends(", growth not known, time to exhaustion not known yet");
+	put_s64(m, SEEPAGE_A_GROWTH_BYTES_PER_HOUR, 0);
+	assert_int_equal(msg_parse(&rec, nlmsg_hdr(m)), 0);
+	sentence_headline(&rec, buf, sizeof(buf));
+	ends(", growth 0 B/h, no time to exhaustion");
 	put_s64(m, SEEPAGE_A_GROWTH_BYTES_PER_HOUR, 60 << 20);
 	nla_put_u64(m, SEEPAGE_A_TTE_SECONDS, 7500);
 	assert_int_equal(msg_parse(&rec, nlmsg_hdr(m)), 0);
@@ -528,15 +537,16 @@ static void alert(void **state)
 	nla_put_u64(m, SEEPAGE_A_RSS_BYTES, 150 << 20);
 	put_s64(m, SEEPAGE_A_GROWTH_BYTES_PER_HOUR, 60 << 20);
 	nla_put_u64(m, SEEPAGE_A_TTE_SECONDS, 7500);
+	nla_put_u8(m, SEEPAGE_A_SEVERITY, 6);
 	assert_int_equal(msg_parse(&rec, nlmsg_hdr(m)), 0);
 	sentence_alert(&rec, buf, sizeof(buf));
 	assert_string_equal(buf, "suspected: pid 42 (leaky\\x0a), RSS 150.0 MiB, +60.0 MiB/h, "
-			    "2h05m left, confidence 85");
+			    "2h05m left, severity medium-high, confidence 85");
 	*(u8 *)nla_data(rec.a[SEEPAGE_A_STATE]) = SEEPAGE_STATE_EXITED;
 	assert_int_equal(msg_parse(&rec, nlmsg_hdr(m)), 0);
 	sentence_alert(&rec, buf, sizeof(buf));
 	assert_string_equal(buf, "exited: pid 42 (leaky\\x0a), RSS 150.0 MiB, last +60.0 MiB/h, "
-			    "confidence 85");
+			    "severity medium-high, confidence 85");
 	nlmsg_free(m);
 }
 

@@ -163,9 +163,9 @@ static void readings(void **state)
 	begins(reading(400, 9000, 200000), "memory bound: 9.0 ");
 	begins(reading(400, SEEP_UNKNOWN, 200000), "translation bound: 20.0 % of cycles");
 	begins(reading(2500, 100, 0), "computes: 2.50 ");
-	begins(reading(2500, SEEP_UNKNOWN, SEEP_UNKNOWN), "nothing stands out");
+	begins(reading(2500, SEEP_UNKNOWN, SEEP_UNKNOWN), "no bottleneck stands out");
 	begins(reading(300, 100, 0), "waits, but hardly for memory");
-	begins(reading(1200, 9000, 0), "nothing stands out");
+	begins(reading(1200, 9000, 0), "no bottleneck stands out");
 	begins(reading(300, 3000, 0), "waits, in part for memory: 0.30 ");
 	begins(reading(30, SEEP_UNKNOWN, 0),
 	       "waits: 0.03 instructions per cycle; it is not known for what");
