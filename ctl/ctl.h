@@ -285,6 +285,19 @@ void place_free(struct place *p);
 char *procfs_read(int dir, const char *name);
 int procfs_open(u32 pid, s64 least_age_ms);
 
+/* unit.c: what a cgroup path says of a process */
+#define POD_LEN	36		/* characters of a UUID */
+struct unit_name {
+	char name[128];		/* systemd unit, or "" */
+	s64 of_user;		/* uid of the user manager that runs the unit; -1: systemd itself */
+	const char *runtime;	/* of the container: "docker", "podman", ..., or NULL */
+	char container[128];	/* id or name, or "" */
+	char pod[POD_LEN + 1];	/* Kubernetes: uid of the pod, or "" */
+};
+
+void unit_of(const char *cgroup, struct unit_name *u);
+void unit_text(const struct unit_name *u, char *buf, size_t size);
+
 #define IDENTITY_MAX	255	/* bytes of a string that the module keeps of an alert */
 
 /* end.c: how the process of an alert ended */
@@ -333,7 +346,7 @@ void sentence_baseline(const struct seepage_pmc_baseline *b, char *buf, size_t s
 void sentence_gate(const struct gate *g, char *buf, size_t size);
 void sentence_would_open(const struct gate *g, char *buf, size_t size);
 /* sentence_verdict.c: English sentences for the verdict as a whole */
-void sentence_alert(const struct message *msg, char *buf, size_t size);
+void sentence_alert(const struct message *msg, const struct place *p, char *buf, size_t size);
 void sentence_lives(const struct message *msg, char *buf, size_t size);
 void sentence_factors(const struct message *msg, char *buf, size_t size);
 void sentence_verdict(const struct message *msg, char *buf, size_t size);

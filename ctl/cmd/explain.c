@@ -86,6 +86,7 @@ static bool same_process(const struct message *now, const struct message *alert)
 static void print_identity(const struct message *alert)
 {
 	char text[4 * TEXT_MAX];
+	struct unit_name unit;
 	struct place p;
 
 	place_find(alert, false, &p);
@@ -97,6 +98,10 @@ static void print_identity(const struct message *alert)
 	if (p.cgroup)
 		out_printf("cgroup: %s\n", fmt_safe(text, sizeof(text), p.cgroup,
 						    strlen(p.cgroup)));
+	unit_of(p.cgroup, &unit);
+	unit_text(&unit, text, sizeof(text));
+	if (*text)
+		out_printf("unit: %s\n", text);
 	place_free(&p);
 	end_text(alert, text, sizeof(text));
 	if (*text)

@@ -21,10 +21,15 @@ static void row(const char *label, const char *value)
 static void print_place(const struct message *msg)
 {
 	char text[4 * TEXT_MAX];
+	struct unit_name unit;
 	struct place p;
 
 	place_find(msg, false, &p);
 	row("CGROUP", p.cgroup ? fmt_safe(text, sizeof(text), p.cgroup, strlen(p.cgroup)) : "-");
+	unit_of(p.cgroup, &unit);
+	unit_text(&unit, text, sizeof(text));
+	if (*text)
+		row("UNIT", text);
 	row("EXE", p.exe ? fmt_safe(text, sizeof(text), p.exe, strlen(p.exe)) : "-");
 	if (p.cmdline)
 		row("CMDLINE", fmt_safe(text, sizeof(text), p.cmdline, strlen(p.cmdline)));

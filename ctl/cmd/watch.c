@@ -59,12 +59,12 @@ struct watch {
 	int signals;
 };
 
-static void print_text(const struct message *msg)
+static void print_text(const struct message *msg, const struct place *p)
 {
 	char when[TEXT_MAX], text[SENTENCE_MAX], factors[SENTENCE_MAX];
 
 	attr_text(SEEPAGE_A_TIME_NS, msg->a[SEEPAGE_A_TIME_NS], false, when, sizeof(when));
-	sentence_alert(msg, text, sizeof(text));
+	sentence_alert(msg, p, text, sizeof(text));
 	sentence_factors(msg, factors, sizeof(factors));
 	out_printf("%s #%llu %s\n    %s\n", when, msg_get(msg, SEEPAGE_A_SEQ, 0), text, factors);
 }
@@ -88,7 +88,7 @@ static void show(struct watch *w, const struct message *msg, bool multicast)
 	if (w->ctx->json)
 		out_json(w->ctx, json_alert(msg, &place));
 	else
-		print_text(msg);
+		print_text(msg, &place);
 	place_free(&place);
 	w->printed++;
 	if (out_broken() || (count && w->printed >= count))

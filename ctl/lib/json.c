@@ -114,6 +114,24 @@ static void add_history(struct json_object *o, const struct message *msg)
 	json_object_object_add(o, "history", list);
 }
 
+static struct json_object *name_or_null(const char *s)
+{
+	return text_or_null(*s ? s : NULL);
+}
+
+static void add_unit(struct json_object *o, const char *cgroup)
+{
+	struct unit_name u;
+
+	unit_of(cgroup, &u);
+	json_object_object_add(o, "unit", name_or_null(u.name));
+	json_object_object_add(o, "unit_uid", u.of_user < 0 ? NULL :
+			       json_object_new_int64(u.of_user));
+	json_object_object_add(o, "runtime", text_or_null(u.runtime));
+	json_object_object_add(o, "container", name_or_null(u.container));
+	json_object_object_add(o, "pod", name_or_null(u.pod));
+}
+
 static void add_process(struct json_object *o, const struct message *msg, const struct place *p)
 {
 	static const u8 figures[] = {
@@ -135,6 +153,7 @@ static void add_process(struct json_object *o, const struct message *msg, const 
 	add(o, msg, SEEPAGE_A_UID);
 	json_object_object_add(o, "cgroup", text_or_null(p->cgroup));
 	add(o, msg, SEEPAGE_A_CGROUP_ID);
+	add_unit(o, p->cgroup);
 	json_object_object_add(o, "exe", text_or_null(p->exe));
 	add(o, msg, SEEPAGE_A_STATE);
 	add(o, msg, SEEPAGE_A_CONFIDENCE);

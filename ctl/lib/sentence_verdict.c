@@ -39,9 +39,10 @@ void sentence_lives(const struct message *msg, char *buf, size_t size)
 }
 
 /* Writes an alert in one line, for watch and replay. */
-void sentence_alert(const struct message *msg, char *buf, size_t size)
+void sentence_alert(const struct message *msg, const struct place *p, char *buf, size_t size)
 {
 	char comm[TEXT_MAX], text[TEXT_MAX];
+	struct unit_name unit;
 	u64 v;
 
 	attr_text(SEEPAGE_A_STATE, msg->a[SEEPAGE_A_STATE], false, text, sizeof(text));
@@ -49,6 +50,10 @@ void sentence_alert(const struct message *msg, char *buf, size_t size)
 	attr_text(SEEPAGE_A_PID, msg->a[SEEPAGE_A_PID], false, text, sizeof(text));
 	msg_comm(msg, comm, sizeof(comm));
 	sentence_append(buf, size, "pid %s (%s)", text, comm);
+	unit_of(p ? p->cgroup : NULL, &unit);
+	unit_text(&unit, text, sizeof(text));
+	if (*text)
+		sentence_append(buf, size, " in %s", text);
 	if (msg_u64(msg, SEEPAGE_A_MERGED_INTO, &v))
 		sentence_append(buf, size, " merged into #%llu, which goes on", v);
 	sentence_group(msg, buf, size);

@@ -114,7 +114,7 @@ static void print_text(const struct series *s, const struct message *msg, u8 pre
 	char since[TEXT_MAX], line[SENTENCE_MAX], factors[SENTENCE_MAX];
 
 	fmt_seconds(since, sizeof(since), (s->sample.time_ns - s->begun_ns) / 1000000000);
-	sentence_alert(msg, line, sizeof(line));
+	sentence_alert(msg, NULL, line, sizeof(line));
 	sentence_factors(msg, factors, sizeof(factors));
 	out_printf("%s %s -> %s: %s\n", since, state_name(prev), line, factors);
 }

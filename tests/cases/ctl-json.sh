@@ -29,7 +29,8 @@ def wrong(types):
 		elif ($o[$k] | type) == "number" and $o[$k] != ($o[$k] | floor) then "\($k) is no whole number"
 		else empty end) // empty;
 def process: wrong({
-	pid: "number", comm: "string", uid: "number", cgroup: "?string", exe: "?string",
+	pid: "number", comm: "string", uid: "number", cgroup: "?string", exe: "?string", unit: "?string", unit_uid: "?number",
+	runtime: "?string", container: "?string", pod: "?string",
 	state: "string", confidence: "number", policy: "string", score: "object",
 	rss_bytes: "number", anon_bytes: "number", file_bytes: "number", shmem_bytes: "number",
 	swap_bytes: "number", vsz_bytes: "number", growth_bytes_per_hour: "?number",
@@ -323,7 +324,7 @@ grep -qE "^seepage: watch: --since: '9999999': the last alert is [0-9]+ \\(modul
 assert_eq "$(field .seq beyond.json)" 1 "watch --since 9999999: first alert"
 timeout 60 seepage -j watch --since 0 --count 1 >watch.json
 typed alert watch.json "watch"
-diff <(jq -c 'del(.cgroup, .exe)' watch.json) <(head -n 1 alerts.json | jq -c 'del(.cgroup, .exe)') >/dev/null ||
+diff <(jq -c 'del(.cgroup, .exe, .unit, .unit_uid, .runtime, .container, .pod)' watch.json) <(head -n 1 alerts.json | jq -c 'del(.cgroup, .exe, .unit, .unit_uid, .runtime, .container, .pod)') >/dev/null ||
 	die "watch and alerts print an alert differently"
 now=$(date +%s)
 json "(.time_ns / 1e9) as \$t | \$t > $now - 300 and \$t <= $now + 1" watch.json "time_ns"

@@ -246,7 +246,7 @@ static void headline(void **state)
 	assert_int_equal(msg_parse(&rec, nlmsg_hdr(m)), 0);
 	sentence_headline(&rec, buf, sizeof(buf));
 	ends(" in 2h05m at this rate with 5 others, +360.0 MiB/h in all");
-	sentence_alert(&rec, buf, sizeof(buf));
+	sentence_alert(&rec, NULL, buf, sizeof(buf));
 	assert_non_null(strstr(buf, ", 2h05m left with 5 others, +360.0 MiB/h in all, confidence"));
 	nla_put_u32(m, SEEPAGE_A_SHARES_WITH, 1);
 	assert_int_equal(msg_parse(&rec, nlmsg_hdr(m)), 0);
@@ -390,7 +390,7 @@ static void accused_group(void **state)
 	assert_int_equal(msg_parse(&rec, nlmsg_hdr(m)), 0);
 	sentence_headline(&rec, buf, sizeof(buf));
 	begins("pid 42 (leaky\\x0a), all 40 processes of its name and cgroup: confirmed, ");
-	sentence_alert(&rec, buf, sizeof(buf));
+	sentence_alert(&rec, NULL, buf, sizeof(buf));
 	begins("confirmed: pid 42 (leaky\\x0a), all 40 processes of its name and cgroup, RSS ");
 	sentence_factors(&rec, buf, sizeof(buf));
 	assert_string_equal(buf, "floor of their memory rose 100.0 MiB from 10.0 MiB");
@@ -532,19 +532,19 @@ static void alert(void **state)
 
 	(void)state;
 	assert_int_equal(msg_parse(&rec, nlmsg_hdr(m)), 0);
-	sentence_alert(&rec, buf, sizeof(buf));
+	sentence_alert(&rec, NULL, buf, sizeof(buf));
 	assert_string_equal(buf, "suspected: pid 42 (leaky\\x0a), RSS -, confidence 85");
 	nla_put_u64(m, SEEPAGE_A_RSS_BYTES, 150 << 20);
 	put_s64(m, SEEPAGE_A_GROWTH_BYTES_PER_HOUR, 60 << 20);
 	nla_put_u64(m, SEEPAGE_A_TTE_SECONDS, 7500);
 	nla_put_u8(m, SEEPAGE_A_SEVERITY, 6);
 	assert_int_equal(msg_parse(&rec, nlmsg_hdr(m)), 0);
-	sentence_alert(&rec, buf, sizeof(buf));
+	sentence_alert(&rec, NULL, buf, sizeof(buf));
 	assert_string_equal(buf, "suspected: pid 42 (leaky\\x0a), RSS 150.0 MiB, +60.0 MiB/h, "
 			    "2h05m left, severity medium-high, confidence 85");
 	*(u8 *)nla_data(rec.a[SEEPAGE_A_STATE]) = SEEPAGE_STATE_EXITED;
 	assert_int_equal(msg_parse(&rec, nlmsg_hdr(m)), 0);
-	sentence_alert(&rec, buf, sizeof(buf));
+	sentence_alert(&rec, NULL, buf, sizeof(buf));
 	assert_string_equal(buf, "exited: pid 42 (leaky\\x0a), RSS 150.0 MiB, last +60.0 MiB/h, "
 			    "severity medium-high, confidence 85");
 	nlmsg_free(m);
@@ -620,7 +620,7 @@ static unsigned int speak_of_now(const struct message *rec)
 	}
 	sentence_headline(rec, buf, sizeof(buf));
 	found += !of_the_past(buf);
-	sentence_alert(rec, buf, sizeof(buf));
+	sentence_alert(rec, NULL, buf, sizeof(buf));
 	found += !of_the_past(buf) || strstr(buf, " left");
 	sentence_factors(rec, buf, sizeof(buf));
 	found += !of_the_past(buf);
@@ -778,7 +778,7 @@ static void merged(void **state)
 	nla_put_string(m, SEEPAGE_A_COMM, "web");
 	nla_put_u64(m, SEEPAGE_A_MERGED_INTO, 7);
 	assert_int_equal(msg_parse(&rec, nlmsg_hdr(m)), 0);
-	sentence_alert(&rec, buf, sizeof(buf));
+	sentence_alert(&rec, NULL, buf, sizeof(buf));
 	begins("recovered: pid 12 (web) merged into #7, which goes on");
 	nlmsg_free(m);
 }
@@ -797,7 +797,7 @@ static void nothing(void **state)
 		sentence_verdict(&rec, buf, size);
 		sentence_change(&rec, buf, size);
 		sentence_factors(&rec, buf, size);
-		sentence_alert(&rec, buf, size);
+		sentence_alert(&rec, NULL, buf, size);
 	}
 	sentence_factors(&rec, buf, sizeof(buf));
 	assert_string_equal(buf, "no factors at this moment");

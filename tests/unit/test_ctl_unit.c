@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: GPL-2.0
+/* What the path of a cgroup says: the unit, the container, the pod. */
+#include "ctl.h"
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+#include <cmocka.h>
+
+#define ID	"0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+#define POD	"12345678-1234-5678-9abc-123456789abc"
+#define POD_	"12345678_1234_5678_9abc_123456789abc"
+
+static struct unit_name u;
+static char text[TEXT_MAX];
+
+static const char *of(const char *cgroup)
+{
+	unit_of(cgroup, &u);
+	unit_text(&u, text, sizeof(text));
+	return text;
+}
+
+static void nothing(void **state)
+{
+	static const char *const paths[] = {
+		NULL, "", "/", "//", "/system.slice", "/init", "/a/b.service", "/-.slice/.service",
+		"/docker", "/docker/", "/docker/0123", "/podx/" ID, "/lxc", "/lxc/", "/_",
+	};
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < ARRAY_SIZE(paths); i++) {
+		assert_string_equal(of(paths[i]), "");
+		assert_string_equal(u.name, "");
+		assert_string_equal(u.container, "");
+		assert_null(u.runtime);
+		assert_int_equal(u.of_user, -1);
+	}
+}
+
+static void units(void **state)
+{
+	(void)state;
+	assert_string_equal(of("/system.slice/nginx.service"), "nginx.service");
+	assert_string_equal(of("/init.scope"), "init.scope");
+	assert_string_equal(of("/system.slice/system-getty.slice/getty@tty1.service"),
+			    "getty@tty1.service");
+	/* what a service makes below its own directory is not a unit of the system */
+	assert_string_equal(of("/system.slice/runner.service/system.slice/nginx.service"),
+			    "runner.service");
+	assert_string_equal(of("/system.slice/_cgroup.procs.service"), "cgroup.procs.service");
+	assert_string_equal(of("/user.slice/user-1000.slice/session-3.scope"), "session-3.scope");
+	assert_int_equal(u.of_user, -1);
+}
+
+static void units_of_users(void **state)
+{
+	(void)state;
+	assert_string_equal(of("/user.slice/user-1000.slice/user@1000.service/app.slice/"
+			       "foo.service"), "foo.service of user 1000");
+	assert_string_equal(u.name, "foo.service");
+	assert_int_equal(u.of_user, 1000);
+	assert_string_equal(of("/user.slice/user-0.slice/user@0.service"), "user@0.service");
+	assert_string_equal(of("/system.slice/user@x.service"), "user@x.service");
+	assert_int_equal(u.of_user, -1);
+}
+
+static void containers(void **state)
+{
+	(void)state;
+	assert_string_equal(of("/system.slice/docker-" ID ".scope"),
+			    "container 0123456789ab (docker)");
+	assert_string_equal(u.name, "docker-" ID ".scope");
+	assert_string_equal(u.container, ID);
+	assert_string_equal(of("/docker/" ID), "container 0123456789ab (docker)");
+	assert_string_equal(u.name, "");
+	assert_string_equal(of("/machine.slice/libpod-" ID ".scope/container"),
+			    "container 0123456789ab (podman)");
+	assert_string_equal(of("/lxc.payload.web"), "container web (lxc)");
+	assert_string_equal(of("/lxc/web/system.slice/nginx.service"), "container web (lxc)");
+	assert_string_equal(of("/machine.slice/machine-web\\x2d1.scope/payload"),
+			    "machine web-1 (machine)");
+	assert_string_equal(u.container, "web-1");
+	/* a container within a container: the outer one, which this machine knows */
+	assert_string_equal(of("/docker/" ID "/docker/f" ID), "container 0123456789ab (docker)");
+	assert_null(strstr(of("/system.slice/docker-0123.scope"), "container"));
+}
+
+static void pods(void **state)
+{
+	(void)state;
+	assert_string_equal(of("/kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod"
+			       POD_ ".slice/cri-containerd-" ID ".scope"),
+			    "container 0123456789ab (containerd) of pod " POD);
+	assert_string_equal(of("/kubepods.slice/kubepods-pod" POD_ ".slice/crio-" ID ".scope"),
+			    "container 0123456789ab (cri-o) of pod " POD);
+	assert_string_equal(of("/kubepods/burstable/pod" POD "/" ID),
+			    "container 0123456789ab (kubernetes) of pod " POD);
+	assert_string_equal(u.pod, POD);
+	assert_string_equal(of("/kubepods.slice/kubepods-pod.slice"), "");
+}
+
+/* A user can make cgroups of any name below a directory of theirs. */
+static void hostile(void **state)
+{
+	char path[4096];
+
+	(void)state;
+	assert_string_equal(of("/system.slice/a\n\x1b[31m.service"),
+			    "a\\x0a\\x1b[31m.service");
+	assert_string_equal(of("/machine.slice/machine-\\x1b\\x0a\\x00.scope"),
+			    "machine \\x1b\\x0a\\x00 (machine)");
+	memset(path, 'a', sizeof(path));
+	memcpy(path, "/system.slice/", strlen("/system.slice/"));
+	strcpy(path + sizeof(path) - sizeof(".service"), ".service");
+	of(path);
+	assert_int_equal(strlen(u.name), sizeof(u.name) - 1);
+	memset(path + strlen("/system.slice/"), '\\', 3000);
+	memcpy(path + strlen("/system.slice/"), "machine-", 8);
+	strcpy(path + 3000, ".scope");
+	of(path);
+	assert_string_equal(u.runtime, "machine");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(nothing), cmocka_unit_test(units),
+		cmocka_unit_test(units_of_users), cmocka_unit_test(containers),
+		cmocka_unit_test(pods), cmocka_unit_test(hostile),
+	};
+
+	return cmocka_run_group_tests_name("ctl_unit", tests, NULL, NULL);
+}
