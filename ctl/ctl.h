@@ -488,6 +488,20 @@ bool parse_alert(const char *word, u64 *seq);
 int query_alert(struct knl *k, u64 seq, struct nlmsghdr **reply);
 void msgs_free(struct msgs *m);
 
+/* next.c: what an operator can do about a process under alert */
+#define NEXT_MAX	4
+struct next_step {
+	char command[TEXT_MAX];
+	const char *why;
+};
+
+struct next_steps {
+	struct next_step step[NEXT_MAX];
+	unsigned int n;
+};
+
+void next_steps(const struct message *msg, const struct place *p, struct next_steps *n);
+
 /* list.c: processes or alerts, one row each */
 #define LIST_COLUMNS	16
 

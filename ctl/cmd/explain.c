@@ -185,6 +185,46 @@ static void print_factors(const struct message *msg)
 			   confidence);
 }
 
+/* Commands for an operator, each with what it does. */
+static void print_next(const struct message *msg)
+{
+	static const bool right[] = { false, false };
+	struct next_steps next;
+	struct place place;
+	struct table *t;
+	unsigned int i;
+
+	place_find(msg, false, &place);
+	next_steps(msg, &place, &next);
+	place_free(&place);
+	if (!next.n)
+		return;
+	out_line("\nWhat can be done:");
+	t = table_new(NULL, right, ARRAY_SIZE(right));
+	for (i = 0; i < next.n; i++) {
+		table_cell(t, next.step[i].command);
+		table_cell(t, next.step[i].why);
+	}
+	table_print(t, "  ");
+	table_free(t);
+}
+
+static struct json_object *next_json(const struct message *msg, const struct place *place)
+{
+	struct json_object *list = json_object_new_array(), *o;
+	struct next_steps next;
+	unsigned int i;
+
+	next_steps(msg, place, &next);
+	for (i = 0; i < next.n; i++) {
+		o = json_object_new_object();
+		json_object_object_add(o, "command", json_object_new_string(next.step[i].command));
+		json_object_object_add(o, "why", json_object_new_string(next.step[i].why));
+		json_object_array_add(list, o);
+	}
+	return list;
+}
+
 static void print_text(const struct message *msg, const struct message *alert,
 		       const struct message *before)
 {
@@ -204,6 +244,7 @@ static void print_text(const struct message *msg, const struct message *alert,
 		return;
 	sentence_change(msg, text, sizeof(text));
 	out_printf("\nWhat would change the verdict: %s\n", text);
+	print_next(msg);
 }
 
 static int print_json(const struct ctx *ctx, const struct message *msg, const struct message *alert,
@@ -219,6 +260,7 @@ static int print_json(const struct ctx *ctx, const struct message *msg, const st
 
 	place_find(msg, false, &place);
 	o = json_process(msg, &place);
+	json_object_object_add(o, "next", next_json(msg, &place));
 	place_free(&place);
 	sentence_headline(msg, text, sizeof(text));
 	json_object_object_add(o, "headline", json_object_new_string(text));

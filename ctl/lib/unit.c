@@ -9,7 +9,7 @@
  *	/system.slice/docker-ID.scope			docker, cgroup driver systemd
  *	/docker/ID					docker, cgroup driver cgroupfs
  *	/machine.slice/libpod-ID.scope			podman
- *	/kubepods.slice/kubepods-burstable.slice/kubepods-burstable-podUID.slice/cri-containerd-ID.scope
+ *	/kubepods.slice/kubepods-burstable.slice/kubepods-burstable-podUID.slice/crio-ID.scope
  *	/kubepods/burstable/podUID/ID			Kubernetes, cgroup driver cgroupfs
  *	/machine.slice/machine-NAME.scope		systemd-nspawn, libvirt
  *	/lxc.payload.NAME, /lxc/NAME			LXC

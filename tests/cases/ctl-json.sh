@@ -157,7 +157,7 @@ assert_eq "$(jq -c 'map(.confidence) | . == (sort | reverse)' ps.json)" true "ps
 seepage -j explain $pid >explain.json
 typed process explain.json "explain"
 typed 'wrong({headline: "string", verdict: "string", would_change: "string",
-	gates: "array", history: "array", last_alert: "?object", before: "?object"})' explain.json "explain"
+	gates: "array", history: "array", next: "array", last_alert: "?object", before: "?object"})' explain.json "explain"
 
 echo "--- a name with a line break, an escape and bytes that are no text"
 wanted_name='"a\n\u001b[31m\\xff\\xfe\"\\b"'

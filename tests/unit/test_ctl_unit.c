@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* What the path of a cgroup says: the unit, the container, the pod. */
-#include "ctl.h"
+#include "msg.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -123,12 +123,92 @@ static void hostile(void **state)
 	assert_string_equal(u.runtime, "machine");
 }
 
+static struct next_steps next;
+
+/* next_for(): the steps for a process in the state, below the limit, in the cgroup */
+static void next_for(int proc_state, int limit, const char *cgroup)
+{
+	struct nl_msg *m = msg_new();
+	struct place p = { .cgroup = (char *)cgroup };
+	struct message msg;
+
+	nla_put_u32(m, SEEPAGE_A_PID, 136);
+	nla_put_u8(m, SEEPAGE_A_STATE, (u8)proc_state);
+	nla_put_u8(m, SEEPAGE_A_LIMIT, (u8)limit);
+	assert_int_equal(msg_parse(&msg, nlmsg_hdr(m)), 0);
+	next_steps(&msg, &p, &next);
+	nlmsg_free(m);
+}
+
+static bool has(const char *command)
+{
+	for (unsigned int i = 0; i < next.n; i++)
+		if (!strcmp(next.step[i].command, command))
+			return true;
+	return false;
+}
+
+static void what_can_be_done(void **state)
+{
+	(void)state;
+	next_for(SEEPAGE_STATE_SUSPECTED, SEEPAGE_LIMIT_RAM, "/system.slice/nginx.service");
+	assert_int_equal(next.n, 3);
+	assert_true(has("systemctl restart nginx.service"));
+	assert_true(has("seepage where 136") && has("seepage show 136"));
+	next_for(SEEPAGE_STATE_RUNAWAY, SEEPAGE_LIMIT_CGROUP, "/system.slice/nginx.service");
+	assert_true(has("systemctl set-property --runtime nginx.service MemoryMax=BYTES"));
+	next_for(SEEPAGE_STATE_CONFIRMED, SEEPAGE_LIMIT_AS, "/user.slice/user-1000.slice/"
+		 "user@1000.service/app.slice/foo.service");
+	assert_true(has("systemctl --user -M 1000@ restart foo.service"));
+	assert_true(has("prlimit --pid 136 --as=BYTES"));
+	next_for(SEEPAGE_STATE_SUSPECTED, SEEPAGE_LIMIT_CGROUP, "/docker/" ID);
+	assert_true(has("docker restart 0123456789ab"));
+	assert_true(has("docker update --memory BYTES --memory-swap -1 0123456789ab"));
+	next_for(SEEPAGE_STATE_SUSPECTED, SEEPAGE_LIMIT_MAPS, "/kubepods/pod" POD "/" ID);
+	assert_true(has("sysctl vm.max_map_count=NUMBER"));
+	assert_int_equal(next.n, 3);
+}
+
+static void no_steps(void **state)
+{
+	static const int others[] = { SEEPAGE_STATE_OK, SEEPAGE_STATE_WATCH,
+				      SEEPAGE_STATE_RECOVERED, SEEPAGE_STATE_EXITED };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(others); i++) {
+		next_for(others[i], SEEPAGE_LIMIT_RAM, "/system.slice/nginx.service");
+		assert_int_equal(next.n, 0);
+	}
+}
+
+/* What is copied into a shell must not run what a user has named a directory. */
+static void no_command_of_users(void **state)
+{
+	static const char *const paths[] = {
+		"/system.slice/x;reboot.service", "/system.slice/$(reboot).service",
+		"/system.slice/-H evil.service", "/system.slice/--now.service",
+		"/system.slice/a\nb.service", "/system.slice/a\\x2db.service",
+		"/user.slice/user-0.slice/user@0.service/app.slice/`x`.service",
+		"/user.slice/user-1000.slice/session-3.scope", "/", NULL,
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(paths); i++) {
+		next_for(SEEPAGE_STATE_SUSPECTED, SEEPAGE_LIMIT_RAM, paths[i]);
+		assert_int_equal(next.n, 2);
+	}
+	next_for(SEEPAGE_STATE_SUSPECTED, SEEPAGE_LIMIT_CGROUP, paths[0]);
+	assert_int_equal(next.n, 2);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(nothing), cmocka_unit_test(units),
 		cmocka_unit_test(units_of_users), cmocka_unit_test(containers),
 		cmocka_unit_test(pods), cmocka_unit_test(hostile),
+		cmocka_unit_test(what_can_be_done), cmocka_unit_test(no_steps),
+		cmocka_unit_test(no_command_of_users),
 	};
 
 	return cmocka_run_group_tests_name("ctl_unit", tests, NULL, NULL);

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What an operator can do about a process under alert: commands that fit its unit or container,
+ * the limit that its growth reaches first, and where to look. They are meant to be copied into a
+ * shell, so a name with a character that a shell or systemctl would take for more than a name
+ * gives no command: a user may make cgroups of any name below a directory of their own.
+ */
+#include <ctype.h>
+#include <stdarg.h>
+#include <string.h>
+#include "ctl.h"
+
+/* The characters that systemd allows in the name of a unit, without a backslash. */
+static bool is_plain(const char *name)
+{
+	const char *s;
+
+	for (s = name; isalnum((unsigned char)*s) || (*s && strchr("@._:-", *s)); s++)
+		;
+	return s != name && !*s && *name != '-';
+}
+
+static bool is_service(const struct unit_name *u)
+{
+	const char *dot = strrchr(u->name, '.');
+
+	return dot && !strcmp(dot, ".service") && is_plain(u->name);
+}
+
+static void __printf(3, 4) step(struct next_steps *n, const char *why, const char *fmt, ...)
+{
+	struct next_step *s = &n->step[n->n];
+	va_list ap;
+
+	if (n->n == NEXT_MAX)
+		return;
+	va_start(ap, fmt);
+	vsnprintf(s->command, sizeof(s->command), fmt, ap);
+	va_end(ap);
+	s->why = why;
+	n->n++;
+}
+
+static void restart(struct next_steps *n, const struct unit_name *u)
+{
+	static const char why[] = "ends it and begins it anew: all of its memory is given back";
+
+	if (u->runtime && (!strcmp(u->runtime, "docker") || !strcmp(u->runtime, "podman")))
+		step(n, why, "%s restart %.12s", u->runtime, u->container);
+	else if (u->runtime && *u->pod && strcmp(u->runtime, "kubernetes"))
+		step(n, "ends the container; the kubelet begins it anew", "crictl stop %.12s",
+		     u->container);
+	else if (!u->runtime && is_service(u) && u->of_user >= 0 && strncmp(u->name, "user@", 5))
+		step(n, why, "systemctl --user -M %lld@ restart %s", u->of_user, u->name);
+	else if (!u->runtime && is_service(u) && strncmp(u->name, "user@", 5))
+		step(n, why, "systemctl restart %s", u->name);
+}
+
+static void raise_limit(struct next_steps *n, const struct message *msg,
+			const struct unit_name *u)
+{
+	u64 limit = msg_get(msg, SEEPAGE_A_LIMIT, SEEPAGE_LIMIT_RAM);
+	u64 pid = msg_get(msg, SEEPAGE_A_PID, 0);
+	const char *why = "raises the limit that it reaches first, which gains time only";
+
+	if (limit == SEEPAGE_LIMIT_CGROUP && u->runtime && !strcmp(u->runtime, "docker"))
+		step(n, why, "docker update --memory BYTES --memory-swap -1 %.12s", u->container);
+	else if (limit == SEEPAGE_LIMIT_CGROUP && !u->runtime && is_service(u) && u->of_user < 0)
+		step(n, why, "systemctl set-property --runtime %s MemoryMax=BYTES", u->name);
+	else if (limit == SEEPAGE_LIMIT_AS)
+		step(n, why, "prlimit --pid %llu --as=BYTES", pid);
+	else if (limit == SEEPAGE_LIMIT_DATA)
+		step(n, why, "prlimit --pid %llu --data=BYTES", pid);
+	else if (limit == SEEPAGE_LIMIT_MAPS)
+		step(n, why, "sysctl vm.max_map_count=NUMBER");
+}
+
+/* Fills @n for a process under alert; it is empty for any other. @p: where it runs. */
+void next_steps(const struct message *msg, const struct place *p, struct next_steps *n)
+{
+	u64 state = msg_get(msg, SEEPAGE_A_STATE, SEEPAGE_STATE_OK);
+	u64 pid = msg_get(msg, SEEPAGE_A_PID, 0);
+	struct unit_name u;
+
+	n->n = 0;
+	if (msg->gone || state < SEEPAGE_STATE_SUSPECTED || state > SEEPAGE_STATE_RUNAWAY)
+		return;
+	unit_of(p->cgroup, &u);
+	restart(n, &u);
+	raise_limit(n, msg, &u);
+	step(n, "says which allocations grow; with --burst from which functions they come",
+	     "seepage where %llu", pid);
+	step(n, "draws its floors: a straight line speaks for a leak, a curve that flattens for "
+	     "a cache", "seepage show %llu", pid);
+}
