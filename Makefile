@@ -35,7 +35,7 @@ deps:
 
 ## progs: what the VM cases run; build/tests/
 # Those in C++ are for cases that run on x86 only.
-progs_cc := $(if $(findstring x86_64,$(shell $(CC) -dumpmachine)),newleak)
+progs_cc := $(if $(findstring x86_64,$(shell $(CC) -dumpmachine 2>/dev/null)),newleak)
 progs: $(patsubst tests/prog/%.c,$(build)/tests/%,$(wildcard tests/prog/*.c)) $(addprefix $(build)/tests/,$(progs_cc))
 	+@[ ! -e tests/netlink/Makefile ] || \
 		$(MAKE) --no-print-directory -C tests/netlink O=$(build)/tests
@@ -54,7 +54,7 @@ $(build)/tests/newleak: tests/prog/newleak.cc
 # No run-time linking in each of a million lives.
 $(build)/tests/churn $(build)/tests/mayfly $(build)/tests/relay: progflags := -static
 # A 32-bit program where the compiler makes x86 ones; it needs no 32-bit libraries.
-$(build)/tests/narrow: progflags = $(if $(findstring x86_64,$(shell $(CC) -dumpmachine)),-m32 \
+$(build)/tests/narrow: progflags = $(if $(findstring x86_64,$(shell $(CC) -dumpmachine 2>/dev/null)),-m32 \
 	-nostdlib -static -fno-pie -no-pie -ffreestanding -fno-stack-protector)
 # They speak to a module.
 $(build)/tests/dumpers $(build)/tests/bursts: progflags := -Iinclude/uapi

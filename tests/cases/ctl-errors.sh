@@ -70,7 +70,7 @@ says replay policy "'frobnicate'" ladder
 fails 2 seepage replay --set frobnicate=1 a.series
 says replay "'frobnicate'" warmup_s
 fails 1 seepage replay /bin/true
-says replay /bin/true "not a file of series"
+says replay /bin/true "not a recording"
 for command in show explain; do
 	fails 2 seepage $command
 	says $command missing PID

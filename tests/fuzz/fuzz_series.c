@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The input is a file of series. The reader feeds the detector, as replay does, and the writer.
+ * The input is a recording. The reader feeds the detector, as replay does, and the writer.
  * A file that is accepted means the same when it is written out and read again.
  */
 #include <stdlib.h>
