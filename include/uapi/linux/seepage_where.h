@@ -50,7 +50,7 @@ enum seepage_where_reason {
 	SEEPAGE_WHERE_BY_TRAPS,
 	SEEPAGE_WHERE_BY_TIME,
 	SEEPAGE_WHERE_BY_COST,
-	SEEPAGE_WHERE_BY_EXIT,		/* or exec, of the process */
+	SEEPAGE_WHERE_BY_EXIT,		/* the process exited, or executed a program */
 	SEEPAGE_WHERE_BY_CALLER,	/* SEEPAGE_WHERE_STOP, or close() */
 	SEEPAGE_WHERE_BY_ERROR,		/* a probe was refused */
 };
