@@ -327,8 +327,10 @@ static int sites(struct survey *s)
 
 static int answer(struct survey *s)
 {
-	int status = diff ? 0 : first_look(s);
+	int status = burst ? burst_check(s->ctx) : 0;
 
+	if (!status && !diff)
+		status = first_look(s);
 	if (!status)
 		status = s->go ? second_profile(s) : second_look(s);
 	if (!status)
