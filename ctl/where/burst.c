@@ -152,7 +152,7 @@ static u64 random_below(u64 n)
 	return n ? v % n : 0;
 }
 
-/* The calls before the last round's end that no limit left room for are not made. */
+/* Is a limit used up or the process gone, so that another round would find nothing? */
 static bool is_spent(const struct burst *b, const struct burst_limits *l)
 {
 	return b->n >= l->samples || b->traps >= l->traps || b->reason == SEEPAGE_WHERE_BY_EXIT;

@@ -78,7 +78,7 @@ group_grows() {
 		$1 == group { for (i = 2; i <= NF; i++) if ($i ~ /^S/) state = $i }
 		END { exit !(state ~ /^S[1-9]/) }' all.series
 }
-# what else there is: another user, then root
+# the rest of the table: another user, then root
 as 2001 "$bin/idle" 50 >/dev/null &
 others=$!
 wait_long 60 counted '.uid == 2001' 40

@@ -142,7 +142,10 @@ static int read_text(struct reading *k, const char *text, size_t len)
 	return err;
 }
 
-/* Order within a pass is that of the list: each process by itself is the same. */
+/*
+ * The order of processes within a pass may differ, so the samples of each are compared by
+ * themselves: the next one of @pid.
+ */
 static const struct feeding *next_of(const struct reading *k, size_t *i, u32 pid)
 {
 	while (*i < k->n && k->fed[*i].pid != pid)
