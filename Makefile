@@ -214,23 +214,23 @@ install: ctl
 		install -D -m 644 $$page $(DESTDIR)$(PREFIX)/share/man/man$${page##*.}/$${page##*/} || exit; \
 	done
 
-## dkms-install: the module through DKMS; with DESTDIR only its source
+## dkms-install: the module through DKMS, which is installed; with DESTDIR only its source
 dkms_source = $(DESTDIR)/usr/src/seepage-$(VERSION)
 dkms-install:
 	@[ -n "$(DESTDIR)" ] || scripts/setup dkms
-	[ -n "$(DESTDIR)" ] || ! [ -d $(dkms_source) ] || dkms remove seepage/$(VERSION) --all || true
+	@[ -n "$(DESTDIR)" ] || ! [ -d $(dkms_source) ] || dkms remove seepage/$(VERSION) --all || true
 	rm -rf $(dkms_source)
 	mkdir -p $(dkms_source)
 	cp -r kmod include VERSION $(dkms_source)
 	sed 's/@VERSION@/$(VERSION)/' dkms/dkms.conf >$(dkms_source)/dkms.conf
-	[ -n "$(DESTDIR)" ] || dkms install seepage/$(VERSION)
+	@[ -n "$(DESTDIR)" ] || dkms install seepage/$(VERSION)
 
 ## appliance: measures the smallest builds, writes docs/appliance.md; KERNELS="6.1 6.12"
 appliance:
 	@scripts/setup build
 	@scripts/appliance $(KERNELS)
 
-## deb: Debian packages of controller, tools and module source; build/deb/
+## deb: Debian packages of everything, build/deb/; installs what their build needs
 deb:
 	@scripts/setup deb
 	@debian/make-deb $(build)/deb

@@ -16,8 +16,8 @@
 #define ROUNDS		5U
 #define BUSY_TRIES	50	/* of 100 ms */
 #define DEVICE		"/dev/" SEEPAGE_WHERE_DEVICE
-#define NOT_PERMITTED	"--burst: not permitted: needs CAP_PERFMON and CAP_SYS_PTRACE, and a kernel " \
-			"that is not locked down"
+#define NOT_PERMITTED	"--burst: not permitted: needs CAP_PERFMON and CAP_SYS_PTRACE, " \
+			"and a kernel that is not locked down"
 
 static void load_module(void)
 {
