@@ -56,12 +56,14 @@ int burst_open(const struct ctx *ctx)
 /* Finds out before the two looks whether a burst may follow. 1 after printing an error */
 int burst_check(const struct ctx *ctx)
 {
-	int fd = burst_open(ctx);
+	int fd = burst_open(ctx), err;
 
 	if (fd < 0)
 		return 1;
+	/* START checks the rights before it reads its argument, which is missing here: EFAULT. */
+	err = ioctl(fd, SEEPAGE_WHERE_START, NULL) ? errno : 0;
 	close(fd);
-	return 0;
+	return err == EPERM ? fail(ctx, NOT_PERMITTED) : 0;
 }
 
 static int refused(const struct target *t, const struct probes *p,
