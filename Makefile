@@ -35,7 +35,7 @@ deps:
 
 ## progs: what the VM cases run; build/tests/
 # Those in C++ are for cases that run on x86 only.
-progs_cc := $(if $(findstring x86_64,$(shell $(CC) -dumpmachine)),newleak)
+progs_cc := $(if $(findstring x86_64,$(shell $(CC) -dumpmachine 2>/dev/null)),newleak)
 progs: $(patsubst tests/prog/%.c,$(build)/tests/%,$(wildcard tests/prog/*.c)) $(addprefix $(build)/tests/,$(progs_cc))
 	+@[ ! -e tests/netlink/Makefile ] || \
 		$(MAKE) --no-print-directory -C tests/netlink O=$(build)/tests
@@ -54,7 +54,7 @@ $(build)/tests/newleak: tests/prog/newleak.cc
 # No run-time linking in each of a million lives.
 $(build)/tests/churn $(build)/tests/mayfly $(build)/tests/relay: progflags := -static
 # A 32-bit program where the compiler makes x86 ones; it needs no 32-bit libraries.
-$(build)/tests/narrow: progflags = $(if $(findstring x86_64,$(shell $(CC) -dumpmachine)),-m32 \
+$(build)/tests/narrow: progflags = $(if $(findstring x86_64,$(shell $(CC) -dumpmachine 2>/dev/null)),-m32 \
 	-nostdlib -static -fno-pie -no-pie -ffreestanding -fno-stack-protector)
 # They speak to a module.
 $(build)/tests/dumpers $(build)/tests/bursts: progflags := -Iinclude/uapi
@@ -214,23 +214,23 @@ install: ctl
 		install -D -m 644 $$page $(DESTDIR)$(PREFIX)/share/man/man$${page##*.}/$${page##*/} || exit; \
 	done
 
-## dkms-install: the module through DKMS; with DESTDIR only its source
+## dkms-install: the module through DKMS, which is installed; with DESTDIR only its source
 dkms_source = $(DESTDIR)/usr/src/seepage-$(VERSION)
 dkms-install:
 	@[ -n "$(DESTDIR)" ] || scripts/setup dkms
-	[ -n "$(DESTDIR)" ] || ! [ -d $(dkms_source) ] || dkms remove seepage/$(VERSION) --all || true
+	@[ -n "$(DESTDIR)" ] || ! [ -d $(dkms_source) ] || dkms remove seepage/$(VERSION) --all || true
 	rm -rf $(dkms_source)
 	mkdir -p $(dkms_source)
 	cp -r kmod include VERSION $(dkms_source)
 	sed 's/@VERSION@/$(VERSION)/' dkms/dkms.conf >$(dkms_source)/dkms.conf
-	[ -n "$(DESTDIR)" ] || dkms install seepage/$(VERSION)
+	@[ -n "$(DESTDIR)" ] || dkms install seepage/$(VERSION)
 
 ## appliance: measures the smallest builds, writes docs/appliance.md; KERNELS="6.1 6.12"
 appliance:
 	@scripts/setup build
 	@scripts/appliance $(KERNELS)
 
-## deb: Debian packages of controller, tools and module source; build/deb/
+## deb: Debian packages of everything, build/deb/; installs what their build needs
 deb:
 	@scripts/setup deb
 	@debian/make-deb $(build)/deb

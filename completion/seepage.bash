@@ -10,6 +10,7 @@ _seepage_keys='sample_interval_ms suspect_interval_ms max_processes min_process_
 	rss_growth_percent monitoring_window_s warmup_s max_cpu_permille pmc pmc_max_counters pmc_events'
 _seepage_states='ok watch suspected confirmed runaway recovered exited'
 _seepage_policies='ladder classic'
+_seepage_pmc='auto off hold on watched'
 _seepage_reset='history alerts counters config all'
 
 # What each takes besides -j -p -h
@@ -42,6 +43,8 @@ _seepage_words() {
 	*:--state | *:--states) echo "$_seepage_states" ;;
 	where:--diff) return 1 ;;
 	replay:--policy | set:policy) echo "$_seepage_policies" ;;
+	set:pmc) echo "$_seepage_pmc" ;;
+	set:*_*) ;; # the value of any other key
 	replay:--set) compgen -W "$_seepage_keys" -S = ;;
 	stat:--record | record:-o | record:--output | export:-o | export:--output) return 1 ;;
 	replay:* | apply:*) return 1 ;;

@@ -47,15 +47,26 @@ bool parse_size(const char *s, u64 *out)
 	return true;
 }
 
-/* Returns 0, or EXIT_USAGE after printing an error. */
-int parse_pid(struct ctx *ctx, const char *word, u32 *pid)
+static int parse_pid_or(struct ctx *ctx, const char *word, u32 *pid, const char *or)
 {
 	u64 v;
 
 	if (!parse_u64(word, &v) || v < 1 || v > INT_MAX)
-		return usage(ctx, "PID: '%s': allowed 1..%d", word, INT_MAX);
+		return usage(ctx, "PID: '%s': allowed 1..%d%s", word, INT_MAX, or);
 	*pid = (u32)v;
 	return 0;
+}
+
+/* Returns 0, or EXIT_USAGE after printing an error. */
+int parse_pid(struct ctx *ctx, const char *word, u32 *pid)
+{
+	return parse_pid_or(ctx, word, pid, "");
+}
+
+/* The same where the number of an alert is allowed too; the caller has looked for that. */
+int parse_pid_not_alert(struct ctx *ctx, const char *word, u32 *pid)
+{
+	return parse_pid_or(ctx, word, pid, ", or '#N' with the number of an alert");
 }
 
 /*

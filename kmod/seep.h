@@ -110,7 +110,7 @@ struct seep_rec {
 	struct seep_group *group;	/* or NULL */
 	struct list_head kin;		/* in group->members */
 	u32 counted;			/* granules of it in group->held */
-	u16 end;			/* its slot of end.c, plus 1; 0: none */
+	u16 end;			/* index of its slot in end.c, plus 1; 0: no slot */
 	struct list_head hot;		/* list of suspect.c while under watch; graves */
 	u64 faults_w;			/* write faults among last.faults */
 	u64 cgroup_full;		/* bytes held when its cgroup reaches memory.max */

@@ -169,7 +169,7 @@ static void print_factors(const struct message *msg)
 
 	if (!n)
 		return;
-	out_line("\nFactors, points of at most:");
+	out_line("\nFactors, points of the maximum:");
 	for (i = 0; i < n; i++) {
 		sum += f[i].points;
 		print_factor(&f[i]);

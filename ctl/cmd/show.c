@@ -118,7 +118,7 @@ static void print_factors(const struct message *msg)
 	char text[SENTENCE_MAX], points[FIGURE_MAX];
 
 	if (n)
-		out_line("factors (points of at most):");
+		out_line("factors (points of the maximum):");
 	for (i = 0; i < n; i++) {
 		sentence_factor(&f[i], text, sizeof(text));
 		out_printf("  %-15s%-7s%s\n", factor_name(f[i].id) ? factor_name(f[i].id) : "?",

@@ -100,7 +100,7 @@ static void print_work(const struct message *msg, const struct conf *c)
 		   ", stretched: sampling costs more than max_cpu_permille allows" : "");
 	text(msg, SEEPAGE_A_TICK_COST_NS, a);
 	text(msg, SEEPAGE_A_TICK_COST_MAX_NS, b);
-	out_printf("%-12s%s the last, %s the longest of %llu\n", "ticks:", a, b,
+	out_printf("%-12s%s the last, %s the longest of %llu\n", "passes:", a, b,
 		   msg_get(msg, SEEPAGE_A_TICKS, 0));
 	text(msg, SEEPAGE_A_MEMORY_BYTES, a);
 	text(msg, SEEPAGE_A_REC_BYTES, b);

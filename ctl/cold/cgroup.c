@@ -72,8 +72,9 @@ static u64 less(u64 a, u64 b)
 }
 
 /*
- * Numbers the cgroup, so that processes below the same limit are known to share it. It is
- * the id of the kernel in v2. The same number in v1 is another cgroup: the top bit tells.
+ * Returns the id of the cgroup, from which the module sees which processes share a limit: the
+ * inode number of its directory. Version 1 numbers its cgroups independently of version 2, so
+ * bit 63 marks an id of version 1.
  */
 static u64 id_of(int dir, bool v1)
 {

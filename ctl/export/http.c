@@ -167,8 +167,8 @@ static int serve(const struct export_server *s, struct MHD_Daemon *d)
 }
 
 /*
- * Serves until SIGINT or SIGTERM; export_library() comes first. Returns an exit
- * status, and prints an error if it is not 0.
+ * Serves until SIGINT or SIGTERM. The caller has loaded libmicrohttpd with
+ * export_library(). Returns an exit status, and prints an error if it is not 0.
  */
 int export_listen(struct export_server *s)
 {

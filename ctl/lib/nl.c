@@ -172,7 +172,7 @@ static int receive(struct knl *k, unsigned char **buf)
 	*buf = NULL;
 	errno = 0;
 	n = nl_recv(k->sk, &from, buf, NULL);
-	if (n > 0 && from.nl_pid) {	/* the kernel is port 0 */
+	if (n > 0 && from.nl_pid) {	/* not from the kernel, which is port 0 */
 		free(*buf);
 		*buf = NULL;
 		return -EINTR;

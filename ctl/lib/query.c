@@ -22,12 +22,12 @@ int query_open(const struct ctx *ctx, struct knl *k)
 }
 
 /*
- * The same for a request about one process; parses @word into @pid. Returns 0, or an
- * exit status after printing an error.
+ * The same for a request about one process; parses @word into @pid, where the number of an
+ * alert would be allowed too. Returns 0, or an exit status after printing an error.
  */
 int query_open_pid(struct ctx *ctx, const char *word, struct knl *k, u32 *pid)
 {
-	int err = parse_pid(ctx, word, pid);
+	int err = parse_pid_not_alert(ctx, word, pid);
 
 	return err ? err : query_open(ctx, k);
 }

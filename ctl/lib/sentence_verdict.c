@@ -343,7 +343,7 @@ static void change_alert(const struct message *msg, char *buf, size_t size)
 				fmt_bytes(text, sizeof(text),
 					  (u64)f[i].baseline + (u64)f[i].value / 2));
 	}
-	sentence_append(buf, size, ", or when it has not grown for long.");
+	sentence_append(buf, size, ", or when it has not grown for an hour or more.");
 }
 
 void sentence_change(const struct message *msg, char *buf, size_t size)

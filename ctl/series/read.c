@@ -349,12 +349,12 @@ static int read_lines(struct series_reader *r, FILE *f)
 	while (!err && (len = getline(&text, &capacity, f)) > 0) {
 		r->line++;
 		if (r->line == 1 && strncmp(text, SERIES_KIND, strlen(SERIES_KIND)))
-			err = series_bad(r, "not a file of series, which begins with '"
+			err = series_bad(r, "not a recording, which begins with '"
 					 SERIES_MAGIC "'");
 		else if (text[len - 1] != '\n')
 			err = series_bad(r, "its end is missing: the file was cut off");
 		else if (memchr(text, '\0', (size_t)len))
-			err = series_bad(r, "a byte 0: not a file of series");
+			err = series_bad(r, "a byte 0: not a recording");
 		else
 			text[len - 1] = '\0';
 		if (err)

@@ -6,7 +6,7 @@
 #include <string.h>
 #include "series/series.h"
 
-/* Sets r->err, with the number of the line. Returns -1. Callbacks may call it too. */
+/* Sets r->err to the line number and the message. Returns -1, as a failing callback does. */
 int series_bad(struct series_reader *r, const char *fmt, ...)
 {
 	va_list ap;

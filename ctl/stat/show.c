@@ -72,7 +72,7 @@ static bool below(u64 v, u64 limit)
 	return v < limit;		/* SEEP_UNKNOWN is the largest number */
 }
 
-/* Says in one sentence what the program waits for, as far as the figures show it. */
+/* Names in one sentence what bounds the speed of the program, as far as the figures show it. */
 void stat_reading(const struct seep_pmu_figures *f, char *buf, size_t size)
 {
 	char ipc[STAT_NUMBER], llc[STAT_NUMBER], walks[STAT_NUMBER], remote[STAT_NUMBER];

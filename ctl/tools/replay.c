@@ -36,7 +36,7 @@ struct totals {
 	u64 samples, compared, differing;
 };
 
-/* The processes of the file below --limit. */
+/* The memory of all processes of the file, which take from --limit together. */
 struct shared {
 	struct seep_pool pool;
 	u64 pass;			/* number of the present pass */

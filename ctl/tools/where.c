@@ -37,10 +37,13 @@ static const struct opt opts[] = {
 	{ "top", 'n', OPT_NUMBER, &top, "N", "show the N classes that grow most (10; -j: all)",
 	  1, CLASSES },
 	{ "text", 0, OPT_FLAG, &text, NULL, "show text of blocks, without its digits", 0, 0 },
-	{ "census", 0, OPT_FLAG, &census, NULL, "count blocks by class; the default", 0, 0 },
+	{ "census", 0, OPT_FLAG, &census, NULL, "count blocks by size; the default, but for Go",
+	  0, 0 },
+	{ "profile", 0, OPT_FLAG, &profile, NULL,
+	  "show the profile that Go keeps; the default for Go", 0, 0 },
 	{ "burst", 0, OPT_FLAG, &burst, NULL, "then sample allocations of the class that grows, "
-	  "and show the sites whose blocks stay", 0, 0 },
-	{ "samples", 0, OPT_NUMBER, &samples, "N", "end the burst after N samples (300)", 1,
+	  "and show the call sites whose blocks stay", 0, 0 },
+	{ "samples", 0, OPT_NUMBER, &samples, "N", "with --burst: end it after N samples (300)", 1,
 	  SEEPAGE_WHERE_SAMPLES },
 	{ "max-traps", 0, OPT_NUMBER, &max_traps, "N", "or after N traps (200000)", 1,
 	  SEEPAGE_WHERE_TRAPS },
@@ -49,8 +52,7 @@ static const struct opt opts[] = {
 	{ "again-after", 0, OPT_NUMBER, &again_after, "SECONDS",
 	  "time from the burst to the last look at its blocks (60)", 1, 86400 },
 	{ "folded", 0, OPT_FLAG, &folded, NULL, "show sites as flame graph tools read them", 0, 0 },
-	{ "faults", 0, OPT_FLAG, &faults, NULL, "stacks of page faults, " NOT_YET, 0, 0 },
-	{ "profile", 0, OPT_FLAG, &profile, NULL, "the profile that Go keeps; its default", 0, 0 },
+	{ "faults", 0, OPT_FLAG, &faults, NULL, "show stacks of page faults, " NOT_YET, 0, 0 },
 	{ NULL, 0, 0, NULL, NULL, NULL, 0, 0 },
 };
 
@@ -327,8 +329,10 @@ static int sites(struct survey *s)
 
 static int answer(struct survey *s)
 {
-	int status = diff ? 0 : first_look(s);
+	int status = burst ? burst_check(s->ctx) : 0;
 
+	if (!status && !diff)
+		status = first_look(s);
 	if (!status)
 		status = s->go ? second_profile(s) : second_look(s);
 	if (!status)
@@ -383,6 +387,7 @@ const struct command cmd_where = {
 	TOOL_WHERE,
 	.more = "Reads the heap of the process twice, without stopping it, and compares blocks in\n"
 		"use by size. What new blocks hold often names their type. Needs CAP_SYS_PTRACE, or\n"
-		"to be the user of the process. ^C between the looks takes the second one at once.",
+		"to be the user of the process. ^C between the looks takes the second one at once.\n"
+		"--burst needs CAP_PERFMON as well, and the module seepage_where.",
 	.opts = opts, .min = 1, .max = 1, .run = run,
 };

@@ -16,6 +16,8 @@
 #define ROUNDS		5U
 #define BUSY_TRIES	50	/* of 100 ms */
 #define DEVICE		"/dev/" SEEPAGE_WHERE_DEVICE
+#define NOT_PERMITTED	"--burst: not permitted: needs CAP_PERFMON and CAP_SYS_PTRACE, " \
+			"and a kernel that is not locked down"
 
 static void load_module(void)
 {
@@ -44,9 +46,24 @@ int burst_open(const struct ctx *ctx)
 	}
 	if (fd < 0 && errno == ENOENT)
 		fail(ctx, "--burst: module not loaded (modprobe seepage_where)");
+	else if (fd < 0 && (errno == EPERM || errno == EACCES))
+		fail(ctx, NOT_PERMITTED);
 	else if (fd < 0)
 		fail(ctx, "--burst: %s: %s", DEVICE, strerror(errno));
 	return fd;
+}
+
+/* Finds out before the two looks whether a burst may follow. 1 after printing an error */
+int burst_check(const struct ctx *ctx)
+{
+	int fd = burst_open(ctx), err;
+
+	if (fd < 0)
+		return 1;
+	/* START checks the rights before it reads its argument, which is missing here: EFAULT. */
+	err = ioctl(fd, SEEPAGE_WHERE_START, NULL) ? errno : 0;
+	close(fd);
+	return err == EPERM ? fail(ctx, NOT_PERMITTED) : 0;
 }
 
 static int refused(const struct target *t, const struct probes *p,
@@ -56,8 +73,7 @@ static int refused(const struct target *t, const struct probes *p,
 		return fail(t->ctx, "--burst: no probe on %s: %s", p->name[s->error_probe],
 			    strerror(s->error));
 	if (err == EPERM)
-		return fail(t->ctx, "--burst: not permitted: needs CAP_PERFMON and CAP_SYS_PTRACE, "
-			    "and a kernel that is not locked down");
+		return fail(t->ctx, NOT_PERMITTED);
 	if (err == EBUSY)
 		return fail(t->ctx, "--burst: another burst is under way");
 	return fail(t->ctx, "--burst: process %u: %s", t->pid, strerror(err));
@@ -138,7 +154,7 @@ static u64 random_below(u64 n)
 	return n ? v % n : 0;
 }
 
-/* The calls before the last round's end that no limit left room for are not made. */
+/* Is a limit used up or the process gone, so that another round would find nothing? */
 static bool is_spent(const struct burst *b, const struct burst_limits *l)
 {
 	return b->n >= l->samples || b->traps >= l->traps || b->reason == SEEPAGE_WHERE_BY_EXIT;

@@ -39,6 +39,7 @@ struct burst {
 };
 
 int burst_open(const struct ctx *ctx);
+int burst_check(const struct ctx *ctx);
 int burst_take(struct target *t, const struct probes *p, const struct burst_limits *l,
 	       bool (*wait)(void *arg, u64 ms, int fd), void *arg, struct burst *b);
 const char *burst_reason(u32 reason);

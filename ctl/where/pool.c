@@ -80,7 +80,10 @@ static void count_pool(struct look *l, const unsigned char *data, u64 addr, u64 
 	l->chunks += h.count;
 }
 
-/* Is there a pool at @addr? The offset tells how large pools are. */
+/*
+ * Returns the size of the pool at @addr, or 0 if there is none. Pools are of POOL bytes, or
+ * of 4 KiB in older versions of python: both sizes are tried.
+ */
 static u64 pool_size(const unsigned char *data, u64 addr, u64 left)
 {
 	struct pool_head h;

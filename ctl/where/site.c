@@ -4,12 +4,12 @@
  * the blocks are read from outside, several times. A block counts as freed if
  *
  *	a later sample has the same address,
- *	its chunk has another size, or is free by the bit of its neighbour,
- *	its second word is the key of a thread's cache, or
+ *	its chunk has another size, or the header of the next chunk marks it as free,
+ *	its second word is the key by which glibc marks blocks in a cache of a thread, or
  *	less than half of what it held is still there.
  *
  * Example: of 100 blocks of a request handler 97 are freed within a second, and their places
- * serve the next requests. At one of nine looks nearly each of them is free or has other content.
+ * serve the next requests. At one of the nine looks nearly each is free or has other content.
  */
 #include <math.h>
 #include <stdlib.h>

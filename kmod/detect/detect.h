@@ -180,7 +180,7 @@ struct seep_det {
 	u32 accused_top;	/* its highest floor, granules */
 	u32 accused_epoch;	/* ds, of the longest level with a run */
 
-	/* climbs that the process released: what it is known to do */
+	/* climbs that the process gave back; a later rise is compared with them (novelty) */
 	u32 low_v, low_t;	/* granules, ds: begin of the present climb */
 	u32 high_v, high_t;	/* granules, ds: its top so far */
 	u32 known_rise;		/* granules, the highest climb released */

@@ -14,7 +14,7 @@
 #define PATIENCE_PERCENT	21	/* of tte, at most; that is 17 % of the runway */
 #define PATIENCE_START_PERCENT	22	/* of tte, for growth that may be a start; 18 % */
 #define PATIENCE_MIN_DS		(20 * SEEP_DS_PER_S)
-#define PATIENCE_MAX_DS		(14 * SEEP_HOUR_DS)	/* longer than half of a day's load */
+#define PATIENCE_MAX_DS		(14 * SEEP_HOUR_DS)	/* a daily load rises for less */
 #define PATIENCE_VSZ_DS		(6 * SEEP_HOUR_DS)	/* where nothing limits address space */
 #define CONFIRM_PERCENT		110	/* of the patience */
 #define CONFIRM_START_PERCENT	105	/* likewise; such growth has waited for long enough */

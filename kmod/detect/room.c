@@ -2,12 +2,13 @@
 /*
  * Room: chooses the exchanges of a full table. The rule is in room.h.
  *
- * Stage: room.c of the module offers processes without a record, then the records, and
- * carries out the exchanges. Context: any; pure. Locks: the caller serialises calls.
+ * Stage: room.c of the module passes in the processes without a record, then the records,
+ * and carries out the exchanges that are chosen. Context: any; pure. Locks: the caller
+ * serialises calls.
  */
 #include "room.h"
 
-/* Births and burials change it meanwhile. */
+/* Processes are born and buried while this is read: one load, no lock. */
 static u32 records(const struct seep_room *r, u32 share)
 {
 	return *(const volatile u32 *)&r->n[share];

@@ -140,7 +140,7 @@ static void open(int cpu, u8 max)
 	rc = smp_call_function_single(cpu, open_here, &t, 1);
 	cpus_read_unlock();
 	if (rc)
-		return;			/* offline; it is opened when it comes back */
+		return;			/* the CPU is offline: opened when it is back */
 	for (i = 0; i < t.n; i++)
 		perf_event_enable(pc->counter[t.id[i]].event);
 }

@@ -216,9 +216,9 @@ static int find_target(struct where_burst *b)
 }
 
 /*
- * The inode as it is mapped: below an overlay that is another one. Registration reads the file
- * while all forks wait. So it must not be a user that answers: no FUSE, nor what was mounted in a
- * user namespace.
+ * Take the inode that is mapped; of a file in an overlay, that is the one below. Registration
+ * reads the file while all forks of the machine wait. So a file system that an unprivileged user
+ * may delay is refused: FUSE, and all that was mounted in a user namespace.
  */
 static int take_file(struct where_probe *p, int fd)
 {

@@ -69,7 +69,7 @@ int where_entry(struct uprobe_consumer *c, struct pt_regs *regs SEEP_UPROBE_COOK
 int where_return(struct uprobe_consumer *c, unsigned long func,
 		 struct pt_regs *regs SEEP_UPROBE_COOKIE);
 
-/* burst.c: its life */
+/* burst.c: the life of a burst */
 int where_init(void);
 void where_exit(void);
 struct where_burst *where_new(void);

@@ -11,7 +11,7 @@ import service
 MB = 1 << 20
 HOUR_NS = 3600 * 10 ** 9
 
-# Which columns take from the limit, by the series that leaks.
+# The columns that count against the limit, by the kind of leak.
 TAKES = {"vsz": "v", "pgtables": "aswg"}
 POLICIES = ("ladder", "classic")
 DECIDERS = ("ladder", "ladder-blind", "classic", "coroot", "coroot-nolimit", "mann-kendall")

@@ -50,7 +50,7 @@ def main():
         except OSError:         # the buffer overflowed: it was told something
             messages += 1
             continue
-        # the controller family tells everybody of families: that is no secret
+        # Messages of the family nlctrl are public: everybody may see which families exist.
         messages += int.from_bytes(data[4:6], sys.byteorder) != GENL_ID_CTRL
     print(f"{joined} joined, {messages} messages", flush=True)
 

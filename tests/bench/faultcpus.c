@@ -2,7 +2,7 @@
 /*
  * faultcpus CPUS STRETCHES [threads]: a process, or a thread of one, on each of
  * CPUS CPUs; all fault at a time, in STRETCHES stretches of FAULTS fresh
- * anonymous pages, for tests/bench/insns.c, which counts. It tells at the end.
+ * anonymous pages. tests/bench/insns.c, a plugin of QEMU, counts instructions meanwhile.
  */
 #define _GNU_SOURCE
 #include <pthread.h>

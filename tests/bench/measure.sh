@@ -50,8 +50,8 @@ pass_cost() {
 
 watched() { seepage -j ps | jq '[.[] | select(.state == "watch")] | length'; }
 
-# until_watched M [SECONDS PASSES]: until as many are under watch; SECONDS later the watch of
-# PASSES full passes, 16 unless said.
+# until_watched M [SECONDS PASSES]: waits until M processes are under watch, and SECONDS more;
+# then measures PASSES full passes (16).
 until_watched() {
 	local i got
 	for ((i = 0; i < 60 && $(watched) < $1; i++)); do sleep 10; done

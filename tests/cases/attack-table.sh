@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# A plain user fills the table with sleeping processes, which each have 32 MB in common, and
-# does so again from a user namespace with a uid for each. He gets half of the table. A
-# service of another user that is started later is tracked, and its leak is told; a leak of
-# his own is too. Then the exchanges come to an end.
+# An unprivileged user fills the table with sleeping processes that share 32 MB, then again
+# from a user namespace, with a uid for each process. Both times that user gets half of the
+# table. A service of another user that starts later is tracked and its leak is reported; so
+# is a leak of the first user. In the end no more processes replace each other.
 # vm: --smp 2 --mem 2048
 # takes: 60
 # timeout: 240

@@ -70,13 +70,13 @@ says replay policy "'frobnicate'" ladder
 fails 2 seepage replay --set frobnicate=1 a.series
 says replay "'frobnicate'" warmup_s
 fails 1 seepage replay /bin/true
-says replay /bin/true "not a file of series"
+says replay /bin/true "not a recording"
 for command in show explain; do
 	fails 2 seepage $command
 	says $command missing PID
-	for pid in 0 -1 abc '' 1.5 12abc 2147483648 99999999999999999999; do
+	for pid in 0 -1 abc '' 1.5 12abc 2147483648 99999999999999999999 '#' '#0' '#x'; do
 		fails 2 seepage $command "$pid"
-		says $command "'$pid'" 1..2147483647
+		says $command "'$pid'" 1..2147483647 "or '#N'"
 	done
 	fails 2 seepage $command 1 2
 	says $command "unexpected word '2'"

@@ -89,7 +89,8 @@ python3 alerts.py "$offset" || die "an alert of the kernel is not replayed"
 
 # ---- what is not so is found ----
 
-# Not what it was before its exec, if a pass came in between, nor its group.
+# The series of the leaking program itself: not that of its group, nor that of the process
+# before its exec, which is there if a pass came in between.
 leaky=$(awk -v pid="pid=$leak" '/^proc/ && $3 == pid && !/ kind=group/ { its[$2] }
 	$1 in its && / T[0-9]/ { print $1; exit }' long.series)
 [[ $leaky ]] || die "the leak has no series with a time to exhaustion"

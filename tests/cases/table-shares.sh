@@ -76,7 +76,7 @@ group_grows() {
 	state=$(seepage -j show --group "$member" 2>show.err | jq -r .state)
 	[[ $state == @(watch|suspected|confirmed) ]]
 }
-# what else there is: another user, then root
+# the rest of the table: another user, then root
 as 2001 "$bin/idle" 50 >/dev/null &
 others=$!
 wait_long 60 counted '.uid == 2001' 40

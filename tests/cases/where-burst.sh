@@ -41,6 +41,11 @@ kill -INT $tool
 wait $tool || die "a signal between the looks: status $?"
 grep -qE '^siteleak;.*;site_leak;wrapped [0-9]+$' folded || die "folded: $(head -n 3 folded)"
 
+# Without the right for a burst, the tool says so before its looks, not an hour later.
+! text=$(setpriv --bounding-set "-perfmon,-sys_admin" timeout 30 \
+	seepage where -s 3600 --burst "$pid" 2>&1) || die "a burst without CAP_PERFMON"
+[[ $text == "seepage: where: --burst: not permitted: needs CAP_PERFMON"* ]] || die "$text"
+
 # Not the twin
 seepage -j where -s 5 --burst --class 200 --again-after 5 "$twin" >twin.json
 jq -c '{traps, samples, notes}' twin.json

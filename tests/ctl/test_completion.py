@@ -71,6 +71,12 @@ class Completion(unittest.TestCase):
         self.assertEqual(complete("set", ""), keys)
         self.assertEqual(complete("replay", "--set", ""), [k + "=" for k in keys])
 
+    def test_a_value_follows_a_key(self):
+        for key in ("policy", "pmc"):
+            self.assertEqual(complete("set", key, ""), allowed("replay", "--set", key + "=x", "f"))
+        self.assertEqual(complete("set", "alert_confidence", ""), [])
+        self.assertEqual(complete("set", "alert_confidence", "80", "pol"), ["policy"])
+
     def test_states_and_policies(self):
         self.assertEqual(complete("ps", "--state", ""), allowed("ps", "--state", "x"))
         self.assertEqual(complete("watch", "--states", ""), allowed("ps", "--state", "x"))

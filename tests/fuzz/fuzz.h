@@ -26,7 +26,7 @@ void promise_safe(const char *text, size_t len, const char *what);
 void promise_json(const char *text, size_t len);
 /* A run of a command or a parser: its status fits what it has printed. */
 void promise_readable(const struct captured *c, int status);
-/* Commands keep their options in static variables: as at the start. */
+/* Sets the options of a command, which are static variables, back to their defaults. */
 void options_reset(const struct command *cmd);
 
 /* wire.c: libnl's socket, answering from the input */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The input is a file of series. The reader feeds the detector, as replay does, and the writer.
+ * The input is a recording. The reader feeds the detector, as replay does, and the writer.
  * A file that is accepted means the same when it is written out and read again.
  */
 #include <stdlib.h>
@@ -142,7 +142,10 @@ static int read_text(struct reading *k, const char *text, size_t len)
 	return err;
 }
 
-/* Order within a pass is that of the list: each process by itself is the same. */
+/*
+ * The order of processes within a pass may differ, so the samples of each are compared by
+ * themselves: the next one of @pid.
+ */
 static const struct feeding *next_of(const struct reading *k, size_t *i, u32 pid)
 {
 	while (*i < k->n && k->fed[*i].pid != pid)

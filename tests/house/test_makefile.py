@@ -25,5 +25,12 @@ class DryRun(unittest.TestCase):
                     self.assertFalse(line.startswith("-c "), "run by make -n: " + line)
 
 
+class NoCompiler(unittest.TestCase):
+    def test_a_machine_without_a_compiler_sees_the_list_of_packages_only(self):
+        made = subprocess.run(["make", "help", "CC=/nowhere/cc"], cwd=TOP,
+                              capture_output=True, text=True, timeout=60, check=True)
+        self.assertEqual(made.stderr, "")
+
+
 if __name__ == "__main__":
     unittest.main()

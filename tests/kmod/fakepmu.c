@@ -170,7 +170,7 @@ static void read(struct perf_event *e)
 		update(e, false);
 }
 
-/* With nothing to ask it takes as many instructions as a driver's with RDPMC. */
+/* Takes as many instructions as the read of a driver that uses RDPMC. */
 static void read_fast(struct perf_event *e)
 {
 	if (!(e->hw.state & PERF_HES_STOPPED))
@@ -288,7 +288,7 @@ static int nmi_set(const char *text, const struct kernel_param *kp)
 	return rc;
 }
 
-/* How many came. */
+/* The number of NMIs so far */
 static int nmi_get(char *buf, const struct kernel_param *kp)
 {
 	u64 sum = 0;

@@ -305,7 +305,7 @@ static void config(void)
 			 0), "SET_CONFIG refused");
 	get_config(&c, v);
 	read_table(&t, "config", 65536);
-	check(t.rows == __SEEPAGE_CFG_MAX, "%u keys", t.rows);	/* and pmc_events */
+	check(t.rows == __SEEPAGE_CFG_MAX, "%u keys", t.rows);	/* with pmc_events */
 #define NUMBER(ID, word, def, lo, hi, text)	same_num(&t, #word, v[SEEPAGE_CFG_##ID]);
 	SEEPAGE_CONFIG_NUMBERS(NUMBER)
 #undef NUMBER

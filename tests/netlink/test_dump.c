@@ -162,7 +162,7 @@ static void many(void)
 	kids_end(crowd, CROWD);
 }
 
-/* A socket that holds little, a reader that takes its time and is disturbed. */
+/* A slow reader with a small socket buffer, which signals interrupt. */
 static void on_alarm(int sig)
 {
 	(void)sig;
@@ -231,7 +231,7 @@ static void churn_forks(void)
 	churned(CHURN_FORK, 8000);
 }
 
-/* The same pid, another program: it is one process all the time. */
+/* The process executes programs during the dumps. Its pid stays, so each dump has it once. */
 static void churn_execs(void)
 {
 	churned(CHURN_EXEC, 8000);

@@ -36,7 +36,7 @@ static void bad_mask(void)
 		snprintf(what, sizeof(what), "mask %x", mask[i]);
 		refused(&c, nlh, -EINVAL, "RESET_WHAT", NULL, what);
 	}
-	for (i = 2; i <= SEEPAGE_RESET_ALL; i++) {	/* PID goes with 1 alone */
+	for (i = 2; i <= SEEPAGE_RESET_ALL; i++) {	/* PID: with HISTORY (1) only */
 		nlh = request(&c, buf, SEEPAGE_CMD_RESET, 0);
 		mnl_attr_put_u32(nlh, SEEPAGE_A_RESET_WHAT, i);
 		mnl_attr_put_u32(nlh, SEEPAGE_A_PID, getpid());

@@ -163,7 +163,7 @@ static void on_error(struct sent *t, int error, const char *text, bool tight)
 	t->error = error;
 	for (i = 0; error && i < ARRAY_SIZE(known) && known[i] != -error; i++)
 		;
-	/* what found no room among the answers that wait */
+	/* also these two, where the receive buffer is full of answers */
 	promise(!error || i < ARRAY_SIZE(known) ||
 		(tight && (error == -EAGAIN || error == -ENOBUFS)),
 		"refused with %s, %s", strerror(-error), text);

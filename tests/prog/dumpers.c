@@ -124,7 +124,7 @@ static void find_family(void)
 	    sizeof(SEEPAGE_GENL_NAME));
 	if (answer(fd, buf))
 		die(SEEPAGE_GENL_NAME);
-	/* the name and the id come first */
+	/* The reply has the id of the family near its beginning. */
 	for (; a->nla_type != CTRL_ATTR_FAMILY_ID; a = (void *)((char *)a + NLA_ALIGN(a->nla_len)))
 		;
 	memcpy(&family, (char *)a + NLA_HDRLEN, sizeof(family));

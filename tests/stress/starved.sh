@@ -27,7 +27,7 @@ raised=$(($(interrupts) - before)) took=$((SECONDS - began + 1))
 none_fails
 empty=$(($(counter pool_empty) - empty)) failed=$(($(counter alloc_failed) - failed))
 ((empty > 20 * ops)) || die "$empty faults found the pool empty: this tests nothing"
-# The work itself is asked for once before each of its turns; the kernel has irq_work too.
+# One interrupt asks for each run of the work; the kernel raises some for irq_work of its own.
 ((raised < empty / 10)) || die "$raised interrupts for $empty faults without a record"
 ((failed <= 4 * took)) || die "in $took s $failed attempts to get memory"
 load

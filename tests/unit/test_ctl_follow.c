@@ -54,7 +54,7 @@ static void reload(void **state)
 	assert_false(follow_reloaded(&f, 8));
 	assert_int_equal(follow_look(&f, 8, 1), FOLLOW_NEW);
 	assert_int_equal(follow_look(&f, 8, 3), FOLLOW_GAP);
-	/* what the old one had still to say comes once */
+	/* late alerts of the old module are printed once */
 	assert_int_equal(follow_look(&f, 7, 5), FOLLOW_FOREIGN);
 	assert_false(follow_take_old(&f, 7, 4));
 	assert_true(follow_take_old(&f, 7, 5));

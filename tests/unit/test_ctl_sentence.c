@@ -397,6 +397,7 @@ static void accused_group(void **state)
 	sentence_change(&rec, buf, sizeof(buf));
 	assert_non_null(strstr(buf, "(the memory of all processes of its name and cgroup: "
 			       "below about 60.0 MiB)"));
+	ends(", or when it has not grown for an hour or more.");
 	nlmsg_free(m);
 }
 

@@ -424,8 +424,8 @@ static const struct {
 	const char *text, *why;		/* "": it is good */
 } files[] = {
 	{ "", "empty" },
-	{ "\n", "line 1: not a file of series, which begins with 'seepage-series 1'" },
-	{ "\177ELF", "line 1: not a file of series" },
+	{ "\n", "line 1: not a recording, which begins with 'seepage-series 1'" },
+	{ "\177ELF", "line 1: not a recording" },
 	{ "seepage-series 2\n", "allowed 'seepage-series 1'" },
 	{ "seepage-series 1", "cut off" },
 	{ MAGIC, "" },

@@ -32,7 +32,8 @@ static void widths(void **state)
 	assert_string_equal(spark(buf, rising, 8, 16, false), "__..::--==++**##");
 	assert_string_equal(spark(buf, rising, 8, 15, false), "_.:-=+*#");
 	assert_string_equal(spark(buf, rising, 4, 80, false), "____::::++++####");	/* enough */
-	assert_string_equal(spark(buf, rising, 8, 4, false), "_:=*");	/* the least of two */
+	/* each column is the least of two values */
+	assert_string_equal(spark(buf, rising, 8, 4, false), "_:=*");
 	assert_string_equal(spark(buf, rising, 8, 1, false), "_");
 	assert_string_equal(spark(buf, rising, 8, 0, false), "");
 	assert_string_equal(spark(buf, rising, 0, 80, false), "");

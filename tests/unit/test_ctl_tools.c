@@ -112,7 +112,7 @@ static void refuses_what_is_no_name(void **state)
 	snprintf(where, sizeof(where), "%s/seepage-a", dir);
 	mkdir(where, 0755);
 	install(dir, "a/b", "exit 0");		/* without the first component's "seepage-" */
-	/* the files exist: what refuses them is the rule for names */
+	/* the files exist, so only the rule for names can refuse them */
 	for (i = 0; i < ARRAY_SIZE(files); i++)
 		install(dir, files[i], "exit 0");
 	for (i = 0; i < ARRAY_SIZE(names); i++)

@@ -140,7 +140,10 @@ static double go_on(struct sim *m, shape f, double t, int n)
 	return t;
 }
 
-/* What classic does not accuse is over for it, and found again at once by the ladder. */
+/*
+ * An alert that classic does not raise ends when classic is set. Set back to ladder, it is
+ * raised again within two samples, because the floors were kept.
+ */
 static void test_policy_switch_keeps_the_floors(void **state)
 {
 	struct sim m;

@@ -314,7 +314,7 @@ static void test_address_space_leaks_are_named(void **state)
 	assert_in_range(m.worst, SEEPAGE_STATE_OK, SEEPAGE_STATE_WATCH);
 }
 
-/* ---- an alert of one series, and growth of the other ---- */
+/* ---- an alert about memory while address space grows, and the reverse ---- */
 
 #define HOUR	3600
 

@@ -194,7 +194,10 @@ static double slow_and_small(double t)
 	return 0.5 * MB + 1.0 * MB / 60 * t;
 }
 
-/* Long growing when it is big enough to count: it is watched before it is accused. */
+/*
+ * A process that has grown for long when it reaches the least size is under watch before it
+ * is accused.
+ */
 static void test_nobody_is_accused_at_first_sight(void **state)
 {
 	struct sim m;

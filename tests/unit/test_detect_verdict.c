@@ -264,7 +264,7 @@ static void test_severity_of_an_own_limit(void **state)
 		assert_true(seep_own_limit(&s, ~0ULL));
 		assert_false(seep_own_limit(&s, 128 * MB));
 		assert_false(seep_own_limit(&s, 0));
-		s.headroom = 0;		/* it is there */
+		s.headroom = 0;		/* known, and used up */
 		assert_true(seep_own_limit(&s, 81 * MB));
 		assert_false(seep_own_limit(&s, 80 * MB));
 		s.headroom = 6 * MB;

@@ -23,7 +23,7 @@ static uint64_t *arena(void)
 	h[0] = (uintptr_t)h + 0x30;
 	h[2] = 1 << 20;
 	h[3] = 1 << 20;
-	for (i = 0; i < 10; i++)	/* each leads to itself, plain and protected */
+	for (i = 0; i < 10; i++)	/* a list that loops, mangled as by glibc 2.32, or not */
 		h[(0x30 + 0x10) / 8 + i] = (uintptr_t)h + 0x8d0;
 	h[0x8d0 / 8 + 1] = 0x25;
 	h[0x8d0 / 8 + 2] = ((uintptr_t)h + 0x8d0) ^ (((uintptr_t)h + 0x8d0 + 16) >> 12);
@@ -40,7 +40,7 @@ static void chunks(uint64_t *c, const char *mode)
 		c[4 + 1] = UINT64_MAX - 15;
 	else if (!strcmp(mode, "odd"))
 		c[4 + 1] = 0x31 + 8;
-	else	/* a cache of a thread that has no end, and small chunks up to the end */
+	else	/* an endless list of a thread's cache, and small chunks up to the end */
 		for (i = 4; i + 4 < ((1 << 20) - 0x8d0) / 8; i += 4)
 			c[i + 1] = 0x25;
 }

@@ -207,6 +207,10 @@ class Where(unittest.TestCase):
         self.refused(where("--diff", "/dev/null", os.getpid()), "allowed a regular file")
         self.refused(where(2 ** 22 + 1), "No such process")
 
+    @unittest.skipIf(os.path.exists("/dev/seepage_where"), "the module is loaded")
+    def test_a_burst_that_cannot_begin_is_refused_before_the_looks(self):
+        self.refused(where("--burst", "--seconds", 3600, os.getpid()), "--burst: ")
+
     def test_one_class(self):
         program = Program(self, f"{BUILD}/leaky", "small")
         answer = self.between(program, "work", 1, "--class", "50")[0]

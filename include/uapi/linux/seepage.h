@@ -246,7 +246,7 @@ enum seepage_attr {
 	SEEPAGE_A_HEADROOM_BYTES,		/* u64, available memory and free swap */
 	SEEPAGE_A_SAMPLE_SIZE,		/* u32, bytes of each in SAMPLES; may grow at its end */
 	SEEPAGE_A_SAMPLES,		/* binary: struct seepage_raw_sample[] */
-	SEEPAGE_A_GONE,			/* binary: u64[], ids of struct seepage_raw_sample */
+	SEEPAGE_A_GONE,			/* binary: u64[], id of each series that has ended */
 
 	/* facts, and the subject of the verdict */
 	SEEPAGE_A_COLD_AGE_SECONDS,	/* u64, since COLD_PERMILLE was set */
@@ -491,7 +491,7 @@ struct seepage_pmc_baseline {
 	__u32	llc_samples;		/* samples in llc_mean, 64 at most; 16 are needed */
 	__u32	llc_mean;		/* LLC references that miss, per million */
 	__u32	llc_older, llc_newer;	/* the same, means of eight samples each */
-	__u32	dtlb_samples;		/* samples in dtlb_mean, likewise */
+	__u32	dtlb_samples;		/* samples in dtlb_mean, 64 at most; 16 are needed */
 	__u32	dtlb_mean;		/* dTLB misses per million instructions */
 	__u32	dtlb_now;		/* the same, mean of about eight samples */
 	__u32	read_mean;		/* estimate: KiB read from memory a second */

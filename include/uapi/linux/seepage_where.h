@@ -32,7 +32,7 @@ enum seepage_where_kind {
 	SEEPAGE_WHERE_ARG0,		/* malloc, operator new, valloc */
 	SEEPAGE_WHERE_ARG1,		/* realloc, memalign, aligned_alloc */
 	SEEPAGE_WHERE_PRODUCT,		/* calloc: the first argument times the second */
-	SEEPAGE_WHERE_POSIX,		/* posix_memalign: the third; the first is where to */
+	SEEPAGE_WHERE_POSIX,		/* posix_memalign: argument 3; 1: where the address goes */
 	__SEEPAGE_WHERE_KINDS
 };
 
@@ -50,7 +50,7 @@ enum seepage_where_reason {
 	SEEPAGE_WHERE_BY_TRAPS,
 	SEEPAGE_WHERE_BY_TIME,
 	SEEPAGE_WHERE_BY_COST,
-	SEEPAGE_WHERE_BY_EXIT,		/* or exec, of the process */
+	SEEPAGE_WHERE_BY_EXIT,		/* the process exited, or executed a program */
 	SEEPAGE_WHERE_BY_CALLER,	/* SEEPAGE_WHERE_STOP, or close() */
 	SEEPAGE_WHERE_BY_ERROR,		/* a probe was refused */
 };
@@ -68,7 +68,7 @@ struct seepage_where_start {
 	__u64 lo, hi;			/* sizes to sample, in bytes */
 	__u64 traps;			/* limits */
 	__u32 samples, ms;
-	__u32 cost_permille;		/* of one CPU, for ms; 0: no such limit */
+	__u32 cost_permille;		/* of the time ms of one CPU; 0: no such limit */
 	__u32 trap_ns;			/* what a trap is taken to cost */
 	struct seepage_where_probe probe[SEEPAGE_WHERE_PROBES];
 };

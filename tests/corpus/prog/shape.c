@@ -69,7 +69,7 @@ static double now(void)
 	return t.tv_sec + t.tv_nsec / 1e9;
 }
 
-/* ---- what is random, from the seed alone ---- */
+/* ---- random numbers, which depend on the seed only ---- */
 
 static uint64_t dice;
 
