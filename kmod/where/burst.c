@@ -19,6 +19,11 @@
 #include <linux/slab.h>
 #include "where.h"
 
+/* magic.h has it since v5.11. Source: fs/fuse/inode.c of v5.10. */
+#ifndef FUSE_SUPER_MAGIC
+#define FUSE_SUPER_MAGIC	0x65735546
+#endif
+
 #define LOOK_MS	20	/* between two looks at the time and at the process */
 
 static struct workqueue_struct *queue;
