@@ -91,13 +91,15 @@ wait_long 300 group_grows
 (($(status .counters.suspects_full) > 0)) || die "short passes read all that are under watch"
 echo "$(count '.uid == 2000') of $max records for a user, $(count '.uid == 2000 and .state == "watch"') under watch"
 # His own: the first two may take the records of throng itself, which is idle.
-heavy=()
+own=()
 for ((i = 0; i < 4; i++)); do
 	as 2000 "${large[@]}" &
-	heavy+=($!)
+	own+=($!)
 done
 wait_long 60 counted '.uid == 2000 and .comm == "perl"' 4
 echo "4 heavier processes of the user have records, $(count '.uid == 2000 and .state == "watch"') are under watch"
+disperse "${own[@]}"	# there is no memory for all
+heavy=()
 for ((uid = 3001; uid <= 3016; uid++)); do
 	as $uid "${large[@]}" &
 	heavy+=($!)
