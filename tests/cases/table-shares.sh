@@ -22,7 +22,7 @@ full() { (($(status .processes) >= max - 2)); }
 count() { seepage -j ps | jq "[.[] | select($1)] | length"; }
 counted() { (($(count "$1") >= $2)); }
 # shellcheck disable=SC2016 # perl's
-large=(perl -e '$x = "x" x (20 << 20); sleep 9999')
+large=(perl -e '$x = "x" x (10 << 20); sleep 9999')	# and as much for the constant
 
 # 1. A service in a namespace of root.
 max=64 service=1500
