@@ -48,5 +48,5 @@ for program in ${SEEPAGE_SELFTESTS:-"$dir"/*}; do
 done
 [[ ${SEEPAGE_SELFTESTS:-} ]] || ((passed > 5)) || die "$passed of $n selftests passed: this tests nothing"
 check_table
-echo "$n selftests, the same with and without the module: $passed passed, $skipped were skipped by" \
-	"themselves, $refused failed both times${told:+ ($told )}"
+echo "$n selftests, the same with and without the module: $passed passed, $skipped skipped" \
+	"themselves, $refused failed both times${told:+ (${told# })}"
