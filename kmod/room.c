@@ -6,7 +6,9 @@
  * other than root. Processes without a record are looked at in full passes, a part of them
  * in each. They get a record if there is room by then, or take one that is lighter
  * (detect/room.h). A record that short passes read, or that has an alert, is not given up.
- * How many of these a user has is bounded. Others under watch go last.
+ * How many of these a user has is bounded. A record under watch, or of a group in alert, weighs
+ * eight times what it has: it goes late, but for a process that is far heavier it goes.
+ * Otherwise processes that all grow a little could keep out any other one of their user.
  *
  * Context: process, may sleep. Lock: seep_table_mutex for everything here.
  */
@@ -19,7 +21,7 @@
 #include "seep.h"
 
 #define VISITS		8192U		/* pids looked at in a full pass, at most */
-#define HEAVY		BIT_ULL(62)	/* weight of what must not go for a heavier one */
+#define WATCHED		3		/* log2: so many times a record under watch weighs */
 
 static struct {				/* seep_table_mutex */
 	int nr;				/* pid that the last pass stopped at */
@@ -91,13 +93,10 @@ static void consider(struct seep_room *r)
 		if (rec->notified.worst)
 			continue;	/* it would count as a life that has ended */
 		weight = weight_of(rec->mm) << rec->det.slow_rose;
-		if (rec->det.state || rec->notified.pending)
-			weight |= HEAVY;
-		if (in_alert(rec->group)) {
-			if (rec->group->n == 1)
-				continue;
-			weight |= HEAVY;
-		}
+		if (in_alert(rec->group) && rec->group->n == 1)
+			continue;
+		if (rec->det.state || rec->notified.pending || in_alert(rec->group))
+			weight <<= WATCHED;
 		seep_room_consider(r, seep_tab_share(rec->charged), weight, rec);
 	}
 }

@@ -4,7 +4,8 @@
 # itself, as systemd's PrivateUsers= makes it, has a share of its own. Two users whose uids have
 # the same hash have one share, within which a record is given up for a heavier process. A user
 # half of whose records are under watch, more than short passes read, gives some of them up for
-# processes of others. A group that grows keeps one of its members then.
+# heavier processes of its own and for processes of others. A group that grows keeps one of its
+# members then.
 # vm: --warp --mem 1536
 # about: kmod
 # takes: 60
@@ -21,7 +22,7 @@ full() { (($(status .processes) >= max - 2)); }
 count() { seepage -j ps | jq "[.[] | select($1)] | length"; }
 counted() { (($(count "$1") >= $2)); }
 # shellcheck disable=SC2016 # perl's
-large=(perl -e '$x = "x" x (20 << 20); sleep 9999')
+large=(perl -e '$x = "x" x (10 << 20); sleep 9999')	# and as much for the constant
 
 # 1. A service in a namespace of root.
 max=64 service=1500
@@ -88,6 +89,15 @@ member=$(seepage -j ps | jq 'first(.[] | select(.comm == "pair0") | .pid)')
 wait_long 300 group_grows
 (($(status .counters.suspects_full) > 0)) || die "short passes read all that are under watch"
 echo "$(count '.uid == 2000') of $max records for a user, $(count '.uid == 2000 and .state == "watch"') under watch"
+# His own: the first two may take the records of throng itself, which is idle.
+own=()
+for ((i = 0; i < 4; i++)); do
+	as 2000 "${large[@]}" &
+	own+=($!)
+done
+wait_long 60 counted '.uid == 2000 and .comm == "perl"' 4
+echo "4 heavier processes of the user have records, $(count '.uid == 2000 and .state == "watch"') are under watch"
+disperse "${own[@]}"	# there is no memory for all
 heavy=()
 for ((uid = 3001; uid <= 3016; uid++)); do
 	as $uid "${large[@]}" &

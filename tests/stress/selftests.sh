@@ -10,6 +10,9 @@
 . "$(dirname "$0")/lib.sh"
 dir=$top/build/selftests limit=$((60 * ${SEEPAGE_SLOW:-1}))
 
+# lines PATTERN LOG: how many, 0 is no error
+lines() { grep -cE "$1" "$2" || true; }
+
 # selftest NAME LOG: sets said to its status and to its numbers of results.
 selftest() {
 	local status=0
@@ -18,11 +21,12 @@ selftest() {
 		cd "$dir" && exec timeout -k 5 "$limit" "./$1"
 	) >"$2" 2>&1 </dev/null || status=$?
 	((status != 124 && status != 137)) || die "$1: not finished after $limit s"
-	said="status $status, $(grep -cE '^(\[?ok|ok )' "$2") ok, $(grep -cE '^not ok ' "$2") not ok"
+	said="status $status, $(lines '^(\[?ok|ok )' "$2") ok, $(lines '^not ok ' "$2") not ok"
 }
 
 n=0 passed=0 skipped=0 refused=0 told=''
-for program in "$dir"/*; do
+# SEEPAGE_SELFTESTS="A B": these only
+for program in ${SEEPAGE_SELFTESTS:-"$dir"/*}; do
 	name=${program##*/}
 	unload
 	selftest "$name" "$name.without"
@@ -42,7 +46,7 @@ for program in "$dir"/*; do
 	*) refused=$((refused + 1)) told+=" $name" ;;
 	esac
 done
-((passed > 5)) || die "$passed of $n selftests passed: this tests nothing"
+[[ ${SEEPAGE_SELFTESTS:-} ]] || ((passed > 5)) || die "$passed of $n selftests passed: this tests nothing"
 check_table
-echo "$n selftests, the same with and without the module: $passed passed, $skipped were skipped by" \
-	"themselves, $refused failed both times${told:+ ($told )}"
+echo "$n selftests, the same with and without the module: $passed passed, $skipped skipped" \
+	"themselves, $refused failed both times${told:+ (${told# })}"
