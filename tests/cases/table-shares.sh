@@ -89,7 +89,7 @@ member=$(seepage -j ps | jq 'first(.[] | select(.comm == "pair0") | .pid)')
 wait_long 300 group_grows
 (($(status .counters.suspects_full) > 0)) || die "short passes read all that are under watch"
 echo "$(count '.uid == 2000') of $max records for a user, $(count '.uid == 2000 and .state == "watch"') under watch"
-# His own: the first two may take the records of throng itself, which is idle.
+# Of the same user: the first two may take the records of throng itself, which is idle.
 own=()
 for ((i = 0; i < 4; i++)); do
 	as 2000 "${large[@]}" &
