@@ -6,7 +6,7 @@
 # needed. The worker must not reclaim memory, which it would have to wait for: the kernel
 # notes the stack of each kworker that does.
 # vm: --smp 2 --mem 640
-# takes: 150
+# takes: 130
 # timeout: 1200
 . "$(dirname "$0")/lib.sh"
 warm=$top/build/tests/warm
@@ -29,11 +29,11 @@ echo "$trigger" >$reclaim/trigger
 seepage -j watch >watched &
 watch=$!
 
-# A process that is killed first, and leaks 1 % of KB a second.
+# A process that is killed first, and leaks 2 % of KB a second.
 leak() {
 	# shellcheck disable=SC2016 # for the other shell
 	bash -c 'echo 1000 >/proc/$$/oom_score_adj; [ ! "$3" ] || echo $$ >"$3/cgroup.procs"
-		exec "$0" leak "$1" "$2"' "$warm" $(($1 / 400)) 250 "${2:-}" &
+		exec "$0" leak "$1" "$2"' "$warm" $(($1 / 200)) 250 "${2:-}" &
 	leaker=$!
 }
 
