@@ -63,14 +63,14 @@ field() {
 patience=$((4 * ${SEEPAGE_SLOW:-1}))
 
 # wait_for SECONDS COMMAND...: runs it until it succeeds, five times a second at most; one
-# that takes long gets a third of the time, so that it does not slow what it waits for.
+# that takes long gets a fifth of the time, so that it does not slow what it waits for.
 wait_for() {
 	local end=$((SECONDS + $1 * patience)) began pause
 	shift
 	until began=${EPOCHREALTIME/./} && "$@"; do
 		((SECONDS < end)) || die "waited in vain for: $*"
 		# The clock may have been set meanwhile.
-		pause=$(((${EPOCHREALTIME/./} - began) * 2))
+		pause=$(((${EPOCHREALTIME/./} - began) * 4))
 		((pause >= 200000)) || pause=200000
 		((pause <= 2000000)) || pause=2000000
 		sleep "$((pause / 1000000)).$(printf %06d $((pause % 1000000)))"
