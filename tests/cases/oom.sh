@@ -93,7 +93,7 @@ rmdir "$cg"
 born() {
 	local i
 	while :; do
-		for ((i = 0; i < 40; i++)); do
+		for ((i = 0; i < 12; i++)); do
 			read -r -t 2 <>/tmp/stall.never || true &
 		done
 		wait

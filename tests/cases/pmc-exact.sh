@@ -3,7 +3,7 @@
 # Counts are exact. For each event the parts of running and exited processes, kernel
 # threads, idle CPUs and untracked processes add up exactly to the total of the counters,
 # which equals what the PMU has counted. 8 processes on 2 CPUs make at least 10^5 context
-# switches (in make test a ninth): with a counter for each event, with multiplexing, with
+# switches (in make test a third): with a counter for each event, with multiplexing, with
 # perf competing for the counters, and with NMIs that update counters at any moment, as
 # overflows do.
 # The PMU stays loaded, so the VM is not shared with other cases.
@@ -16,8 +16,7 @@
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/pmc-lib.sh"
 
-all=${SEEPAGE_PMC_ROUNDS:-$((15000 / ${SEEPAGE_SLOW:-1}))}
-rounds=$(some "$(some "$all")")
+rounds=${SEEPAGE_PMC_ROUNDS:-$(some $((15000 / ${SEEPAGE_SLOW:-1})))}
 
 # tally_of ID: what the PMU has counted of an event since it was loaded.
 tally_of() { awk -v id="$1" '$1 == id { n = $2 } END { print n ? n : 0 }' /sys/module/fakepmu/parameters/tally; }
@@ -48,7 +47,7 @@ round_of() {
 
 fake_pmu counters=4
 exclusive=yes
-least=$(some "$(some $((100000 / ${SEEPAGE_SLOW:-1})))")
+least=$(some $((100000 / ${SEEPAGE_SLOW:-1})))
 round_of "a counter each" pmc_events=cycles,instructions,llc_misses,dtlb_misses
 round_of "taking turns" pmc_max_counters=3
 field '.pmc_events.llc_misses | .running_ns < .enabled_ns * 0.9 and .running_ns > 0' status.json >n
@@ -56,13 +55,15 @@ assert_eq "$(cat n)" true "llc_misses had a counter for part of the time"
 # What overflows is brought up to date in an NMI, in the middle of a reading too.
 nmi=/sys/module/fakepmu/parameters/nmi
 echo 1 >$nmi
-least=$((least / 4)) rounds=$(($(some "$all") / 4))
+least=$((least / 4)) rounds=$((rounds / 4))
 round_of "under NMIs" pmc_max_counters=3
 echo 0 >$nmi
 echo "$(cat $nmi) NMIs"
 (($(cat $nmi) > 1000)) || die "only $(cat $nmi) NMIs"
+rounds=$((rounds * 4))
 # perf has the counters in turn with us: it takes them away in mid-slice.
 exclusive='' least=''
+rounds=$((rounds / 4))
 unload
 perf stat -a -e r1,r2,r3,r4,r5 -o perf.txt sleep 1000 &
 perf=$!
@@ -77,7 +78,7 @@ wait $perf || true
 load pmc=auto sample_interval_ms=1000
 switching
 sleep 0.5
-for ((i = 0; i < 10 / ${SEEPAGE_SLOW:-1} + 1; i++)); do
+for ((i = 0; i < $(some $((10 / ${SEEPAGE_SLOW:-1} + 1))); i++)); do
 	unload
 	load pmc=auto sample_interval_ms=1000
 	sleep 0.1
