@@ -77,7 +77,7 @@ done | xargs)
 ((leak_cold >= 950 && use_cold <= 50)) || die "cold: leak $leak_cold, use $use_cold permille"
 echo "cold permille: leak $leak_cold, working set $use_cold"
 end "$watch" "$leak"
-jq -e --argjson pid "$use" 'select(.pid == $pid)' watched >/dev/null && die "the working set raised an alert"
+jq -se --argjson pid "$use" 'any(.pid == $pid)' watched >/dev/null && die "the working set raised an alert"
 jq -se --argjson pid "$leak" '[.[] | select(.pid == $pid) | .score.cold] | max == 12' watched >/dev/null ||
 	die "no alert of the leak has the factors: $(<watched)"
 
