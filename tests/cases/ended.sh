@@ -13,6 +13,7 @@ scratch=$(mktemp -d)
 for dir in /proc/[0-9]*; do
 	echo -1000 >"$dir/oom_score_adj" 2>/dev/null || true
 done
+pin bash grep jq perl seepage sleep tail
 
 # leak NAME HOW...: a program of that name gains 512 KB each 1/5 s until it finds
 # $scratch/NAME.go; sets pid and pids[NAME].

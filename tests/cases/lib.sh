@@ -115,6 +115,20 @@ unload() {
 	! grep -q '^seepage ' /proc/modules || rmmod seepage
 }
 
+# pin PROGRAM...: keeps these and their libraries in memory. Where memory runs out they would
+# be read from the host's files again for each page that is needed of them, for minutes, in
+# which CPUs seem to be locked up.
+pin() {
+	local program files
+	mapfile -t files < <(for program; do
+		program=$(type -P "$program")
+		echo "$program"
+		ldd "$program" 2>/dev/null | grep -o '/[^ ]*' || true
+	done | xargs realpath | sort -u)
+	"$top/build/tests/pin" "${files[@]}" >pinned &
+	wait_for 60 grep -q '^pinned ' pinned
+}
+
 # crowd N [KB]: N idle processes, or growing by KB each second; sets pids and
 # parent, whose end is theirs. disperse PARENT...: their end.
 crowd() {

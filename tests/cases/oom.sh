@@ -17,6 +17,7 @@ reclaim=$tracing/events/vmscan/mm_vmscan_direct_reclaim_begin
 for dir in /proc/[0-9]*; do
 	echo -1000 >"$dir/oom_score_adj" 2>/dev/null || true
 done
+pin bash grep jq seepage sleep "$warm"
 
 load sample_interval_ms=1000 suspect_interval_ms=500 max_cpu_permille=1000
 # Passes have a buffer of their own, which no stack can push them out of.
