@@ -5,7 +5,7 @@
 # is told at most one sample interval late, and stays in the ring. The flood has its share
 # of the minute and of the ring, and a severity of 6 at most.
 # vm: --warp --mem 1024
-# takes: 60
+# takes: 40
 # timeout: 6000
 . "$(dirname "$0")/lib.sh"
 children=24 interval_ms=1000 minute=12 ring=256

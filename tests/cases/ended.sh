@@ -5,7 +5,7 @@
 # after its death, and is never taken from a later process of the same pid.
 # vm: --smp 2 --mem 900
 # about: kmod/end.c kmod/alert.c kmod/hook_life.c ctl/lib/end.c ctl/lib/procfs.c ctl/cmd
-# takes: 120
+# takes: 80
 # timeout: 1200
 . "$(dirname "$0")/lib.sh"
 scratch=$(mktemp -d)

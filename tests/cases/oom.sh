@@ -6,7 +6,7 @@
 # needed. The worker must not reclaim memory, which it would have to wait for: the kernel
 # notes the stack of each kworker that does.
 # vm: --smp 2 --mem 640
-# takes: 130
+# takes: 120
 # timeout: 1200
 . "$(dirname "$0")/lib.sh"
 warm=$top/build/tests/warm
