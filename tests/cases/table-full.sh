@@ -145,7 +145,7 @@ for killed in "${deaths[@]}"; do
 		load max_processes=16 sample_interval_ms=3600000
 		wait_for 10 full
 		mapfile -t first < <(seepage -j ps --comm idle |
-			jq ".[].pid | select(. != $parent)" | head -n $killed)
+			jq ".[].pid | select(. != $parent)" | head -n "$killed")
 		kill -KILL "${first[@]}"
 		pause
 		for ((i = 0; i < passing; i++)); do /bin/true; done
