@@ -5,7 +5,7 @@
 # it is started before the module. It ends like a filter when its reader goes away.
 # vm: --smp 2 --mem 1024
 # about: ctl kmod
-# takes: 85
+# takes: 80
 # timeout: 900
 . "$(dirname "$0")/lib.sh"
 
@@ -143,9 +143,8 @@ ends $watch "SIGTERM"
 echo "--- reloads, two watchers"
 load "${calm[@]}"
 wave
-# The looks at what they use are not the matter, and take half of the time.
 for w in 1 2; do
-	seepage -j watch --no-cold --since 0 >r$w.out 2>r$w.err &
+	seepage -j watch --since 0 >r$w.out 2>r$w.err &
 	watches[w]=$!
 done
 wait_for 120 has_lines r1.out "$people"
@@ -223,7 +222,7 @@ assert_eq "${runs[*]}" "#1 1..250" "joined while alerts came"
 last=${runs[0]##*.}
 cp k.out k.all
 for ((i = 1; i <= $(some 6); i++)); do
-	seepage -j watch --no-cold --since $((last + 1)) >k.out 2>>k.err &
+	seepage -j watch --since $((last + 1)) >k.out 2>>k.err &
 	watch=$!
 	sleep 0.$((i % 3 + 4))
 	wait_for 120 has_lines k.out 1
@@ -238,7 +237,7 @@ done
 touch enough
 wait $waves
 quiet
-seepage -j watch --no-cold --since $((last + 1)) >k.out 2>>k.err &
+seepage -j watch --since $((last + 1)) >k.out 2>>k.err &
 watch=$!
 if (($(newest) > last)); then
 	wait_for 120 caught_up k.out
@@ -277,7 +276,7 @@ echo "--- overrun"
 echo 65536 >/proc/sys/net/core/rmem_max
 load "${calm[@]}"
 crowd 100
-seepage -j watch --no-cold --since 0 >o.out 2>o.err &
+seepage -j watch --since 0 >o.out 2>o.err &
 watch=$!
 wave
 wait_for 120 caught_up o.out
