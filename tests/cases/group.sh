@@ -4,7 +4,7 @@
 # them. Many processes that start and exit, or that stay without a leak, raise none.
 # vm: --warp --mem 2048
 # about: kmod
-# matrix: service-alerts tells of a group of six, tests/scale of services in many forms
+# matrix: service-lives tells of groups, tests/scale of services in many forms
 # takes: 58
 # timeout: 9000
 . "$(dirname "$0")/lib.sh"

@@ -73,7 +73,7 @@ service parts 1 4096
 more 2 parts
 disperse "$master"
 
-# six that end together; in make test those of service-alerts do
+# six that end together; in make test those of tests/scale do
 if [[ ! ${SEEPAGE_SHORT:-} ]]; then
 	told=0
 	service fleet 6 1024
