@@ -6,7 +6,7 @@
 # module loaded. A user with more processes than fit its receive buffer gets each once.
 # vm: --smp 2 --mem 1024
 # about: kmod
-# takes: 90
+# takes: 30
 # timeout: 300
 . "$(dirname "$0")/lib.sh"
 crowd=1200 own=600 interval_ms=1000

@@ -4,6 +4,7 @@
 # nothing: neither after the load, nor after a reload, nor while it joins without end.
 # vm: --smp 2
 # about: kmod/netlink kmod/publish.*
+# takes: 36
 # timeout: 240
 . "$(dirname "$0")/lib.sh"
 . "$top/tests/netlink/case.sh"

@@ -5,7 +5,7 @@
 # service of another user that is started later is tracked, and its leak is told; a leak of
 # his own is too. Then the exchanges come to an end.
 # vm: --smp 2 --mem 2048
-# takes: 60
+# takes: 36
 # timeout: 240
 . "$(dirname "$0")/lib.sh"
 max=64 crowd=150

@@ -15,7 +15,7 @@
 # simple rule "an address above 16 GB is anonymous" (all programs are PIE).
 # vm: --smp 2 --mem 1024
 # about: kmod
-# takes: 50
+# takes: 24
 # timeout: 240
 # only-amd64: the truth comes from page-fault tracepoints, which only x86 has
 . "$(dirname "$0")/lib.sh"

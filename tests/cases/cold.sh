@@ -6,7 +6,7 @@
 # reported as the limit that a process in it reaches first.
 # vm: --warp --mem 2048
 # about: ctl/cold kmod/detect kmod/facts.c kmod/sample.c
-# takes: 32
+# takes: 25
 # timeout: 5400
 . "$(dirname "$0")/lib.sh"
 

@@ -4,7 +4,7 @@
 # exit status 1 (failed) or 2 (usage), nothing on stdout, and nothing changed.
 # vm: --smp 2 --mem 1024
 # about: ctl kmod/config.c kmod/netlink
-# takes: 45
+# takes: 28
 # timeout: 600
 . "$(dirname "$0")/lib.sh"
 chmod 755 .

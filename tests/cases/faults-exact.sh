@@ -6,7 +6,7 @@
 # /proc.
 # vm: --smp 2 --mem 2048
 # about: kmod/account.c kmod/hook* kmod/mmtab.c kmod/pool.c
-# takes: 70
+# takes: 34
 # timeout: 600
 # only-amd64: perf counts page-fault tracepoints, which only x86 has; hook-software is its like
 set -u

@@ -5,7 +5,7 @@
 # vm: --warp --mem 2048
 # about: kmod
 # matrix: service-lives tells of groups, tests/scale of services in many forms
-# takes: 58
+# takes: 40
 # timeout: 9000
 . "$(dirname "$0")/lib.sh"
 brood=$top/build/tests/brood

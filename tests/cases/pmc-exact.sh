@@ -9,7 +9,7 @@
 # The PMU stays loaded, so the VM is not shared with other cases.
 # vm: --smp 2 --mem 1056
 # about: kmod/hook* kmod/pmu kmod/mmtab.c kmod/account.c
-# takes: 50
+# takes: 60
 # timeout: 900
 # kmod: fakepmu
 # only-amd64: it has a PMU of its own
