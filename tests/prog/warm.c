@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * warm leak|use KB [MS]: takes KB of memory every MS (1000) and writes to each page of it.
- * "use" also reads all of it each time, "leak" never uses it again. Both grow for ever at the same rate.
+ * "use" also reads all of it each time, "leak" never uses it again. Both grow for ever at the
+ * same rate.
  */
 #include <stdio.h>
 #include <stdlib.h>
