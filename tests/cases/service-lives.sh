@@ -6,7 +6,7 @@
 # that is removed and made again is the same.
 # vm: --warp --mem 900
 # about: kmod/alert.c kmod/group.c kmod/end.c kmod/view.c
-# takes: 60
+# takes: 66
 # timeout: 4000
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/service-lib.sh"
