@@ -18,6 +18,7 @@ import time
 HEADROOM = 16 << 20
 STEP = 640 << 10
 CLONE_NEWUSER = 0x10000000
+MAP_POPULATE = 0x8000           # mmap has no name for it before Python 3.10
 PR_SET_PDEATHSIG = 1
 PR_SET_NAME = 15
 FIRST_SUBUID = 200000
@@ -38,10 +39,8 @@ def flood(uid, begun):
     kept = []
     try:
         while True:
-            area = mmap.mmap(-1, STEP, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
-            for page in range(0, STEP, mmap.PAGESIZE):
-                area[page] = 1
-            kept.append(area)
+            kept.append(mmap.mmap(-1, STEP, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS |
+                                  MAP_POPULATE))
             time.sleep(1)
     except (OSError, MemoryError):
         pass

@@ -5,12 +5,13 @@
 usage: prejoin.py SECONDS [--race]
 
 Joins group numbers 1 to 256 of NETLINK_GENERIC, those that no family owns among
-them, then counts the messages of other families that arrive for SECONDS. With
---race it goes on joining all the time, so that it may be in a group again between
-two registrations. Prints "ready" once it has joined, then one line at the end:
-N joined, N messages.
+them, then counts the messages of other families that arrive until SIGTERM, and for
+SECONDS at most. With --race it goes on joining all the time, so that it may be in a
+group again between two registrations. Prints "ready" once it has joined, then one
+line at the end: N joined, N messages.
 """
 import select
+import signal
 import socket
 import sys
 import time
@@ -38,12 +39,16 @@ def main():
     sock.bind((0, 0))           # without a port id a socket is passed over
     sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 20)
     joined = join_all(sock)
+    over = []
+    signal.signal(signal.SIGTERM, lambda *_: over.append(True))
     print("ready", flush=True)
     end, messages = time.monotonic() + seconds, 0
     while time.monotonic() < end:
         if race:
             join_all(sock)
         if not select.select([sock], [], [], 0 if race else .2)[0]:
+            if over:            # and what came before it is read
+                break
             continue
         try:
             data = sock.recv(65536)

@@ -5,7 +5,7 @@
 # is told at most one sample interval late, and stays in the ring. The flood has its share
 # of the minute and of the ring, and a severity of 6 at most.
 # vm: --warp --mem 1024
-# takes: 60
+# takes: 40
 # timeout: 6000
 . "$(dirname "$0")/lib.sh"
 children=24 interval_ms=1000 minute=12 ring=256
@@ -22,7 +22,8 @@ grep -qs '^mallory:' /etc/subuid || echo 'mallory:200000:20' >>/etc/subuid
 
 status() { seepage -j status | field "$1"; }
 reached() { (($(status "$1") >= $2)); }
-told() { seepage -j alerts | jq -e "select(.pid == $1 and .state != \"exited\")" >/dev/null; }
+# Not by select: the status of jq 1.6 -e goes by the last of the alerts only.
+told() { seepage -j alerts | jq -se "any(.pid == $1 and .state != \"exited\")" >/dev/null; }
 
 flood_is_over() { ! pgrep flood >/dev/null; }
 

@@ -6,7 +6,7 @@
 # module loaded. A user with more processes than fit its receive buffer gets each once.
 # vm: --smp 2 --mem 1024
 # about: kmod
-# takes: 90
+# takes: 30
 # timeout: 300
 . "$(dirname "$0")/lib.sh"
 crowd=1200 own=600 interval_ms=1000
@@ -15,6 +15,8 @@ nobody=(setpriv --reuid 65534 --regid 65534 --clear-groups --bounding-set=-all)
 bin=$(mktemp -d /tmp/attack.XXXXXX)
 chmod 755 "$bin"
 install -m 755 "$top/build/tests/dumpers" "$top/build/tests/idle" "$(command -v seepage)" "$bin"
+seconds=$((30 * ${SEEPAGE_SLOW:-1}))
+[[ ! ${SEEPAGE_SHORT:-} ]] || seconds=$((seconds / 2))
 slow=${SEEPAGE_SLOW:-1} tracing=/sys/kernel/tracing
 [[ -e $tracing/trace ]] || mount -t tracefs none $tracing
 
@@ -40,7 +42,7 @@ sleep $((3 * slow))
 
 read -r status_ms dump_ms < <("$bin/dumpers" ask 20)
 
-"${nobody[@]}" "$bin/dumpers" flood 500 $((30 * slow)) >flood.out &
+"${nobody[@]}" "$bin/dumpers" flood 500 $seconds >flood.out &
 flood=$!
 wait_for 60 grep -qx ready flood.out
 echo >"$tracing/trace"

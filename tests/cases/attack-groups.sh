@@ -4,7 +4,7 @@
 # from the climbs of the other. Nor does a user take all histories of groups, or make the
 # module forget what it knows about another's program, not even where others remember as much.
 # vm: --warp --mem 1024
-# takes: 60
+# takes: 25
 # timeout: 3000
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/replay-lib.sh"

@@ -4,7 +4,7 @@
 # process only.
 # vm: --smp 2
 # about: kmod
-# takes: 60
+# takes: 14
 # timeout: 600
 . "$(dirname "$0")/lib.sh"
 

@@ -5,7 +5,7 @@
 # The controller prints no control character, invents no line, and ends in time.
 # vm: --smp 2 --mem 2048
 # about: ctl kmod/netlink kmod/owner.c
-# takes: 60
+# takes: 14
 # timeout: 600
 . "$(dirname "$0")/lib.sh"
 nobody=(setpriv --reuid 65534 --regid 65534 --clear-groups --bounding-set=-all)

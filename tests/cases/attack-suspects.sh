@@ -3,7 +3,7 @@
 # 300 growing processes of a user are under watch. Short passes read 64 of them, and a
 # growing process of another user in each short pass, without delay.
 # vm: --warp --mem 1024
-# takes: 60
+# takes: 22
 # timeout: 3000
 . "$(dirname "$0")/lib.sh"
 n=300 share=64 interval_ms=5000 short_ms=1000

@@ -3,7 +3,7 @@
 # The memory budgets of DESIGN.md and HOUSE.md for the module's code, the controller and a tracked
 # process. Unloading the module frees all of its memory.
 # vm: --smp 2 --mem 1024
-# takes: 9
+# takes: 14
 # timeout: 120
 # no-debug: the checkers take memory in every object and function
 . "$(dirname "$0")/lib.sh"

@@ -4,7 +4,7 @@
 # exit status 1 (failed) or 2 (usage), nothing on stdout, and nothing changed.
 # vm: --smp 2 --mem 1024
 # about: ctl kmod/config.c kmod/netlink
-# takes: 45
+# takes: 28
 # timeout: 600
 . "$(dirname "$0")/lib.sh"
 chmod 755 .
@@ -13,8 +13,8 @@ chmod 755 .
 fails() {
 	local want=$1 status=0
 	shift
-	timeout 60 "$@" >out 2>err || status=$?
 	# No process more than needed: there are hundreds of these.
+	"$@" >out 2>err || status=$?
 	mapfile -t said <err
 	assert_eq $status "$want" "status of '$*' (${said[*]})"
 	assert_eq ${#said[@]} 1 "lines on stderr of '$*' (${said[*]})"

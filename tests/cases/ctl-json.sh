@@ -5,7 +5,7 @@
 # netlink, debugfs and module parameters.
 # vm: --smp 2 --mem 1024
 # about: ctl kmod/netlink kmod/view.c
-# takes: 85
+# takes: 75
 # timeout: 600
 . "$(dirname "$0")/lib.sh"
 

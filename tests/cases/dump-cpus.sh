@@ -4,6 +4,7 @@
 # caches of CPUs are looked at for records only that some CPU holds. All but one CPU are
 # possible ones, never present.
 # vm: --count --mem 2048 --append possible_cpus=512
+# matrix: tests/scale has 256 CPUs, dump-cost the budget of a record
 # takes: 20
 # timeout: 600
 # no-debug: the checkers cost more instructions than what is measured

@@ -5,7 +5,7 @@
 # after its death, and is never taken from a later process of the same pid.
 # vm: --smp 2 --mem 900
 # about: kmod/end.c kmod/alert.c kmod/hook_life.c ctl/lib/end.c ctl/lib/procfs.c ctl/cmd
-# takes: 120
+# takes: 80
 # timeout: 1200
 . "$(dirname "$0")/lib.sh"
 scratch=$(mktemp -d)
@@ -13,6 +13,7 @@ scratch=$(mktemp -d)
 for dir in /proc/[0-9]*; do
 	echo -1000 >"$dir/oom_score_adj" 2>/dev/null || true
 done
+pin bash grep jq perl seepage sleep tail
 
 # leak NAME HOW...: a program of that name gains 512 KB each 1/5 s until it finds
 # $scratch/NAME.go; sets pid and pids[NAME].
@@ -31,7 +32,15 @@ leak() {
 }
 of() { seepage -j alerts | jq -c "select(.comm == \"$1\")"; }
 is_told() { [[ $(of "$1" | jq -rs '.[0].state') == @(suspected|confirmed|runaway) ]]; }
-has_ended() { [[ $(of "$1" | jq -rs '.[-1].state') == exited ]]; }
+# heard NAME STATE..: what watch said. Four programs more each time that it is asked for take
+# as much of the machine as what is waited for.
+heard() {
+	local IFS='|'
+	grep -qE "\"comm\":\"$1\".*\"state\":\"(${*:2})\"" watched
+}
+alarmed() { heard "$1" suspected confirmed runaway; }
+is_last() { [[ $(of "$1" | jq -rs '.[-1].state') == "$2" ]]; }
+has_ended() { heard "$1" exited; }
 has_identity() { of "$1" | jq -se 'any(.cmdline != null)' >/dev/null; }
 end_of() { of "$1" | jq -sc '.[-1].end | [.kind, .code, .signal, .oom]'; }
 
@@ -49,7 +58,7 @@ leak reused exit 7
 
 # ends NAME WANTED
 ends() {
-	wait_for 120 is_told "$1"
+	wait_for 120 alarmed "$1"
 	wait_for 20 has_identity "$1"
 	touch "$scratch/$1.go"
 	[[ $1 == another ]] || wait "${pids[$1]}" 2>/dev/null || true
@@ -77,14 +86,14 @@ wait "${pids[another]}" 2>/dev/null || true
 
 # Reaped by nobody: a zombie has ended as well.
 # A process of the same pid as one of an alert: nothing of it is taken.
-wait_for 120 is_told reused
+wait_for 120 alarmed reused
 wait_for 20 has_identity reused
 pid=${pids[reused]}
 kill $watch
 wait $watch || true
 touch "$scratch/reused.go"
 wait "$pid" || true
-wait_for 30 has_ended reused
+wait_for 30 is_last reused exited
 for ((i = 0; i < 5; i++)); do
 	echo $((pid - 1)) >/proc/sys/kernel/ns_last_pid
 	sleep 1000 &
@@ -99,7 +108,7 @@ wait_for 120 is_told nobody
 touch "$scratch/nobody.go"
 old=$pid
 wait $pid || true
-wait_for 30 has_ended nobody
+wait_for 30 is_last nobody exited
 for ((i = 0; i < 5; i++)); do
 	echo $((old - 1)) >/proc/sys/kernel/ns_last_pid
 	sleep 1000 &
@@ -128,7 +137,7 @@ if grep -qw memory "$cg"/cgroup.controllers; then
 	bash -c 'echo 1000 >/proc/self/oom_score_adj; echo $$ >"$1"/small/inner/cgroup.procs; exec "$0" -e "while (1) { push @a, \"x\" x 1048576; select undef, undef, undef, 0.4 }"' \
 		"$scratch/boxed" "$cg" &
 	pid=$!
-	wait_for 120 is_told boxed
+	wait_for 120 alarmed boxed
 	wait $pid 2>/dev/null || true
 	wait_for 30 has_ended boxed
 	echo "boxed: $(of boxed | tail -n 1 | jq -c '[.end, .cgroup]')"
@@ -138,7 +147,7 @@ if grep -qw memory "$cg"/cgroup.controllers; then
 fi
 
 # The machine: its memory, not that of a cgroup.
-wait_for 120 is_told machine
+wait_for 120 alarmed machine
 wait "${pids[machine]}" 2>/dev/null || true
 wait_for 60 has_ended machine
 echo "machine: $(of machine | tail -n 1 | jq -c .end)"

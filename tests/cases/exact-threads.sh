@@ -6,7 +6,7 @@
 # Later kernels cache by CPU, where this proves nothing.
 # vm: --mem 1024
 # about: kmod
-# matrix: exact reads exact counters of 64 CPUs, this one of 1000 threads
+# matrix: ctl-json and faults-exact compare memory with /proc, this one that of 1500 threads
 # takes: 60
 # timeout: 600
 . "$(dirname "$0")/lib.sh"

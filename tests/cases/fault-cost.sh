@@ -6,6 +6,8 @@
 # for faults of two processes in turn, each after a switch. What differs here from load to
 # load does not in tests/scale, which measures the same two against 30 and 90 instructions.
 # vm: --count --mem 1024
+# matrix: tests/scale measures the same faults, and room-cost one of no record on a kernel
+# takes: 50
 # timeout: 600
 # no-debug: the checkers cost more instructions than what is measured
 # only-amd64: the hook measured, and its peer, are tracepoints that only x86 has

@@ -4,7 +4,7 @@
 # rose and gave the memory back, later ones of that name may rise as much, but not more.
 # vm: --warp --mem 2048
 # about: kmod/alert.c kmod/detect kmod/group.c kmod/sample.c
-# matrix: group judges the same groups, this one over generations
+# matrix: service-lives judges groups and their lives, this one more generations
 # takes: 63
 # timeout: 6000
 . "$(dirname "$0")/lib.sh"

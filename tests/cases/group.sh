@@ -4,7 +4,8 @@
 # them. Many processes that start and exit, or that stay without a leak, raise none.
 # vm: --warp --mem 2048
 # about: kmod
-# takes: 58
+# matrix: service-lives tells of groups, tests/scale of services in many forms
+# takes: 40
 # timeout: 9000
 . "$(dirname "$0")/lib.sh"
 brood=$top/build/tests/brood

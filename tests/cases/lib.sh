@@ -63,14 +63,14 @@ field() {
 patience=$((4 * ${SEEPAGE_SLOW:-1}))
 
 # wait_for SECONDS COMMAND...: runs it until it succeeds, five times a second at most; one
-# that takes long gets a third of the time, so that it does not slow what it waits for.
+# that takes long gets a fifth of the time, so that it does not slow what it waits for.
 wait_for() {
 	local end=$((SECONDS + $1 * patience)) began pause
 	shift
 	until began=${EPOCHREALTIME/./} && "$@"; do
 		((SECONDS < end)) || die "waited in vain for: $*"
 		# The clock may have been set meanwhile.
-		pause=$(((${EPOCHREALTIME/./} - began) * 2))
+		pause=$(((${EPOCHREALTIME/./} - began) * 4))
 		((pause >= 200000)) || pause=200000
 		((pause <= 2000000)) || pause=2000000
 		sleep "$((pause / 1000000)).$(printf %06d $((pause % 1000000)))"
@@ -113,6 +113,20 @@ load() {
 
 unload() {
 	! grep -q '^seepage ' /proc/modules || rmmod seepage
+}
+
+# pin PROGRAM...: keeps these and their libraries in memory. Where memory runs out they would
+# be read from the host's files again for each page that is needed of them, for minutes, in
+# which CPUs seem to be locked up.
+pin() {
+	local program files
+	mapfile -t files < <(for program; do
+		program=$(type -P "$program")
+		echo "$program"
+		ldd "$program" 2>/dev/null | grep -o '/[^ ]*' || true
+	done | xargs realpath | sort -u)
+	"$top/build/tests/pin" "${files[@]}" >pinned &
+	wait_for 60 grep -q '^pinned ' pinned
 }
 
 # crowd N [KB]: N idle processes, or growing by KB each second; sets pids and

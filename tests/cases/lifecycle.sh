@@ -5,7 +5,7 @@
 # up and down.
 # vm: --warp --mem 2048
 # about: kmod
-# takes: 146
+# takes: 48
 # timeout: 6000
 . "$(dirname "$0")/lib.sh"
 flap=$top/build/tests/flap

@@ -5,7 +5,7 @@
 # is removed, RAM is reported again.
 # vm: --warp --mem 2048
 # about: ctl/cold kmod
-# takes: 34
+# takes: 14
 # timeout: 3600
 . "$(dirname "$0")/lib.sh"
 

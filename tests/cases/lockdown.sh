@@ -5,6 +5,7 @@
 # kernel refuses at each level is the table "Lockdown" of docs/kernels.md: each row is a line here.
 # `make lockdown` runs it, and the core cases, on both levels.
 # vm: --smp 1 --lockdown confidentiality
+# matrix: make lockdown runs it and others on both levels
 # takes: 45
 # timeout: 300
 # kmod: fakepmu

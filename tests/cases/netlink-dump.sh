@@ -3,7 +3,7 @@
 # Dumps: filters, size, readers that are slow or exit, processes that start and exit.
 # vm: --smp 2
 # about: kmod
-# takes: 45
+# takes: 28
 # timeout: 480
 . "$(dirname "$0")/lib.sh"
 . "$top/tests/netlink/case.sh"

@@ -6,7 +6,7 @@
 # needed. The worker must not reclaim memory, which it would have to wait for: the kernel
 # notes the stack of each kworker that does.
 # vm: --smp 2 --mem 640
-# takes: 150
+# takes: 90
 # timeout: 1200
 . "$(dirname "$0")/lib.sh"
 warm=$top/build/tests/warm
@@ -17,6 +17,7 @@ reclaim=$tracing/events/vmscan/mm_vmscan_direct_reclaim_begin
 for dir in /proc/[0-9]*; do
 	echo -1000 >"$dir/oom_score_adj" 2>/dev/null || true
 done
+pin bash grep jq seepage sleep "$warm"
 
 load sample_interval_ms=1000 suspect_interval_ms=500 max_cpu_permille=1000
 # The worker's own thread is there before memory is short. Its name is that of the work queue,
@@ -40,20 +41,20 @@ echo "$trigger" >$reclaim/trigger
 seepage -j watch >watched &
 watch=$!
 
-# A process that is killed first, and leaks 1 % of KB a second.
+# leak KB A_SECOND [CGROUP]: a process that is killed first, and leaks a part of KB each second,
+# thousandths.
 leak() {
 	# shellcheck disable=SC2016 # for the other shell
 	bash -c 'echo 1000 >/proc/$$/oom_score_adj; [ ! "$3" ] || echo $$ >"$3/cgroup.procs"
-		exec "$0" leak "$1" "$2"' "$warm" $(($1 / 400)) 250 "${2:-}" &
+		exec "$0" leak "$1" "$2"' "$warm" $(($1 * $2 / 4000)) 250 "${3:-}" &
 	leaker=$!
 }
 
 alive() { [[ -e /proc/$leaker/exe ]]; }
 heard() { grep -qE "\"pid\":$leaker,.*\"state\":\"(suspected|confirmed|runaway)\"" watched; }
 
-# until_killed WHAT: first the alert, then the kill.
-until_killed() {
-	local status=0
+# first the alert: until_heard WHAT, then the kill: until_killed WHAT
+until_heard() {
 	until heard; do
 		alive || die "$1: killed before the alert: $(<watched)"
 		sleep 0.5
@@ -61,6 +62,9 @@ until_killed() {
 	alive || die "$1: the alert came after the kill"
 	echo "$1: $(grep "\"pid\":$leaker," watched | jq -c '[.state, .confidence, .limit, .tte_seconds]' |
 		head -n 1), pid $leaker, $(($(awk '/MemAvailable/ { print $2 }' /proc/meminfo) >> 10)) MB left"
+}
+until_killed() {
+	local status=0
 	wait "$leaker" || status=$?
 	assert_eq $status 137 "$1: status of what leaks"
 }
@@ -81,30 +85,25 @@ gap() {
 killed() { dmesg | grep -cE "$1.*Killed process $leaker " || true; }
 
 # Not below the directory that is removed after the case.
+small=''
 cg=$(mktemp -d /tmp/cg.XXXXXX)
 mount -t cgroup2 none "$cg"
 if grep -qw memory "$cg"/cgroup.controllers; then
 	echo +memory >"$cg"/cgroup.subtree_control
 	mkdir "$cg"/small
 	echo 160M >"$cg"/small/memory.max
-	leak $((160 << 10)) "$cg"/small
-	until_killed "memory cgroup"
-	assert_eq "$(killed 'Memory cgroup out of memory')" 1 "kills by the memory cgroup"
-	for ((i = 0; i < 50; i++)); do
-		! rmdir "$cg"/small 2>/dev/null || break
-		sleep 0.1
-	done
+	leak $((160 << 10)) 20 "$cg"/small
+	until_heard "memory cgroup"
+	small=$leaker
 else
 	echo "no memory controller in the unified hierarchy"
 fi
-umount "$cg"
-rmdir "$cg"
 
 # The whole machine. Each turn forks some processes, which live for a while.
 born() {
 	local i
 	while :; do
-		for ((i = 0; i < 40; i++)); do
+		for ((i = 0; i < 12; i++)); do
 			read -r -t 2 <>/tmp/stall.never || true &
 		done
 		wait
@@ -113,7 +112,22 @@ born() {
 mkfifo /tmp/stall.never
 born 2>/dev/null &
 forks=$!
-leak "$(awk '/MemAvailable/ { print $2 }' /proc/meminfo)"
+# What takes all of it begins when half of the other's runway is left, and has a longer one.
+leak "$(awk '/MemAvailable/ { print $2 }' /proc/meminfo)" 16
+machine=$leaker
+if [[ $small ]]; then
+	leaker=$small
+	until_killed "memory cgroup"
+	assert_eq "$(killed 'Memory cgroup out of memory')" 1 "kills by the memory cgroup"
+	for ((i = 0; i < 50; i++)); do
+		! rmdir "$cg"/small 2>/dev/null || break
+		sleep 0.1
+	done
+fi
+umount "$cg"
+rmdir "$cg"
+leaker=$machine
+until_heard "machine"
 until_killed "machine"
 assert_eq "$(killed 'Out of memory')" 1 "kills by the machine"
 sleep 2

@@ -10,6 +10,7 @@
 # The PMU stays loaded, so the VM is not shared with other cases.
 # vm: --count --mem 1056
 # about: kmod/hook* kmod/pmu
+# takes: 28
 # timeout: 900
 # kmod: fakepmu
 # no-debug: the checkers cost more instructions than what is measured

@@ -7,6 +7,7 @@
 # The PMU stays loaded, so the VM is not shared with other cases.
 # vm: --count --mem 1072
 # about: kmod/hook* kmod/netlink kmod/pmu kmod/tick.c
+# matrix: dump-cost and tests/scale hold the same budgets, this one with counters
 # timeout: 900
 # kmod: fakepmu
 # no-debug: the checkers cost more instructions than what is measured

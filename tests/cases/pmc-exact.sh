@@ -9,7 +9,7 @@
 # The PMU stays loaded, so the VM is not shared with other cases.
 # vm: --smp 2 --mem 1056
 # about: kmod/hook* kmod/pmu kmod/mmtab.c kmod/account.c
-# takes: 50
+# takes: 60
 # timeout: 900
 # kmod: fakepmu
 # only-amd64: it has a PMU of its own
@@ -78,7 +78,7 @@ wait $perf || true
 load pmc=auto sample_interval_ms=1000
 switching
 sleep 0.5
-for ((i = 0; i < 10 / ${SEEPAGE_SLOW:-1} + 1; i++)); do
+for ((i = 0; i < $(some $((10 / ${SEEPAGE_SLOW:-1} + 1))); i++)); do
 	unload
 	load pmc=auto sample_interval_ms=1000
 	sleep 0.1

@@ -8,6 +8,7 @@
 # The PMU stays loaded, so the VM is not shared with other cases.
 # vm: --warp --smp 1 --mem 1064
 # about: kmod/pmu kmod/sample.c kmod/tick.c
+# takes: 22
 # timeout: 40000
 # kmod: fakepmu
 # only-amd64: it has a PMU of its own

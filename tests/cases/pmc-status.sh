@@ -5,7 +5,7 @@
 # It begins without a PMU, so the VM is not shared with other cases.
 # vm: --smp 2 --mem 1040
 # about: ctl kmod
-# takes: 36
+# takes: 28
 # timeout: 300
 # kmod: fakepmu
 # only-amd64: it has a PMU of its own

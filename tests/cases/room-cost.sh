@@ -3,7 +3,7 @@
 # The cost of processes without a record, in guest instructions: of a fault of one, and of
 # one in a full pass of a full table.
 # vm: --count --mem 1024
-# takes: 120
+# takes: 20
 # timeout: 900
 # no-debug: the checkers cost more instructions than what is measured
 # only-amd64: the hook measured is a tracepoint that only x86 has

@@ -6,7 +6,8 @@
 # is restarted and leaks again has one alert a life.
 # vm: --warp --mem 1500
 # about: kmod/alert.c kmod/group.c kmod/suspect.c kmod/view.c
-# takes: 60
+# matrix: tests/scale has the same services in a simulated machine, service-lives groups here
+# takes: 85
 # timeout: 9000
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/service-lib.sh"

@@ -5,7 +5,7 @@
 # first alert is early and says when it is reached, and the harmless one has none.
 # vm: --warp --mem 2048
 # about: ctl/cold kmod
-# matrix: limit-cgroup has a limit of a cgroup, service-alerts one subject
+# matrix: limit-cgroup has a limit of a cgroup, service-lives one subject
 # takes: 120
 # timeout: 40000
 . "$(dirname "$0")/lib.sh"

@@ -4,7 +4,7 @@
 # them: the first alert comes early and says when memory really ends.
 # vm: --warp --mem 1500
 # about: kmod ctl/lib
-# matrix: service-alerts tells one subject, unit/test_detect_share the time that is left
+# matrix: service-lives tells one subject, unit/test_detect_share the time that is left
 # takes: 90
 # timeout: 40000
 . "$(dirname "$0")/lib.sh"

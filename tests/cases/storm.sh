@@ -5,7 +5,7 @@
 # must succeed and leave no slab cache behind. SEEPAGE_STORM: number of rounds.
 # vm: --smp 2 --mem 1024
 # about: kmod
-# takes: 40
+# takes: 28
 # timeout: 1200
 . "$(dirname "$0")/lib.sh"
 rounds=${SEEPAGE_STORM:-$(some $((60 / ${SEEPAGE_SLOW:-1})))}

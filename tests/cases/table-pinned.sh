@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
 # A full table of processes under watch: none of them is given up, for whatever comes.
-# vm: --smp 2 --mem 1536
-# takes: 60
+# vm: --smp 2 --mem 2048
+# takes: 38
 # timeout: 240
 . "$(dirname "$0")/lib.sh"
 crowd 12 512

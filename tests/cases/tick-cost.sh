@@ -6,6 +6,7 @@
 # passes is taken, because levels of the ladder close at every 2nd, 4th, 8th.. pass. The figures come
 # from the module's trace event, the budgets from DESIGN.md.
 # vm: --count --mem 3072
+# matrix: tests/scale counts the same records on a simulated machine
 # timeout: 1800
 # no-debug: the checkers cost more instructions than what is measured
 . "$(dirname "$0")/lib.sh"

@@ -5,7 +5,7 @@
 # it is started before the module. It ends like a filter when its reader goes away.
 # vm: --smp 2 --mem 1024
 # about: ctl kmod
-# takes: 106
+# takes: 80
 # timeout: 900
 . "$(dirname "$0")/lib.sh"
 
@@ -276,8 +276,8 @@ assert_eq "$(<out)$(<err)" "seepage: watch: --since: '99': there was no alert si
 	"stderr with --since where there was no alert"
 
 echo "--- overrun"
-# Newer kernels allow larger socket buffers, which would hold it all.
-echo 212992 >/proc/sys/net/core/rmem_max
+# A third of what is usual up to 6.12, and soon full; newer kernels' would hold it all.
+echo 65536 >/proc/sys/net/core/rmem_max
 load "${calm[@]}"
 crowd 100
 seepage -j watch --since 0 >o.out 2>o.err &
@@ -285,12 +285,12 @@ watch=$!
 wave
 wait_for 120 caught_up o.out
 kill -STOP $watch
-for i in 1 2 3 4 5 6 7; do wave; done
+for i in 1 2 3; do wave; done
 quiet
 kill -CONT $watch
 wait_for 120 caught_up o.out
 last=$(newest) first=$(seepage -j status | jq .seq_first)
-((last > 1400)) || die "overrun: only $last alerts"
+((last > 600)) || die "overrun: only $last alerts"
 story o.out >runs
 paste -sd ' ' runs
 # Every number belongs to one run, each begins where the one before ended.

@@ -6,6 +6,7 @@
 # 2145, which is exceeded by 13; the limit keeps it from growing. A program with more mappings takes
 # some more, to find the one of the trap.
 # vm: --count --mem 1024
+# takes: 3
 # about: kmod/where
 # timeout: 300
 # no-debug: the checkers cost more instructions than what is measured

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * warm leak|use KB [MS]: takes KB of memory every MS (1000) and writes to it. "use" also reads
- * all of it each time, "leak" never uses it again. Both grow for ever at the same rate.
+ * warm leak|use KB [MS]: takes KB of memory every MS (1000) and writes to each page of it.
+ * "use" also reads all of it each time, "leak" never uses it again. Both grow for ever at the
+ * same rate.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +11,12 @@
 #include <unistd.h>
 
 #define PAGE	4096UL
+
+static void fill(volatile char *p, size_t n)
+{
+	for (size_t i = 0; i < n; i += PAGE)
+		p[i] = 1;
+}
 
 static unsigned long touch(const volatile char *p, size_t n)
 {
@@ -42,7 +49,7 @@ int main(int argc, char **argv)
 				MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 		if (taken[n] == MAP_FAILED)
 			return 1;
-		memset(taken[n++], 1, step);
+		fill(taken[n++], step);
 		for (size_t i = 0; use && i < n; i++)
 			touch(taken[i], step);
 		usleep(wait);
