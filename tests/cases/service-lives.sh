@@ -4,7 +4,7 @@
 # and names it. A life of the service ends with its last process: six workers that end together
 # are one life, a worker that is replaced is none, a restart at once is one. A cgroup directory
 # that is removed and made again is the same.
-# vm: --warp --mem 900
+# vm: --warp --mem 2048
 # about: kmod/alert.c kmod/group.c kmod/end.c kmod/view.c
 # takes: 66
 # timeout: 4000
