@@ -25,7 +25,7 @@
 
 static bool census, burst, faults, profile, text, folded;
 static u64 seconds, top, class_bytes, samples, max_traps, cost, again_after;
-static const char *diff;
+static const char *diff, *svg;
 
 static const struct opt opts[] = {
 	{ "seconds", 's', OPT_NUMBER, &seconds, "SECONDS",
@@ -49,6 +49,7 @@ static const struct opt opts[] = {
 	{ "again-after", 0, OPT_NUMBER, &again_after, "SECONDS",
 	  "time from the burst to the last look at its blocks (60)", 1, 86400 },
 	{ "folded", 0, OPT_FLAG, &folded, NULL, "show sites as flame graph tools read them", 0, 0 },
+	{ "svg", 0, OPT_STRING, &svg, "FILE", "draw sites as a flame graph in FILE as well", 0, 0 },
 	{ "faults", 0, OPT_FLAG, &faults, NULL, "stacks of page faults, " NOT_YET, 0, 0 },
 	{ "profile", 0, OPT_FLAG, &profile, NULL, "the profile that Go keeps; its default", 0, 0 },
 	{ NULL, 0, 0, NULL, NULL, NULL, 0, 0 },
@@ -66,6 +67,7 @@ struct survey {
 	struct result r;
 	int signals;
 	bool stopped;		/* by a signal between the looks */
+	struct drawing drawing;
 };
 
 static u64 cpu_ns(void)
@@ -289,9 +291,13 @@ static int check_words(struct ctx *ctx)
 {
 	if (faults)
 		return fail(ctx, "--faults: needs stacks of page faults, " NOT_YET);
-	if (!burst && (samples || max_traps || cost || again_after || folded))
-		return usage(ctx, "--samples, --max-traps, --cost, --again-after, --folded: "
+	if (!burst && (samples || max_traps || cost || again_after))
+		return usage(ctx, "--samples, --max-traps, --cost, --again-after: "
 			     "allowed with --burst only");
+	if (!burst && !profile && (folded || svg))
+		return usage(ctx, "--folded, --svg: allowed with --burst or --profile only");
+	if (svg && !*svg)
+		return usage(ctx, "--svg: '': allowed the name of a file");
 	if (burst && profile)
 		return usage(ctx, "--burst: not allowed with --profile");
 	if (profile && (diff || census))
@@ -336,6 +342,9 @@ static int answer(struct survey *s)
 	if (status)
 		return status;
 	notes(s);
+	status = drawing_write(s->ctx, &s->drawing, &s->r);
+	if (status)
+		return status;
 	if (folded && !s->ctx->json) {
 		show_folded(&s->r);
 		return 0;
@@ -362,10 +371,13 @@ static int run(struct ctx *ctx, int argc, char **argv)
 	s->r.notes = must(json_object_new_array());
 	s->r.sites = must(json_object_new_array());
 	status = target_open(ctx, pid, &s->t);
+	if (!status)
+		status = drawing_open(ctx, svg, &s->drawing);
 	s->signals = child_signals();
 	if (!status)
 		status = answer(s);
 	close(s->signals);
+	drawing_drop(&s->drawing);
 	json_object_put(s->r.notes);
 	json_object_put(s->r.sites);
 	go_free(&s->go_a);

@@ -60,34 +60,6 @@ static void head(const struct result *r)
 		   fmt_growth(grew, sizeof(grew), result_per_hour(r, r->growth)), r->seconds);
 }
 
-/* The name of a frame, or the file and the offset in it */
-static const char *frame_name(struct json_object *frame, char *buf, size_t size)
-{
-	struct json_object *v = NULL, *offset = NULL;
-	const char *s = "?", *slash;
-	char file[CONTENT_NAME];
-
-	json_object_object_get_ex(frame, "symbol", &v);
-	if (v) {
-		s = json_object_get_string(v);
-		return fmt_safe(buf, size, s, strlen(s));
-	}
-	json_object_object_get_ex(frame, "module", &v);
-	json_object_object_get_ex(frame, "offset", &offset);
-	if (v) {
-		s = json_object_get_string(v);
-		slash = strrchr(s, '/');
-		s = slash ? slash + 1 : s;
-	}
-	fmt_safe(file, sizeof(file), s, strlen(s));
-	if (offset)
-		snprintf(buf, size, "%s+0x%llx", file,
-			 (unsigned long long)json_object_get_uint64(offset));
-	else
-		snprintf(buf, size, "%s", file);
-	return buf;
-}
-
 /* Sites as flame graph tools read them: the outermost frame first, then the bytes */
 void show_folded(const struct result *r)
 {

@@ -18,7 +18,7 @@ target leak
 clean "$pid" || die "two processes have other code at malloc()"
 
 # What it finds
-seepage -j where -s 8 --burst --again-after 8 "$pid" >leak.json
+seepage -j where -s 8 --burst --again-after 8 --svg leak.svg "$pid" >leak.json
 jq -c '{traps, samples, notes}' leak.json
 jq -c '.sites[] | [.rank, .samples, .survival_permille, .unchanged_permille, [.stack[].symbol]]' leak.json
 assert_eq "$(field '.sites[0].stack | map(.symbol) | index("site_leak")' leak.json)" 1 \
@@ -32,6 +32,19 @@ assert_eq "$(field .method leak.json)" burst method
 assert_eq "$(field '[.notes[] | select(test("traps of children"))] | length' leak.json)" 0 \
 	"processes beside it that trapped"
 wait_for 5 clean "$pid"
+
+# Its picture: the site's frame is nearly as wide as the root's, and the churn is not there.
+python3 - leak.svg <<'END' || die "the flame graph is not of site_leak"
+import sys
+import xml.etree.ElementTree as tree
+svg = "{http://www.w3.org/2000/svg}"
+frames = [(float(g.find(svg + "rect").get("width")), g.find(svg + "title").text)
+          for g in tree.parse(sys.argv[1]).iter(svg + "g")]
+print(frames)
+widest = max(w for w, _ in frames)
+leak = max(w for w, t in frames if t.startswith("site_leak "))
+sys.exit(leak < 0.9 * widest or any("site_churn" in t for _, t in frames))
+END
 
 # --folded, and an early ^C still has an answer
 seepage where -s 2 --burst --again-after 60 --folded "$pid" >folded &
