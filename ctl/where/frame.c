@@ -34,12 +34,17 @@ u64 frame_offset(struct json_object *frame)
 	return v ? json_object_get_uint64(v) : 0;
 }
 
-/* Writes the name of a frame, or its file and the offset in it, safe for a terminal. */
+/*
+ * Writes the name of a frame, that of C++ if it has one, or its file and the offset in it. It is
+ * safe for a terminal.
+ */
 const char *frame_name(struct json_object *frame, char *buf, size_t size)
 {
-	const char *symbol = frame_symbol(frame), *file = frame_file(frame);
+	const char *symbol = text_of(frame, "demangled"), *file = frame_file(frame);
 	char safe[CONTENT_NAME];
 
+	if (!symbol)
+		symbol = frame_symbol(frame);
 	if (symbol)
 		return fmt_safe(buf, size, symbol, strlen(symbol));
 	if (!file)

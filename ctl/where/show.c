@@ -60,6 +60,17 @@ static void head(const struct result *r)
 		   fmt_growth(grew, sizeof(grew), result_per_hour(r, r->growth)), r->seconds);
 }
 
+/* A frame of a folded stack: what separates frames cannot be part of one. */
+static const char *folded_name(struct json_object *frame, char *buf, size_t size)
+{
+	char *p;
+
+	frame_name(frame, buf, size);
+	for (p = buf; (p = strchr(p, ';')); p++)
+		*p = ':';
+	return buf;
+}
+
 /* Sites as flame graph tools read them: the outermost frame first, then the bytes */
 void show_folded(const struct result *r)
 {
@@ -73,8 +84,8 @@ void show_folded(const struct result *r)
 		json_object_object_get_ex(site, "bytes", &v);
 		out_printf("%s", r->t->comm);
 		for (n = json_object_array_length(stack); n; n--)
-			out_printf(";%s", frame_name(json_object_array_get_idx(stack, n - 1), name,
-						     sizeof(name)));
+			out_printf(";%s", folded_name(json_object_array_get_idx(stack, n - 1), name,
+						      sizeof(name)));
 		out_printf(" %llu\n", (unsigned long long)json_object_get_uint64(v));
 	}
 }

@@ -185,6 +185,14 @@ int map_open(const struct target *t, const struct where_map *m);
 /* demangle.c: names of C++ types */
 void demangle_type(const char *mangled, char *buf, size_t size);
 
+/* cxx.c: names of C++ functions */
+#define CXX_NAME	4096U
+
+struct cxx;
+struct cxx *cxx_new(void);
+bool cxx_name(struct cxx *c, const char *symbol, char *buf);
+void cxx_free(struct cxx *c);
+
 /* pages.c: for allocators that are not known: pages that are new and stay as they are */
 #define PAGE_SAMPLES	400U
 

@@ -70,6 +70,8 @@ jq -c '[.traps, .sites[0].survival_permille, [.sites[0].stack[].symbol]]' cc.jso
 	die "keep_session is not in the first stack"
 [[ $(field '[.sites[].stack[].symbol] | join(" ")' cc.json) != *handle_request* ]] ||
 	die "handle_request is named"
+assert_eq "$(field '[.sites[0].stack[].demangled] | index("keep_session()") != null' cc.json)" true \
+	"a name as people write it"
 kill -KILL "$other"
 
 # Breakpoints, while a burst is under way and after it
