@@ -14,6 +14,7 @@
 #include "where/burst.h"
 
 #define SECONDS		60
+#define AGAIN		"60"
 #define TOP		10
 #define PAGE		4096U
 #define SITES_MAX	100
@@ -24,8 +25,9 @@
 #define NOT_YET		"which this version does not have"
 
 static bool census, burst, faults, profile, text, folded;
-static u64 seconds, top, class_bytes, samples, max_traps, cost, again_after;
-static const char *diff, *svg;
+static u64 seconds, top, class_bytes, samples, max_traps, cost;
+static const char *diff, *svg, *again_after;
+static struct again again;
 
 static const struct opt opts[] = {
 	{ "seconds", 's', OPT_NUMBER, &seconds, "SECONDS",
@@ -46,8 +48,8 @@ static const struct opt opts[] = {
 	  SEEPAGE_WHERE_TRAPS },
 	{ "cost", 0, OPT_NUMBER, &cost, "PERMILLE", "or when traps take PERMILLE of a CPU (50)", 1,
 	  1000 },
-	{ "again-after", 0, OPT_NUMBER, &again_after, "SECONDS",
-	  "time from the burst to the last look at its blocks (60)", 1, 86400 },
+	{ "again-after", 0, OPT_STRING, &again_after, "SECONDS[,...]",
+	  "times from the burst to looks at its blocks (60)", 0, 0 },
 	{ "folded", 0, OPT_FLAG, &folded, NULL, "show sites as flame graph tools read them", 0, 0 },
 	{ "svg", 0, OPT_STRING, &svg, "FILE", "draw sites as a flame graph in FILE as well", 0, 0 },
 	{ "faults", 0, OPT_FLAG, &faults, NULL, "stacks of page faults, " NOT_YET, 0, 0 },
@@ -310,7 +312,9 @@ static int check_words(struct ctx *ctx)
 	samples = samples ? samples : SAMPLES;
 	max_traps = max_traps ? max_traps : MAX_TRAPS;
 	cost = cost ? cost : COST;
-	again_after = again_after ? again_after : SECONDS;
+	if (!again_parse(again_after ? again_after : AGAIN, &again))
+		return usage(ctx, "--again-after: '%s': allowed up to %u numbers, 1..86400, each "
+			     "larger than the one before", again_after, AGAIN_MAX);
 	return 0;
 }
 
@@ -319,7 +323,7 @@ static int sites(struct survey *s)
 	struct sites_how how = {
 		.limits = { .samples = samples, .traps = max_traps, .seconds = seconds,
 			    .cost_permille = cost },
-		.again_s = again_after, .top = top ? top : TOP, .wait = wait_ms, .arg = s,
+		.again = again, .top = top ? top : TOP, .wait = wait_ms, .arg = s,
 	};
 
 	if (!burst)

@@ -90,6 +90,26 @@ void show_folded(const struct result *r)
 	}
 }
 
+/* What stayed at each of several looks */
+static void again_line(struct json_object *site)
+{
+	struct json_object *list = NULL, *look, *seconds = NULL, *stays = NULL;
+	size_t i, n;
+
+	json_object_object_get_ex(site, "again", &list);
+	n = list ? json_object_array_length(list) : 0;
+	for (i = 0; n > 1 && i < n; i++) {
+		look = json_object_array_get_idx(list, i);
+		json_object_object_get_ex(look, "seconds", &seconds);
+		json_object_object_get_ex(look, "survival_permille", &stays);
+		out_printf("%s%.1f %% after %llu s", i ? ", " : " (",
+			   json_object_get_int(stays) / 10.0,
+			   (unsigned long long)json_object_get_uint64(seconds));
+	}
+	if (n > 1)
+		out_printf(")");
+}
+
 /* The function that allocated, and up to three of its callers */
 static void site_line(struct json_object *site)
 {
@@ -105,6 +125,7 @@ static void site_line(struct json_object *site)
 		   fmt_bytes(bytes, sizeof(bytes), json_object_get_uint64(v)));
 	if (json_object_object_get_ex(site, "survival_permille", &v) && v)
 		out_printf(", %.1f %% stay", json_object_get_int(v) / 10.0);
+	again_line(site);
 	out_printf(":");
 	json_object_object_get_ex(site, "stack", &stack);
 	n = json_object_array_length(stack);

@@ -28,6 +28,7 @@ struct block {
 	unsigned int bytes;	/* of data */
 	unsigned int site;
 	bool alive, unchanged;
+	unsigned int marks_alive, marks_unchanged;	/* a bit for each mark */
 };
 
 struct site {
@@ -35,6 +36,9 @@ struct site {
 	unsigned int frames;
 	unsigned int samples, alive, unchanged;
 	u64 bytes, unchanged_bytes;	/* of those that are alive, with their heads */
+	struct {
+		unsigned int alive, unchanged;
+	} mark[AGAIN_MAX];
 };
 
 struct survivors {
@@ -45,6 +49,7 @@ struct survivors {
 	struct site *site;
 	size_t n, sites;
 	bool seen;		/* after the first look */
+	struct again marks;	/* the times of those that were asked for */
 };
 
 static unsigned int find_site(struct survivors *v, const struct frame *f, unsigned int n)
@@ -162,6 +167,7 @@ static void look_at(struct survivors *v, struct block *b)
 	b->alive = in_use(v, b, &head) && (!v->seen || head == b->head) &&
 		   (!b->bytes || target_read(v->t, b->addr, data, b->bytes)) &&
 		   !is_cached(v, b, data);
+	b->unchanged = false;
 	if (!b->alive)
 		return;
 	if (!v->seen) {
@@ -169,7 +175,7 @@ static void look_at(struct survivors *v, struct block *b)
 		memcpy(b->data, data, b->bytes);
 	}
 	b->alive = holds_most(b, data);
-	b->unchanged = b->alive && !memcmp(b->data, data, b->bytes);
+	b->unchanged = !memcmp(b->data, data, b->bytes);
 }
 
 /* Looks at each block that is not known to be freed. The first look is what later ones compare. */
@@ -180,6 +186,19 @@ void survivors_look(struct survivors *v)
 	for (i = 0; i < v->n; i++)
 		look_at(v, &v->block[i]);
 	v->seen = true;
+}
+
+/* Keeps what the last look found, as that of a time that was asked for. */
+void survivors_mark(struct survivors *v, u64 seconds)
+{
+	unsigned int bit = 1U << v->marks.n;
+	size_t i;
+
+	for (i = 0; i < v->n; i++) {
+		v->block[i].marks_alive |= v->block[i].alive ? bit : 0;
+		v->block[i].marks_unchanged |= v->block[i].unchanged ? bit : 0;
+	}
+	v->marks.seconds[v->marks.n++] = seconds;
 }
 
 static int by_unchanged(const void *x, const void *y)
@@ -209,6 +228,27 @@ static struct json_object *interval(unsigned int part, unsigned int of)
 	return list;
 }
 
+/* How many of the site's blocks stayed, look by look */
+static struct json_object *marks_json(const struct survivors *v, const struct site *s)
+{
+	struct json_object *list = json_object_new_array(), *o;
+	unsigned int i;
+
+	for (i = 0; i < v->marks.n; i++) {
+		o = json_object_new_object();
+		json_object_object_add(o, "seconds", json_object_new_uint64(v->marks.seconds[i]));
+		json_object_object_add(o, "blocks", json_object_new_uint64(s->mark[i].alive));
+		json_object_object_add(o, "survival_permille",
+				       json_object_new_int((int)permille(s->mark[i].alive,
+									 s->samples)));
+		json_object_object_add(o, "unchanged_permille",
+				       json_object_new_int((int)permille(s->mark[i].unchanged,
+									 s->samples)));
+		json_object_array_add(list, o);
+	}
+	return list;
+}
+
 static struct json_object *site_json(struct survivors *v, const struct site *s, unsigned int rank,
 				     s64 bytes_per_hour)
 {
@@ -225,10 +265,21 @@ static struct json_object *site_json(struct survivors *v, const struct site *s, 
 	json_object_object_add(o, "unchanged_permille",
 			       json_object_new_int((int)permille(s->unchanged, s->samples)));
 	json_object_object_add(o, "ci95_permille", interval(s->alive, s->samples));
+	json_object_object_add(o, "again", marks_json(v, s));
 	for (i = 0; i < s->frames; i++)
 		json_object_array_add(stack, unwind_frame_json(v->u, &s->frame[i]));
 	json_object_object_add(o, "stack", stack);
 	return o;
+}
+
+static void count_marks(const struct survivors *v, const struct block *b, struct site *s)
+{
+	unsigned int i;
+
+	for (i = 0; i < v->marks.n; i++) {
+		s->mark[i].alive += b->marks_alive >> i & 1;
+		s->mark[i].unchanged += b->marks_unchanged >> i & 1;
+	}
 }
 
 static void count(struct survivors *v)
@@ -245,6 +296,7 @@ static void count(struct survivors *v)
 		s->unchanged += b->unchanged;
 		s->bytes += b->alive ? bytes : 0;
 		s->unchanged_bytes += b->unchanged ? bytes : 0;
+		count_marks(v, b, s);
 	}
 	if (v->sites)
 		qsort(v->site, v->sites, sizeof(*v->site), by_unchanged);

@@ -18,7 +18,7 @@ target leak
 clean "$pid" || die "two processes have other code at malloc()"
 
 # What it finds
-seepage -j where -s 8 --burst --again-after 8 --svg leak.svg "$pid" >leak.json
+seepage -j where -s 8 --burst --again-after 2,5,8 --svg leak.svg "$pid" >leak.json
 jq -c '{traps, samples, notes}' leak.json
 jq -c '.sites[] | [.rank, .samples, .survival_permille, .unchanged_permille, [.stack[].symbol]]' leak.json
 assert_eq "$(field '.sites[0].stack | map(.symbol) | index("site_leak")' leak.json)" 1 \
@@ -32,6 +32,14 @@ assert_eq "$(field .method leak.json)" burst method
 assert_eq "$(field '[.notes[] | select(test("traps of children"))] | length' leak.json)" 0 \
 	"processes beside it that trapped"
 wait_for 5 clean "$pid"
+
+# At each look as much as at the next one, at least, and never more unchanged than there is
+jq -c '.sites[0].again' leak.json
+assert_eq "$(field '[.sites[0].again[].seconds] | join(" ")' leak.json)" "2 5 8" "times of the looks"
+assert_eq "$(field '.sites[] | [.again[].survival_permille] | . == (sort | reverse)' leak.json | sort -u)" \
+	true "survival that does not rise"
+assert_eq "$(field '.sites[] | .again[-1].survival_permille == .survival_permille and
+	all(.again[]; .unchanged_permille <= .survival_permille)' leak.json | sort -u)" true "looks that agree"
 
 # Its picture: the site's frame is nearly as wide as the root's, and the churn is not there.
 python3 - leak.svg <<'END' || die "the flame graph is not of site_leak"
@@ -53,6 +61,10 @@ sleep 8
 kill -INT $tool
 wait $tool || die "a signal between the looks: status $?"
 grep -qE '^siteleak;.*;site_leak;wrapped [0-9]+$' folded || die "folded: $(head -n 3 folded)"
+
+seepage where -s 2 --burst --class 200 --again-after 1,2 "$pid" >text
+grep -qE '% stay \([0-9.]+ % after 1 s, [0-9.]+ % after 2 s\): wrapped <- site_leak' text ||
+	die "two looks: $(cat text)"
 
 # Not the twin
 seepage -j where -s 5 --burst --class 200 --again-after 5 "$twin" >twin.json

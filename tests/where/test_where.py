@@ -332,6 +332,9 @@ class Where(unittest.TestCase):
         self.refused(where("--seconds", 0, 1), "--seconds: '0': allowed 1..86400", 2)
         self.refused(where("--faults", 1), "--faults: needs stacks of page faults")
         self.refused(where("--samples", 5, 1), "allowed with --burst only", 2)
+        for bad in ("", "0", "5,", "5,,6", "6,5", "5,5", "x", "86401", "1,2,3,4,5,6,7,8,9"):
+            self.refused(where("--burst", "--again-after", bad, 1),
+                         f"--again-after: '{bad}': allowed up to 8 numbers", 2)
         self.refused(where("--svg", "x", 1), "allowed with --burst or --profile only", 2)
         self.refused(where("--profile", "--svg", "", 1), "allowed the name of a file", 2)
         self.refused(where("--profile", "--svg", "/none/x", os.getpid()), "No such file")
