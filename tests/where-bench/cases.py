@@ -3,7 +3,7 @@
 
 A program leaks in one function, which is its truth, and has a twin that is the same but for the
 leak. Half of them are frozen: nobody tunes anything by what they say. Which ones follows from the
-name: the last bit of its SHA-256.
+name: the lowest bit of the first byte of its SHA-256.
 """
 import hashlib
 import os
@@ -24,7 +24,7 @@ class Case:
         self.env, self.twin_env = how.get("env", {}), how.get("twin_env", how.get("env", {}))
         self.load = how.get("load")         # what the guest does to it: "http", "redis"
         self.known = how.get("known", True)     # an allocator that where --burst knows, or Go
-        self.half = "frozen" if hashlib.sha256(name.encode()).digest()[-1] & 1 else "open"
+        self.half = "frozen" if hashlib.sha256(name.encode()).digest()[0] & 1 else "open"
 
 
 def own(name, what):
