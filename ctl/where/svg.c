@@ -10,7 +10,7 @@
 
 #define WIDTH		1200
 #define MARGIN		10
-#define ROW		20
+#define ROW		20U
 #define TOP		64	/* of the first row */
 #define BOTTOM		36
 #define LETTER		7.3	/* width of a letter of 12 px, at most */
