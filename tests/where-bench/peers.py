@@ -87,7 +87,7 @@ def heaptrack(case, running, seconds):
     with open(folded, encoding="utf-8", errors="replace") as f:
         for line in f:
             names, _, weight = line.rstrip("\n").rpartition(" ")
-                stacks.append(([n for n in names.split(";")[::-1] if n], int(weight)))
+            stacks.append(([n for n in names.split(";")[::-1] if n], int(weight)))
     os.unlink(raw)
     return heaviest(stacks)
 

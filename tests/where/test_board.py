@@ -6,6 +6,7 @@ import unittest
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
 sys.path.append(os.path.join(TOP, "tests/where-bench"))
+import peers  # noqa: E402  pylint: disable=C0413
 import board  # noqa: E402  pylint: disable=C0413
 from cases import CASES  # noqa: E402  pylint: disable=C0413
 
@@ -54,6 +55,11 @@ class Board(unittest.TestCase):
         got = board.judge_peer(PEER, "app::keep_map")
         self.assertEqual((got["rank"], got["share_permille"]), (2, 250))
         self.assertEqual(board.judge_peer({"refused": "why"}, "x")["outcome"], "not run")
+
+    def test_stacks_with_the_same_first_frames_are_one(self):
+        long = [f"f{i}" for i in range(peers.FRAMES)]
+        got = peers.heaviest([(long + ["a"], 2), (["x"], 3), (long + ["b"], 2)])
+        self.assertEqual(got, {"stacks": [[4, long], [3, ["x"]]], "total": 7})
 
     def make(self, leak, twin, case="cc-map"):
         lines = [f'{{"name": "{case}", "leak": {leak}, "twin": {twin}, "peers": {{}}}}']
