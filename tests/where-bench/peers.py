@@ -173,18 +173,26 @@ def jemalloc(case, running, seconds):
     return heaviest(stacks)
 
 
+broken = {}     # why a peer does not work on this machine at all
+
+
 def memleak(case, running, seconds):
-    """memleak-bpfcc, which compiles its program first: for that it has three minutes more"""
+    """memleak-bpfcc, which compiles its program first: for that it has two minutes more"""
     if case.name in ("static", "musl", "go"):
         return {"refused": "it probes libc"}
+    if "memleak" in broken:
+        return {"refused": broken["memleak"]}
     source = os.environ.get("BCC_KERNEL_SOURCE")
     if not source or not os.path.exists("/usr/sbin/memleak-bpfcc"):
         return {"refused": "not installed, or no headers of the kernel"}
     program = running(case, False)
     try:
         got = subprocess.run(["memleak-bpfcc", "-p", str(program.pid), "-T", "20", "-o", "2000",
-                              str(2 * seconds), "1"], timeout=180 + 2 * seconds, text=True,
+                              str(2 * seconds), "1"], timeout=120 + 2 * seconds, text=True,
                              check=False, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    except subprocess.TimeoutExpired:
+        broken["memleak"] = "not ready after two minutes: it compiles its program at each start"
+        return {"refused": broken["memleak"]}
     finally:
         program.end()
     stacks = []
@@ -196,6 +204,8 @@ def memleak(case, running, seconds):
             words = line.split()
             stacks[-1][0].append(re.sub(r"\+0x[0-9a-f]+$", "", words[-2] if len(words) > 1 else
                                         words[0]))
+    if not stacks and got.returncode:
+        broken["memleak"] = (got.stderr.strip().splitlines() or ["it failed"])[-1][:300]
     if not stacks:
         return {"refused": (got.stderr.strip().splitlines() or ["it printed no stack"])[-1][:300]}
     return heaviest(stacks)
