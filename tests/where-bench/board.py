@@ -4,7 +4,7 @@
 
 usage: board.py LINES JSON    LINES: what guest.py wrote; JSON: the board, to write
 
-A site is the true one if the function that leaks is among its first 16 frames. Rank is its place
+A site is the true one if the function that leaks is among its frames. Rank is its place
 among the sites that are shown, the heaviest first; "-": it is not there. Of the twin nobody may be
 named. Exits with 1 if seepage misses a goal.
 """
@@ -16,7 +16,7 @@ sys.path.append(os.path.dirname(os.path.realpath(__file__)))
 sys.dont_write_bytecode = True
 from cases import CASES  # noqa: E402
 
-FRAMES = 16
+FRAMES = 32
 GOALS = {"first": 0.7, "top3": 0.9}
 GROWS = 0.1     # of the leak's growth: what a twin of Go may not have
 PEERS = ("perf page-faults", "heaptrack", "jemalloc profile", "memleak-bpfcc")
@@ -30,9 +30,9 @@ def function(name):
 
 
 def rank_of(stacks, truth):
-    """stacks: lists of names, the heaviest stack first. None: not there"""
+    """stacks: lists of names, the heaviest first; truth: functions of one stack. None: not there"""
     for i, frames in enumerate(stacks):
-        if truth in [function(n) for n in frames[:FRAMES] if n]:
+        if set(truth) <= {function(n) for n in frames[:FRAMES] if n}:
             return i + 1
     return None
 

@@ -18,7 +18,8 @@ JEMALLOC = "/usr/lib/x86_64-linux-gnu/libjemalloc.so.2"
 
 class Case:
     def __init__(self, name, what, argv, truth, **how):
-        self.name, self.what, self.truth = name, what, truth
+        self.name, self.what = name, what
+        self.truth = [truth] if isinstance(truth, str) else truth   # all of them in one stack
         self.argv = [word.format(build=BUILD, here=HERE) for word in argv]
         self.twin_argv = how.get("twin_argv", self.argv + ["twin"])
         self.env, self.twin_env = how.get("env", {}), how.get("twin_env", how.get("env", {}))
@@ -36,9 +37,10 @@ def cc(name, what):
 
 
 def injected(name, what, argv, truth, load=None):
-    """A real program, with a leak at a chosen function of it."""
+    """A real program, with a leak at a chosen function of it. What that function allocates for
+    itself is not the truth: see inject_lost()."""
     preload = {"LD_PRELOAD": f"{BUILD}/inject.so"}
-    return Case(name, what, argv, truth, twin_argv=[w.format(build=BUILD, here=HERE) for w in argv],
+    return Case(name, what, argv, ["inject_lost", truth], twin_argv=[w.format(build=BUILD, here=HERE) for w in argv],
                 env={**preload, "INJECT": truth}, twin_env=preload, load=load)
 
 

@@ -21,7 +21,7 @@ import peers  # noqa: E402
 
 SECONDS = int(os.environ.get("WHERE_SECONDS", "8"))     # of the census, and of the burst
 AGAIN = f"2,{SECONDS}"
-SETTLE = 3
+SETTLE = 2
 LIMIT = 300
 
 
@@ -124,6 +124,7 @@ def main():
                 got = {"name": case.name, "failed": f"{type(err).__name__}: {err}"[:300]}
             f.write(json.dumps(got) + "\n")
             f.flush()
+            print("row " + json.dumps(got))
             print(f"{case.name}: {time.monotonic() - began:.0f} s", got.get("failed", ""),
                   flush=True)
     subprocess.run(["rmmod", "seepage_where"], check=True)

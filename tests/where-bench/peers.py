@@ -12,7 +12,7 @@ import signal
 import subprocess
 import time
 
-FRAMES = 16     # that tell stacks apart: inlined ones are among them
+FRAMES = 32     # that tell stacks apart: inlined ones are among them
 TOP = 50
 HEAPTRACK = "/usr/lib/heaptrack/libheaptrack_preload.so"
 INTERPRET = "/usr/lib/heaptrack/libexec/heaptrack_interpret"
@@ -42,7 +42,7 @@ def perf_faults(case, running, seconds):
                         "dwarf,4096", "-p", str(program.pid), "-o", "/tmp/perf.data", "--",
                         "sleep", str(2 * seconds)], check=True, timeout=LIMIT,
                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        text = run("perf", "script", "-i", "/tmp/perf.data", "-F", "ip,sym")
+        text = run("perf", "script", "--no-inline", "-i", "/tmp/perf.data", "-F", "ip,sym")
     finally:
         program.end()
     stacks = []
@@ -173,6 +173,12 @@ def jemalloc(case, running, seconds):
     return heaviest(stacks)
 
 
+def reason(text):
+    """The first error of a compiler, or the last line"""
+    lines = text.strip().splitlines() or ["it printed no stack"]
+    return next((line for line in lines if "error:" in line), lines[-1]).strip()[-200:]
+
+
 broken = {}     # why a peer does not work on this machine at all
 
 
@@ -205,9 +211,9 @@ def memleak(case, running, seconds):
             stacks[-1][0].append(re.sub(r"\+0x[0-9a-f]+$", "", words[-2] if len(words) > 1 else
                                         words[0]))
     if not stacks and got.returncode:
-        broken["memleak"] = (got.stderr.strip().splitlines() or ["it failed"])[-1][:300]
+        broken["memleak"] = reason(got.stderr)
     if not stacks:
-        return {"refused": (got.stderr.strip().splitlines() or ["it printed no stack"])[-1][:300]}
+        return {"refused": reason(got.stderr)}
     return heaviest(stacks)
 
 

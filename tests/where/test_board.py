@@ -30,11 +30,16 @@ PEER = {"stacks": [[30, ["malloc", "x"]], [10, ["malloc", "app::keep_map() [clon
 
 class Board(unittest.TestCase):
     def test_the_rank_of_the_true_site(self):
-        got = board.judge_leak(answer(OTHER, TRUE), "app::keep_map")
+        got = board.judge_leak(answer(OTHER, TRUE), ["app::keep_map"])
         self.assertEqual((got["rank"], got["survival_permille"], got["traps"]), (2, 1000, 500))
-        self.assertIsNone(board.judge_leak(answer(OTHER), "app::keep_map")["rank"])
-        self.assertIsNone(board.judge_leak(answer(TRUE), "app::keep_ma")["rank"])
-        self.assertEqual(board.judge_leak(REFUSED, "x")["outcome"], "refused")
+        self.assertIsNone(board.judge_leak(answer(OTHER), ["app::keep_map"])["rank"])
+        self.assertIsNone(board.judge_leak(answer(TRUE), ["app::keep_ma"])["rank"])
+        # What a leak was put into allocates for itself as well: all functions have to be there.
+        both = ["app::keep_map", "inject_lost"]
+        self.assertIsNone(board.judge_leak(answer(OTHER, TRUE), both)["rank"])
+        lost = site(("inject_lost", None), ("_ZN3app8keep_mapEv", "app::keep_map()"))
+        self.assertEqual(board.judge_leak(answer(TRUE, lost), both)["rank"], 2)
+        self.assertEqual(board.judge_leak(REFUSED, ["x"])["outcome"], "refused")
 
     def test_names_as_tools_print_them(self):
         for name in ("keep", "keep()", "keep(int) [clone .cold]", "keep@@V_1", "keep (inlined)",
@@ -52,9 +57,9 @@ class Board(unittest.TestCase):
         self.assertEqual(board.judge_twin(answer(slow, fast, method="profile"), leak)["named"], ["b"])
 
     def test_peers(self):
-        got = board.judge_peer(PEER, "app::keep_map")
+        got = board.judge_peer(PEER, ["app::keep_map"])
         self.assertEqual((got["rank"], got["share_permille"]), (2, 250))
-        self.assertEqual(board.judge_peer({"refused": "why"}, "x")["outcome"], "not run")
+        self.assertEqual(board.judge_peer({"refused": "why"}, ["x"])["outcome"], "not run")
 
     def test_stacks_with_the_same_first_frames_are_one(self):
         long = [f"f{i}" for i in range(peers.FRAMES)]

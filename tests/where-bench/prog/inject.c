@@ -3,7 +3,8 @@
  * A leak at a chosen call site of a program that has none. With LD_PRELOAD this takes the place of
  * malloc(), calloc() and posix_memalign(). Of every EVERY calls of a thread one is looked at:
  * if the exported function INJECT is among the first FRAMES callers, one more block of that
- * size is allocated there, filled and lost. Without INJECT nothing is lost: the twin.
+ * size is allocated there, filled and lost, in inject_lost(). Without INJECT nothing is lost: the
+ * twin.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -64,16 +65,24 @@ static void fill(void *p, size_t n)
 		c[i] = (char)(1 + ++turn * 2654435761UL % 251);
 }
 
+/* The frame that tells what is lost from what the program asked for itself */
+__attribute__((noipa)) void inject_lost(size_t n, int zeroed, size_t align)
+{
+	void *p = NULL;
+
+	if (align && next_posix_memalign(&p, align, n))
+		return;
+	if (!align)
+		p = zeroed ? next_calloc(1, n) : next_malloc(n);
+	fill(p, n);
+}
+
 void *malloc(size_t n)
 {
-	void *lost;
-
 	if (!next_malloc)
 		begin();
-	if (is_due()) {
-		lost = next_malloc(n);
-		fill(lost, n);
-	}
+	if (is_due())
+		inject_lost(n, 0, 0);
 	return next_malloc(n);
 }
 
@@ -88,20 +97,16 @@ void *calloc(size_t n, size_t size)
 			abort();
 		return p;
 	}
-	if (is_due()) {
-		p = next_calloc(n, size);
-		fill(p, n * size);
-	}
+	if (is_due())
+		inject_lost(n * size, 1, 0);
 	return next_calloc(n, size);
 }
 
 int posix_memalign(void **p, size_t align, size_t n)
 {
-	void *lost;
-
 	if (!next_posix_memalign)
 		begin();
-	if (is_due() && !next_posix_memalign(&lost, align, n))
-		fill(lost, n);
+	if (is_due())
+		inject_lost(n, 0, align);
 	return next_posix_memalign(p, align, n);
 }
