@@ -30,8 +30,17 @@ struct burst_limits {
 	u64 samples, traps, seconds, cost_permille;
 };
 
+/* What a block held soon after it was sampled, up to its first 64 bytes */
+#define BLOCK_KEEP	64U
+
+struct early {
+	unsigned char data[BLOCK_KEEP];
+	unsigned int bytes;	/* 0: not read */
+};
+
 struct burst {
-	struct seepage_where_sample *s;
+	struct seepage_where_sample *s;	/* by time */
+	struct early *early;	/* of each */
 	size_t n;
 	u64 traps, foreign, armed_ns, arm_ns;
 	unsigned int rounds;

@@ -34,6 +34,14 @@ u64 frame_offset(struct json_object *frame)
 	return v ? json_object_get_uint64(v) : 0;
 }
 
+/* malloc@@GLIBC_2.2.5 is shown as malloc. */
+static size_t without_version(const char *symbol)
+{
+	const char *at = strchr(symbol, '@');
+
+	return at && at > symbol ? (size_t)(at - symbol) : strlen(symbol);
+}
+
 /*
  * Writes the name of a frame, that of C++ if it has one, or its file and the offset in it. It is
  * safe for a terminal.
@@ -46,7 +54,7 @@ const char *frame_name(struct json_object *frame, char *buf, size_t size)
 	if (!symbol)
 		symbol = frame_symbol(frame);
 	if (symbol)
-		return fmt_safe(buf, size, symbol, strlen(symbol));
+		return fmt_safe(buf, size, symbol, without_version(symbol));
 	if (!file)
 		file = "?";
 	fmt_safe(safe, sizeof(safe), file, strlen(file));

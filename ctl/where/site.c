@@ -6,7 +6,8 @@
  *	a later sample has the same address,
  *	its chunk has another size, or is free by the bit of its neighbour,
  *	its second word is the key of a thread's cache, or
- *	less than half of what it held is still there.
+ *	less than half of what it held, soon after it was sampled or at the first look, is still
+ *	there.
  *
  * Example: of 100 blocks of a request handler 97 are freed within a second, and their places
  * serve the next requests. At one of nine looks nearly each of them is free or has other content.
@@ -16,7 +17,6 @@
 #include <string.h>
 #include "where/burst.h"
 
-#define KEEP		64U	/* bytes of a block that are compared */
 #define SITE_FRAMES	6U	/* frames that tell sites apart */
 #define LEAST		5U	/* survivors of a site that is named */
 #define SURVIVE		900U	/* permille */
@@ -24,8 +24,9 @@
 
 struct block {
 	u64 addr, size, head;
-	unsigned char data[KEEP];
+	unsigned char data[BLOCK_KEEP];
 	unsigned int bytes;	/* of data */
+	const struct early *early;
 	unsigned int site;
 	bool alive, unchanged;
 	unsigned int marks_alive, marks_unchanged;	/* a bit for each mark */
@@ -72,7 +73,8 @@ static unsigned int find_site(struct survivors *v, const struct frame *f, unsign
 	return (unsigned int)v->sites++;
 }
 
-static void add_block(struct survivors *v, const struct seepage_where_sample *s)
+static void add_block(struct survivors *v, const struct seepage_where_sample *s,
+		      const struct early *early)
 {
 	struct block *b = &v->block[v->n++];
 	struct frame f[FRAMES_MAX];
@@ -84,21 +86,15 @@ static void add_block(struct survivors *v, const struct seepage_where_sample *s)
 	b->site = find_site(v, f + 1, n);
 	b->addr = s->addr;
 	b->size = s->size;
-	b->bytes = (unsigned int)(s->size < KEEP ? s->size : KEEP);
+	b->bytes = (unsigned int)(s->size < BLOCK_KEEP ? s->size : BLOCK_KEEP);
 	b->alive = true;
+	b->early = early;
 	for (i = 0; i + 1 < v->n; i++)
 		if (v->block[i].addr == b->addr)
 			v->block[i].alive = false;
 }
 
-static int by_time(const void *x, const void *y)
-{
-	const struct seepage_where_sample *a = x, *b = y;
-
-	return a->ns < b->ns ? -1 : a->ns > b->ns;
-}
-
-/* Unwinds the stacks of all samples, which become sorted by time. */
+/* Unwinds the stacks of all samples. */
 struct survivors *survivors_new(struct target *t, const struct bins *bins, struct unwinder *u,
 				const struct burst *b)
 {
@@ -110,10 +106,8 @@ struct survivors *survivors_new(struct target *t, const struct bins *bins, struc
 	v->u = u;
 	v->block = must(calloc(b->n + 1, sizeof(*v->block)));
 	v->site = must(calloc(b->n + 1, sizeof(*v->site)));
-	if (b->n)
-		qsort(b->s, b->n, sizeof(*b->s), by_time);
 	for (i = 0; i < b->n; i++)
-		add_block(v, &b->s[i]);
+		add_block(v, &b->s[i], &b->early[i]);
 	return v;
 }
 
@@ -157,9 +151,24 @@ static bool holds_most(const struct block *b, const unsigned char *data)
 	return 2 * same >= b->bytes;
 }
 
+/*
+ * Does the block hold most of what it did soon after it was sampled? Zeros do not count: they
+ * may have been filled in.
+ */
+static bool is_same_block(const struct early *e, const unsigned char *data)
+{
+	unsigned int i, same = 0, all = 0;
+
+	for (i = 0; i < e->bytes; i++) {
+		all += e->data[i] != 0;
+		same += e->data[i] && data[i] == e->data[i];
+	}
+	return 2 * same >= all;
+}
+
 static void look_at(struct survivors *v, struct block *b)
 {
-	unsigned char data[KEEP];
+	unsigned char data[BLOCK_KEEP];
 	u64 head;
 
 	if (!b->alive)
@@ -171,6 +180,10 @@ static void look_at(struct survivors *v, struct block *b)
 	if (!b->alive)
 		return;
 	if (!v->seen) {
+		if (!is_same_block(b->early, data)) {
+			b->alive = false;
+			return;
+		}
 		b->head = head;
 		memcpy(b->data, data, b->bytes);
 	}

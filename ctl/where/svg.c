@@ -183,14 +183,16 @@ static void draw_one(const struct picture *p, const struct node *n, double x, do
 	fprintf(p->f, "<rect class=\"%s\" x=\"%.1f\" y=\"%u\" width=\"%.1f\" height=\"%u\"/>\n",
 		kind(n), x, y, width, ROW - 1);
 	all = letters(name);
-	/* On paper there are no titles: the share stands behind the name if there is room. */
+	/* On paper there are no titles: the share stands beside the name if there is room. */
 	if (width >= 6 + 3 * LETTER) {
 		fprintf(p->f, "<svg x=\"%.1f\" y=\"%u\" width=\"%.1f\" height=\"%u\">"
 			"<text x=\"3\" y=\"14\">", x, y, width, ROW - 1);
 		put(p->f, name, all <= fit ? all : fit - 2);
-		if (all + 9 <= fit)
-			fprintf(p->f, "  %.1f %%", share(p, n));
-		fputs("</text></svg>", p->f);
+		fputs("</text>", p->f);
+		if (all + 8 <= fit)
+			fprintf(p->f, "<text class=\"e\" x=\"%.1f\" y=\"14\">%.1f %%</text>",
+				width - 3, share(p, n));
+		fputs("</svg>", p->f);
 	}
 	fputs("</g>\n", p->f);
 }
@@ -245,7 +247,7 @@ static void begin(const struct picture *p, unsigned int height)
 	      "<style>text{font:12px 'DejaVu Sans Mono',monospace;fill:#000;"
 	      "pointer-events:none}rect{stroke:#555;stroke-width:.6}g:hover&gt;rect{"
 	      "stroke:#000;stroke-width:2}.b{fill:#fff;stroke:none}.p{fill:#f7dcb0}"
-	      ".l{fill:#d3e3f3}.n{fill:#e6e6e6}.h{font-size:17px;font-weight:bold}</style>\n",
+	      ".l{fill:#d3e3f3}.n{fill:#e6e6e6}.e{text-anchor:end}.h{font-size:17px;font-weight:bold}</style>\n",
 	      f);
 	fprintf(f, "<rect class=\"b\" width=\"%d\" height=\"%u\"/>\n<text class=\"h\" x=\"%d\" "
 		"y=\"26\">", WIDTH, height, MARGIN);
