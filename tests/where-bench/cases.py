@@ -53,6 +53,7 @@ CASES = [
     own("grow", "C, one block that realloc makes larger"),
     own("beside", "C, beside a full cache of the same class"),
     own("rare", "C, one block of 900 bytes in 3 s"),
+    own("displaced", "C, takes the places that others free"),
     own("threads", "C, four threads with arenas"),
     cc("map", "C++, nodes of a map"),
     cc("text", "C++, strings in a deque"),

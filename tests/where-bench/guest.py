@@ -104,6 +104,16 @@ def one(case, out_dir):
     return got
 
 
+def headers():
+    """Where memleak-bpfcc looks for the headers of this kernel, in two parts as Debian has them"""
+    build = os.path.realpath(os.environ["KERNEL_HEADERS"])
+    place = f"/lib/modules/{os.uname().release}"
+    os.makedirs("/tmp/modules", exist_ok=True)
+    os.symlink(build, "/tmp/modules/build")
+    os.symlink(build.rpartition("-")[0] + "-common", "/tmp/modules/source")
+    subprocess.run(["mount", "--bind", "/tmp/modules", place], check=True)
+
+
 def main():
     out, names = sys.argv[1], sys.argv[2:]
     out_dir = os.path.dirname(out)
@@ -113,6 +123,7 @@ def main():
     subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
     module = os.path.join(os.path.dirname(os.environ["SEEPAGE_KO"]), "seepage_where.ko")
     subprocess.run(["insmod", module], check=True)
+    headers()
     with open(out, "w", encoding="ascii") as f:
         for case in CASES:
             if names and case.name not in names:

@@ -15,7 +15,7 @@
 #define CACHE	4096U
 #define site	__attribute__((noipa))
 
-static int is_twin;
+static int is_twin, late_free;
 static __thread unsigned long turn;
 static __thread char *live[LIVE], *kept[LIVE];
 
@@ -41,9 +41,13 @@ static site char *request(size_t n)
 static site void serve(size_t n)
 {
 	unsigned int at = (unsigned int)(turn % LIVE);
+	char *old = live[at];
 
-	free(live[at]);
+	if (!late_free)
+		free(old);
 	live[at] = request(n);
+	if (late_free)
+		free(old);
 	turn++;
 }
 
@@ -162,6 +166,15 @@ static site char *keep_threads(void)
 	return p;
 }
 
+/* Requests free after they allocate: what leaks takes their places, and they fault. */
+static site char *keep_displaced(void)
+{
+	char *p = fill(malloc(200), 200);
+
+	p[0] = 2;
+	return p;
+}
+
 static const struct program {
 	const char *name;
 	char *(*keep)(void);
@@ -172,7 +185,7 @@ static const struct program {
 	{ "copy", keep_copy, 60, 1 }, { "line", keep_line, 130, 1 },
 	{ "big", keep_big, 40000, 5 }, { "grow", keep_grow, 200, 5 },
 	{ "beside", keep_beside, 150, 2 }, { "rare", keep_rare, 900, 1500 },
-	{ "threads", keep_threads, 300, 2 },
+	{ "threads", keep_threads, 300, 2 }, { "displaced", keep_displaced, 200, 1 },
 };
 
 static void a_round(const struct program *p, unsigned long n)
@@ -216,6 +229,7 @@ int main(int argc, char **argv)
 		if (!strcmp(programs[i].name, argv[1]))
 			p = &programs[i];
 	is_twin = argc > 2;
+	late_free = p->keep == keep_displaced;
 	threads = p->keep == keep_threads ? 4 : 0;
 	for (i = 0; p->keep == keep_beside && i < CACHE; i++)
 		cache_put();
