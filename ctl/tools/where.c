@@ -70,6 +70,7 @@ struct survey {
 	int signals;
 	bool stopped;		/* by a signal between the looks */
 	struct drawing drawing;
+	u64 looks_cpu, looks_bytes;	/* CPU time in ns, and what was read, without the burst */
 };
 
 static u64 cpu_ns(void)
@@ -187,7 +188,7 @@ static void notes(struct survey *s)
 {
 	struct result *r = &s->r;
 	const struct look *l = &s->b;
-	double mb = (double)s->t.read_bytes / MIB, ms = (double)cpu_ns() / 1e6;
+	double mb = (double)s->looks_bytes / MIB, ms = (double)s->looks_cpu / 1e6;
 	char size[32];
 
 	if (s->stopped)
@@ -341,6 +342,8 @@ static int answer(struct survey *s)
 
 	if (!status)
 		status = s->go ? second_profile(s) : second_look(s);
+	s->looks_cpu = cpu_ns();
+	s->looks_bytes = s->t.read_bytes;
 	if (!status)
 		status = sites(s);
 	if (status)
