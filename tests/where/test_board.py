@@ -34,6 +34,8 @@ class Board(unittest.TestCase):
         self.assertEqual((got["rank"], got["survival_permille"], got["traps"]), (2, 1000, 500))
         self.assertIsNone(board.judge_leak(answer(OTHER), ["app::keep_map"])["rank"])
         self.assertIsNone(board.judge_leak(answer(TRUE), ["app::keep_ma"])["rank"])
+        self.assertEqual(board.rank_of([["x"], ["keep_map (own.cc)"]], ["app::keep_map"]), 2)
+        self.assertIsNone(board.rank_of([["other::keep_map()"]], ["app::keep_map"]))
         # What a leak was put into allocates for itself as well: all functions have to be there.
         both = ["app::keep_map", "inject_lost"]
         self.assertIsNone(board.judge_leak(answer(OTHER, TRUE), both)["rank"])
