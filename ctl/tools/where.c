@@ -131,12 +131,15 @@ static int look(struct survey *s, struct look *l, bool remember, const struct se
 	return 0;
 }
 
-/* Does the census know less than half of the memory, or heaps that do not add up? */
+/*
+ * Does the census know less than half of the memory, or heaps that do not add up? A process with
+ * less than 1 MiB may have most of it in stacks and in data of its files, but then it has chunks.
+ */
 static bool is_unknown(const struct survey *s, const struct look *l)
 {
 	u64 known = l->walked_bytes + l->mmapped_bytes, anon = target_anon_bytes(&s->t);
 
-	return l->torn_bytes > l->walked_bytes || (anon > MIB && known < anon / 2);
+	return l->torn_bytes > l->walked_bytes || ((anon > MIB || !l->chunks) && known < anon / 2);
 }
 
 static void pages_row(struct survey *s)

@@ -264,6 +264,17 @@ class Where(unittest.TestCase):
                            blocks=False)
         self.assertEqual((answer["method"], answer["allocator"]), ("pages", "unknown"))
 
+    @unittest.skipUnless(shutil.which("musl-gcc"), "needs musl-tools")
+    def test_a_small_process_with_an_allocator_that_is_not_known(self):
+        subprocess.run(["musl-gcc", "-O1", "-o", f"{BUILD}/own-musl",
+                        os.path.join(TOP, "tests/where-bench/prog/own.c")], check=True)
+        program = Program(self, f"{BUILD}/own-musl", "small")
+        got = where("-j", "-s", 2, program.pid)
+        self.assertEqual((got.returncode, got.stderr), (0, ""))
+        answer = json.loads(got.stdout)
+        self.assertEqual((answer["method"], answer["allocator"]), ("pages", "unknown"))
+        self.assertGreater(answer["growth_bytes_per_hour"], 0)
+
     @unittest.skipUnless(os.geteuid() == 0, "needs root, for namespaces")
     def test_a_class_without_typeinfo_in_another_namespace(self):
         """Its name is in the symbols of a file that this namespace does not have."""
