@@ -8,7 +8,7 @@ import sys
 
 sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "bench"))
 sys.dont_write_bytecode = True
-from svg import FAINT, LIMIT, MARGIN, OURS, WIDTH, Drawing  # noqa: E402  pylint: disable=C0413
+from svg import FAINT, MARGIN, OURS, WIDTH, Drawing  # noqa: E402  pylint: disable=C0413
 
 from board import PEERS  # noqa: E402  pylint: disable=C0413
 
@@ -44,11 +44,11 @@ def main():
         said = [r.get("seepage")] + [r.get("peers", {}).get(p) for p in PEERS]
         for i, s in enumerate(said):
             colour, text, ink = fill(s)
+            if not i and r.get("twin", {}).get("verdict") == "named":
+                text += ", twin accused"
             d.add("rect", x=NAMES + i * COLUMN + 2, y=y + 1, width=COLUMN - 4, height=ROW - 3,
                   fill=colour, stroke=FAINT)
             d.text(NAMES + i * COLUMN + COLUMN / 2, y + 17, text, 12, text_anchor="middle", fill=ink)
-        if r.get("twin", {}).get("verdict") == "named":
-            d.text(NAMES - 8, y + 17, "twin accused", 11, text_anchor="end", fill=LIMIT)
         y += ROW
     d.text(MARGIN, y + 20, "heaptrack, jemalloc: the program is started under them. seepage where, perf, "
            "memleak: it runs already.", 12, fill=GREY)
