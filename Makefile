@@ -154,6 +154,10 @@ noise:
 	@scripts/setup build
 	@tests/accuracy/noise
 
+## where: finds the leak's function in programs with a known one, beside peers; NAMES="A B" (half an hour)
+where:
+	@tests/where-bench/run $(NAMES)
+
 ## pmu-events: the codes of hardware events against the lists that perf is built from
 pmu-events:
 	@tests/pmu-events/run
@@ -254,4 +258,4 @@ help:
 	@sed -n 's/^## /  /p' $(MAKEFILE_LIST)
 
 .PHONY: noise appliance ynl house circle pmu-events corpus corpus-seeds fuzz bench accuracy storm matrix debug-kernels stress all kmod ctl progs demo test check fresh-test install dkms-install deb uninstall clean help
-.PHONY: deps quick results scale lockdown latency mm-selftests selftests endian older mutants
+.PHONY: where deps quick results scale lockdown latency mm-selftests selftests endian older mutants

@@ -27,7 +27,7 @@ declare -A _seepage_options=(
 	[record]='--output --reset --duration --count-passes --comm'
 	[replay]='--policy --set --limit --no-cold --id --all'
 	[export]='--output --interval --listen --top --all'
-	[where]='--seconds --diff --class --top --text --census --burst --samples --max-traps --cost --again-after --folded --faults --profile'
+	[where]='--seconds --diff --class --top --text --census --burst --samples --max-traps --cost --again-after --folded --svg --faults --profile'
 )
 
 _seepage_pids() {
@@ -41,7 +41,7 @@ _seepage_pids() {
 _seepage_words() {
 	case $1:$2 in
 	*:--state | *:--states) echo "$_seepage_states" ;;
-	where:--diff) return 1 ;;
+	where:--diff | where:--svg) return 1 ;;
 	replay:--policy | set:policy) echo "$_seepage_policies" ;;
 	set:pmc) echo "$_seepage_pmc" ;;
 	set:*_*) ;; # the value of any other key

@@ -14,6 +14,7 @@
 #include "where/burst.h"
 
 #define SECONDS		60
+#define AGAIN		"60"
 #define TOP		10
 #define PAGE		4096U
 #define SITES_MAX	100
@@ -24,8 +25,9 @@
 #define NOT_YET		"which this version does not have"
 
 static bool census, burst, faults, profile, text, folded;
-static u64 seconds, top, class_bytes, samples, max_traps, cost, again_after;
-static const char *diff;
+static u64 seconds, top, class_bytes, samples, max_traps, cost;
+static const char *diff, *svg, *again_after;
+static struct again again;
 
 static const struct opt opts[] = {
 	{ "seconds", 's', OPT_NUMBER, &seconds, "SECONDS",
@@ -49,9 +51,10 @@ static const struct opt opts[] = {
 	  SEEPAGE_WHERE_TRAPS },
 	{ "cost", 0, OPT_NUMBER, &cost, "PERMILLE", "or when traps take PERMILLE of a CPU (50)", 1,
 	  1000 },
-	{ "again-after", 0, OPT_NUMBER, &again_after, "SECONDS",
-	  "time from the burst to the last look at its blocks (60)", 1, 86400 },
+	{ "again-after", 0, OPT_STRING, &again_after, "SECONDS[,...]",
+	  "times from the burst to looks at its blocks (60)", 0, 0 },
 	{ "folded", 0, OPT_FLAG, &folded, NULL, "show sites as flame graph tools read them", 0, 0 },
+	{ "svg", 0, OPT_STRING, &svg, "FILE", "draw sites as a flame graph in FILE as well", 0, 0 },
 	{ "faults", 0, OPT_FLAG, &faults, NULL, "show stacks of page faults, " NOT_YET, 0, 0 },
 	{ NULL, 0, 0, NULL, NULL, NULL, 0, 0 },
 };
@@ -68,6 +71,8 @@ struct survey {
 	struct result r;
 	int signals;
 	bool stopped;		/* by a signal between the looks */
+	struct drawing drawing;
+	u64 looks_cpu, looks_bytes;	/* CPU time in ns, and what was read, without the burst */
 };
 
 static u64 cpu_ns(void)
@@ -128,12 +133,15 @@ static int look(struct survey *s, struct look *l, bool remember, const struct se
 	return 0;
 }
 
-/* Does the census know less than half of the memory, or heaps that do not add up? */
+/*
+ * Does the census know less than half of the memory, or heaps that do not add up? A process with
+ * less than 1 MiB may have most of it in stacks and in data of its files, but then it has chunks.
+ */
 static bool is_unknown(const struct survey *s, const struct look *l)
 {
 	u64 known = l->walked_bytes + l->mmapped_bytes, anon = target_anon_bytes(&s->t);
 
-	return l->torn_bytes > l->walked_bytes || (anon > MIB && known < anon / 2);
+	return l->torn_bytes > l->walked_bytes || ((anon > MIB || !l->chunks) && known < anon / 2);
 }
 
 static void pages_row(struct survey *s)
@@ -185,7 +193,7 @@ static void notes(struct survey *s)
 {
 	struct result *r = &s->r;
 	const struct look *l = &s->b;
-	double mb = (double)s->t.read_bytes / MIB, ms = (double)cpu_ns() / 1e6;
+	double mb = (double)s->looks_bytes / MIB, ms = (double)s->looks_cpu / 1e6;
 	char size[32];
 
 	if (s->stopped)
@@ -291,9 +299,13 @@ static int check_words(struct ctx *ctx)
 {
 	if (faults)
 		return fail(ctx, "--faults: needs stacks of page faults, " NOT_YET);
-	if (!burst && (samples || max_traps || cost || again_after || folded))
-		return usage(ctx, "--samples, --max-traps, --cost, --again-after, --folded: "
+	if (!burst && (samples || max_traps || cost || again_after))
+		return usage(ctx, "--samples, --max-traps, --cost, --again-after: "
 			     "allowed with --burst only");
+	if (!burst && !profile && (folded || svg))
+		return usage(ctx, "--folded, --svg: allowed with --burst or --profile only");
+	if (svg && !*svg)
+		return usage(ctx, "--svg: '': allowed the name of a file");
 	if (burst && profile)
 		return usage(ctx, "--burst: not allowed with --profile");
 	if (profile && (diff || census))
@@ -306,7 +318,9 @@ static int check_words(struct ctx *ctx)
 	samples = samples ? samples : SAMPLES;
 	max_traps = max_traps ? max_traps : MAX_TRAPS;
 	cost = cost ? cost : COST;
-	again_after = again_after ? again_after : SECONDS;
+	if (!again_parse(again_after ? again_after : AGAIN, &again))
+		return usage(ctx, "--again-after: '%s': allowed up to %u numbers, 1..86400, each "
+			     "larger than the one before", again_after, AGAIN_MAX);
 	return 0;
 }
 
@@ -315,7 +329,7 @@ static int sites(struct survey *s)
 	struct sites_how how = {
 		.limits = { .samples = samples, .traps = max_traps, .seconds = seconds,
 			    .cost_permille = cost },
-		.again_s = again_after, .top = top ? top : TOP, .wait = wait_ms, .arg = s,
+		.again = again, .top = top ? top : TOP, .wait = wait_ms, .arg = s,
 	};
 
 	if (!burst)
@@ -335,11 +349,16 @@ static int answer(struct survey *s)
 		status = first_look(s);
 	if (!status)
 		status = s->go ? second_profile(s) : second_look(s);
+	s->looks_cpu = cpu_ns();
+	s->looks_bytes = s->t.read_bytes;
 	if (!status)
 		status = sites(s);
 	if (status)
 		return status;
 	notes(s);
+	status = drawing_write(s->ctx, &s->drawing, &s->r);
+	if (status)
+		return status;
 	if (folded && !s->ctx->json) {
 		show_folded(&s->r);
 		return 0;
@@ -366,10 +385,13 @@ static int run(struct ctx *ctx, int argc, char **argv)
 	s->r.notes = must(json_object_new_array());
 	s->r.sites = must(json_object_new_array());
 	status = target_open(ctx, pid, &s->t);
+	if (!status)
+		status = drawing_open(ctx, svg, &s->drawing);
 	s->signals = child_signals();
 	if (!status)
 		status = answer(s);
 	close(s->signals);
+	drawing_drop(&s->drawing);
 	json_object_put(s->r.notes);
 	json_object_put(s->r.sites);
 	go_free(&s->go_a);

@@ -14,6 +14,7 @@
 #include "where/burst.h"
 
 #define ROUNDS		5U
+#define FILL_MS		20	/* in which most blocks are filled in that a round sampled last */
 #define BUSY_TRIES	50	/* of 100 ms */
 #define DEVICE		"/dev/" SEEPAGE_WHERE_DEVICE
 #define NOT_PERMITTED	"--burst: not permitted: needs CAP_PERFMON and CAP_SYS_PTRACE, " \
@@ -79,6 +80,13 @@ static int refused(const struct target *t, const struct probes *p,
 	return fail(t->ctx, "--burst: process %u: %s", t->pid, strerror(err));
 }
 
+static int by_time(const void *x, const void *y)
+{
+	const struct seepage_where_sample *a = x, *b = y;
+
+	return a->ns < b->ns ? -1 : a->ns > b->ns;
+}
+
 static void read_samples(int fd, struct burst *b, size_t most)
 {
 	size_t had = b->n, bytes, at = 0;
@@ -91,6 +99,26 @@ static void read_samples(int fd, struct burst *b, size_t most)
 	for (most = at / sizeof(*b->s), at = 0; at < most; at++)
 		if (b->s[had + at].addr && b->s[had + at].stack_bytes <= SEEPAGE_WHERE_STACK)
 			b->s[b->n++] = b->s[had + at];
+	if (b->n > had)
+		qsort(b->s + had, b->n - had, sizeof(*b->s), by_time);
+}
+
+/*
+ * Reads the blocks of a round. A leak that takes up places which others free takes them soon:
+ * at the end of the burst all of them may hold blocks that stay.
+ */
+static void read_blocks(struct target *t, struct burst *b, size_t had)
+{
+	size_t i;
+
+	b->early = must(realloc(b->early, (b->n + 1) * sizeof(*b->early)));
+	for (i = had; i < b->n; i++) {
+		struct early *e = &b->early[i];
+
+		e->bytes = (unsigned int)(b->s[i].size < BLOCK_KEEP ? b->s[i].size : BLOCK_KEEP);
+		if (!target_read(t, b->s[i].addr, e->data, e->bytes))
+			e->bytes = 0;
+	}
 }
 
 static bool wait_nothing(void *arg, u64 ms, int fd)
@@ -119,6 +147,7 @@ static int take_round(struct target *t, const struct probes *p, struct seepage_w
 {
 	struct seepage_where_status s;
 	int fd = burst_open(t->ctx), err;
+	size_t had = b->n;
 
 	if (fd < 0)
 		return 1;
@@ -132,6 +161,8 @@ static int take_round(struct target *t, const struct probes *p, struct seepage_w
 	ioctl(fd, SEEPAGE_WHERE_STOP);
 	fcntl(fd, F_SETFL, 0);
 	read_samples(fd, b, how->samples);
+	wait(arg, FILL_MS, -1);
+	read_blocks(t, b, had);
 	err = ioctl(fd, SEEPAGE_WHERE_STATUS, &s) ? errno : 0;
 	close(fd);
 	if (err || s.reason == SEEPAGE_WHERE_BY_ERROR)
@@ -217,5 +248,6 @@ const char *burst_reason(u32 reason)
 void burst_free(struct burst *b)
 {
 	free(b->s);
+	free(b->early);
 	memset(b, 0, sizeof(*b));
 }

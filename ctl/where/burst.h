@@ -30,8 +30,17 @@ struct burst_limits {
 	u64 samples, traps, seconds, cost_permille;
 };
 
+/* What a block held soon after it was sampled, up to its first 64 bytes */
+#define BLOCK_KEEP	64U
+
+struct early {
+	unsigned char data[BLOCK_KEEP];
+	unsigned int bytes;	/* 0: not read */
+};
+
 struct burst {
-	struct seepage_where_sample *s;
+	struct seepage_where_sample *s;	/* by time */
+	struct early *early;	/* of each */
 	size_t n;
 	u64 traps, foreign, armed_ns, arm_ns;
 	unsigned int rounds;
@@ -57,11 +66,24 @@ unsigned int unwind(struct unwinder *u, const struct seepage_where_sample *s, st
 struct json_object *unwind_frame_json(struct unwinder *u, const struct frame *f);
 void unwinder_free(struct unwinder *u);
 
-/* site.c: which sites the blocks are of that stay */
+/* again.c: when the sampled blocks are looked at again, and how often meanwhile */
+#define AGAIN_MAX	8U
+
+struct again {
+	unsigned int n;
+	u64 seconds[AGAIN_MAX];	/* since the burst, ascending */
+};
+
 struct survivors;
+bool again_parse(const char *list, struct again *again);
+void again_look(struct target *t, struct survivors *v, const struct again *again,
+		bool (*wait)(void *arg, u64 ms, int fd), void *arg);
+
+/* site.c: which sites the blocks are of that stay */
 struct survivors *survivors_new(struct target *t, const struct bins *bins, struct unwinder *u,
 				const struct burst *b);
 void survivors_look(struct survivors *v);
+void survivors_mark(struct survivors *v, u64 seconds);
 unsigned int survivors_sites(struct survivors *v, struct result *r, s64 bytes_per_hour,
 			     size_t top);
 void survivors_free(struct survivors *v);
@@ -69,7 +91,7 @@ void survivors_free(struct survivors *v);
 /* sites.c: all of it */
 struct sites_how {
 	struct burst_limits limits;	/* lo and hi are set by sites_find() */
-	u64 again_s;		/* time from the burst to the last look */
+	struct again again;
 	size_t top;
 	bool (*wait)(void *arg, u64 ms, int fd);
 	void *arg;

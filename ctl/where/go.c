@@ -138,6 +138,7 @@ static struct json_object *frame_json(struct target *t, u64 addr)
 	json_object_object_add(o, "offset", m && m->file ?
 			       json_object_new_uint64(addr - target_base(t, m)) : NULL);
 	json_object_object_add(o, "symbol", known ? json_text(name, strlen(name)) : NULL);
+	json_object_object_add(o, "demangled", NULL);
 	json_object_object_add(o, "source", NULL);
 	json_object_object_add(o, "inlined", json_object_new_boolean(false));
 	return o;

@@ -60,31 +60,14 @@ static void head(const struct result *r)
 		   fmt_growth(grew, sizeof(grew), result_per_hour(r, r->growth)), r->seconds);
 }
 
-/* The name of a frame, or the file and the offset in it */
-static const char *frame_name(struct json_object *frame, char *buf, size_t size)
+/* A frame of a folded stack: what separates frames cannot be part of one. */
+static const char *folded_name(struct json_object *frame, char *buf, size_t size)
 {
-	struct json_object *v = NULL, *offset = NULL;
-	const char *s = "?", *slash;
-	char file[CONTENT_NAME];
+	char *p;
 
-	json_object_object_get_ex(frame, "symbol", &v);
-	if (v) {
-		s = json_object_get_string(v);
-		return fmt_safe(buf, size, s, strlen(s));
-	}
-	json_object_object_get_ex(frame, "module", &v);
-	json_object_object_get_ex(frame, "offset", &offset);
-	if (v) {
-		s = json_object_get_string(v);
-		slash = strrchr(s, '/');
-		s = slash ? slash + 1 : s;
-	}
-	fmt_safe(file, sizeof(file), s, strlen(s));
-	if (offset)
-		snprintf(buf, size, "%s+0x%llx", file,
-			 (unsigned long long)json_object_get_uint64(offset));
-	else
-		snprintf(buf, size, "%s", file);
+	frame_name(frame, buf, size);
+	for (p = buf; (p = strchr(p, ';')); p++)
+		*p = ':';
 	return buf;
 }
 
@@ -101,10 +84,30 @@ void show_folded(const struct result *r)
 		json_object_object_get_ex(site, "bytes", &v);
 		out_printf("%s", r->t->comm);
 		for (n = json_object_array_length(stack); n; n--)
-			out_printf(";%s", frame_name(json_object_array_get_idx(stack, n - 1), name,
-						     sizeof(name)));
+			out_printf(";%s", folded_name(json_object_array_get_idx(stack, n - 1), name,
+						      sizeof(name)));
 		out_printf(" %llu\n", (unsigned long long)json_object_get_uint64(v));
 	}
+}
+
+/* What stayed at each of several looks */
+static void again_line(struct json_object *site)
+{
+	struct json_object *list = NULL, *look, *seconds = NULL, *stays = NULL;
+	size_t i, n;
+
+	json_object_object_get_ex(site, "again", &list);
+	n = list ? json_object_array_length(list) : 0;
+	for (i = 0; n > 1 && i < n; i++) {
+		look = json_object_array_get_idx(list, i);
+		json_object_object_get_ex(look, "seconds", &seconds);
+		json_object_object_get_ex(look, "survival_permille", &stays);
+		out_printf("%s%.1f %% after %llu s", i ? ", " : " (",
+			   json_object_get_int(stays) / 10.0,
+			   (unsigned long long)json_object_get_uint64(seconds));
+	}
+	if (n > 1)
+		out_printf(")");
 }
 
 /* The function that allocated, and up to three of its callers */
@@ -122,6 +125,7 @@ static void site_line(struct json_object *site)
 		   fmt_bytes(bytes, sizeof(bytes), json_object_get_uint64(v)));
 	if (json_object_object_get_ex(site, "survival_permille", &v) && v)
 		out_printf(", %.1f %% stay", json_object_get_int(v) / 10.0);
+	again_line(site);
 	out_printf(":");
 	json_object_object_get_ex(site, "stack", &stack);
 	n = json_object_array_length(stack);

@@ -6,7 +6,8 @@
  *	a later sample has the same address,
  *	its chunk has another size, or the header of the next chunk marks it as free,
  *	its second word is the key by which glibc marks blocks in a cache of a thread, or
- *	less than half of what it held is still there.
+ *	less than half of what it held, soon after it was sampled or at the first look, is still
+ *	there.
  *
  * Example: of 100 blocks of a request handler 97 are freed within a second, and their places
  * serve the next requests. At one of the nine looks nearly each is free or has other content.
@@ -16,7 +17,6 @@
 #include <string.h>
 #include "where/burst.h"
 
-#define KEEP		64U	/* bytes of a block that are compared */
 #define SITE_FRAMES	6U	/* frames that tell sites apart */
 #define LEAST		5U	/* survivors of a site that is named */
 #define SURVIVE		900U	/* permille */
@@ -24,10 +24,12 @@
 
 struct block {
 	u64 addr, size, head;
-	unsigned char data[KEEP];
+	unsigned char data[BLOCK_KEEP];
 	unsigned int bytes;	/* of data */
+	const struct early *early;
 	unsigned int site;
 	bool alive, unchanged;
+	unsigned int marks_alive, marks_unchanged;	/* a bit for each mark */
 };
 
 struct site {
@@ -35,6 +37,9 @@ struct site {
 	unsigned int frames;
 	unsigned int samples, alive, unchanged;
 	u64 bytes, unchanged_bytes;	/* of those that are alive, with their heads */
+	struct {
+		unsigned int alive, unchanged;
+	} mark[AGAIN_MAX];
 };
 
 struct survivors {
@@ -45,6 +50,7 @@ struct survivors {
 	struct site *site;
 	size_t n, sites;
 	bool seen;		/* after the first look */
+	struct again marks;	/* the times of those that were asked for */
 };
 
 static unsigned int find_site(struct survivors *v, const struct frame *f, unsigned int n)
@@ -67,7 +73,8 @@ static unsigned int find_site(struct survivors *v, const struct frame *f, unsign
 	return (unsigned int)v->sites++;
 }
 
-static void add_block(struct survivors *v, const struct seepage_where_sample *s)
+static void add_block(struct survivors *v, const struct seepage_where_sample *s,
+		      const struct early *early)
 {
 	struct block *b = &v->block[v->n++];
 	struct frame f[FRAMES_MAX];
@@ -79,21 +86,15 @@ static void add_block(struct survivors *v, const struct seepage_where_sample *s)
 	b->site = find_site(v, f + 1, n);
 	b->addr = s->addr;
 	b->size = s->size;
-	b->bytes = (unsigned int)(s->size < KEEP ? s->size : KEEP);
+	b->bytes = (unsigned int)(s->size < BLOCK_KEEP ? s->size : BLOCK_KEEP);
 	b->alive = true;
+	b->early = early;
 	for (i = 0; i + 1 < v->n; i++)
 		if (v->block[i].addr == b->addr)
 			v->block[i].alive = false;
 }
 
-static int by_time(const void *x, const void *y)
-{
-	const struct seepage_where_sample *a = x, *b = y;
-
-	return a->ns < b->ns ? -1 : a->ns > b->ns;
-}
-
-/* Unwinds the stacks of all samples, which become sorted by time. */
+/* Unwinds the stacks of all samples. */
 struct survivors *survivors_new(struct target *t, const struct bins *bins, struct unwinder *u,
 				const struct burst *b)
 {
@@ -105,10 +106,8 @@ struct survivors *survivors_new(struct target *t, const struct bins *bins, struc
 	v->u = u;
 	v->block = must(calloc(b->n + 1, sizeof(*v->block)));
 	v->site = must(calloc(b->n + 1, sizeof(*v->site)));
-	if (b->n)
-		qsort(b->s, b->n, sizeof(*b->s), by_time);
 	for (i = 0; i < b->n; i++)
-		add_block(v, &b->s[i]);
+		add_block(v, &b->s[i], &b->early[i]);
 	return v;
 }
 
@@ -152,9 +151,24 @@ static bool holds_most(const struct block *b, const unsigned char *data)
 	return 2 * same >= b->bytes;
 }
 
+/*
+ * Does the block hold most of what it did soon after it was sampled? Zeros do not count: they
+ * may have been filled in.
+ */
+static bool is_same_block(const struct early *e, const unsigned char *data)
+{
+	unsigned int i, same = 0, all = 0;
+
+	for (i = 0; i < e->bytes; i++) {
+		all += e->data[i] != 0;
+		same += e->data[i] && data[i] == e->data[i];
+	}
+	return 2 * same >= all;
+}
+
 static void look_at(struct survivors *v, struct block *b)
 {
-	unsigned char data[KEEP];
+	unsigned char data[BLOCK_KEEP];
 	u64 head;
 
 	if (!b->alive)
@@ -162,14 +176,19 @@ static void look_at(struct survivors *v, struct block *b)
 	b->alive = in_use(v, b, &head) && (!v->seen || head == b->head) &&
 		   (!b->bytes || target_read(v->t, b->addr, data, b->bytes)) &&
 		   !is_cached(v, b, data);
+	b->unchanged = false;
 	if (!b->alive)
 		return;
 	if (!v->seen) {
+		if (!is_same_block(b->early, data)) {
+			b->alive = false;
+			return;
+		}
 		b->head = head;
 		memcpy(b->data, data, b->bytes);
 	}
 	b->alive = holds_most(b, data);
-	b->unchanged = b->alive && !memcmp(b->data, data, b->bytes);
+	b->unchanged = !memcmp(b->data, data, b->bytes);
 }
 
 /* Looks at each block that is not known to be freed. The first look is what later ones compare. */
@@ -180,6 +199,19 @@ void survivors_look(struct survivors *v)
 	for (i = 0; i < v->n; i++)
 		look_at(v, &v->block[i]);
 	v->seen = true;
+}
+
+/* Keeps what the last look found, as that of a time that was asked for. */
+void survivors_mark(struct survivors *v, u64 seconds)
+{
+	unsigned int bit = 1U << v->marks.n;
+	size_t i;
+
+	for (i = 0; i < v->n; i++) {
+		v->block[i].marks_alive |= v->block[i].alive ? bit : 0;
+		v->block[i].marks_unchanged |= v->block[i].unchanged ? bit : 0;
+	}
+	v->marks.seconds[v->marks.n++] = seconds;
 }
 
 static int by_unchanged(const void *x, const void *y)
@@ -209,6 +241,27 @@ static struct json_object *interval(unsigned int part, unsigned int of)
 	return list;
 }
 
+/* How many of the site's blocks stayed, look by look */
+static struct json_object *marks_json(const struct survivors *v, const struct site *s)
+{
+	struct json_object *list = json_object_new_array(), *o;
+	unsigned int i;
+
+	for (i = 0; i < v->marks.n; i++) {
+		o = json_object_new_object();
+		json_object_object_add(o, "seconds", json_object_new_uint64(v->marks.seconds[i]));
+		json_object_object_add(o, "blocks", json_object_new_uint64(s->mark[i].alive));
+		json_object_object_add(o, "survival_permille",
+				       json_object_new_int((int)permille(s->mark[i].alive,
+									 s->samples)));
+		json_object_object_add(o, "unchanged_permille",
+				       json_object_new_int((int)permille(s->mark[i].unchanged,
+									 s->samples)));
+		json_object_array_add(list, o);
+	}
+	return list;
+}
+
 static struct json_object *site_json(struct survivors *v, const struct site *s, unsigned int rank,
 				     s64 bytes_per_hour)
 {
@@ -225,10 +278,21 @@ static struct json_object *site_json(struct survivors *v, const struct site *s, 
 	json_object_object_add(o, "unchanged_permille",
 			       json_object_new_int((int)permille(s->unchanged, s->samples)));
 	json_object_object_add(o, "ci95_permille", interval(s->alive, s->samples));
+	json_object_object_add(o, "again", marks_json(v, s));
 	for (i = 0; i < s->frames; i++)
 		json_object_array_add(stack, unwind_frame_json(v->u, &s->frame[i]));
 	json_object_object_add(o, "stack", stack);
 	return o;
+}
+
+static void count_marks(const struct survivors *v, const struct block *b, struct site *s)
+{
+	unsigned int i;
+
+	for (i = 0; i < v->marks.n; i++) {
+		s->mark[i].alive += b->marks_alive >> i & 1;
+		s->mark[i].unchanged += b->marks_unchanged >> i & 1;
+	}
 }
 
 static void count(struct survivors *v)
@@ -245,6 +309,7 @@ static void count(struct survivors *v)
 		s->unchanged += b->unchanged;
 		s->bytes += b->alive ? bytes : 0;
 		s->unchanged_bytes += b->unchanged ? bytes : 0;
+		count_marks(v, b, s);
 	}
 	if (v->sites)
 		qsort(v->site, v->sites, sizeof(*v->site), by_unchanged);

@@ -6,9 +6,6 @@
 #include <string.h>
 #include "where/burst.h"
 
-#define LOOKS		8U
-#define SETTLE_MS	1000U	/* in which a program fills in a block, at most */
-
 /* The row of the class: that of --class, or the one that grew most; NULL: none grew */
 static const struct where_row *row_of(const struct result *r, u64 class_bytes)
 {
@@ -45,23 +42,6 @@ static void burst_notes(const struct burst *b, struct result *r)
 			    b->foreign);
 }
 
-static void look_again(struct target *t, struct survivors *v, u64 seconds,
-		       bool (*wait)(void *arg, u64 ms, int fd), void *arg)
-{
-	u64 settle = seconds * 1000 / 4 < SETTLE_MS ? seconds * 1000 / 4 : SETTLE_MS;
-	unsigned int i;
-
-	wait(arg, settle, -1);
-	survivors_look(v);
-	for (i = 0; i < LOOKS && target_alive(t); i++) {
-		bool more = wait(arg, (seconds * 1000 - settle) / LOOKS, -1);
-
-		survivors_look(v);
-		if (!more)
-			break;
-	}
-}
-
 static int find(struct target *t, const struct bins *bins, const struct sites_how *how,
 		const struct probes *p, s64 bytes_per_hour, struct result *r)
 {
@@ -84,7 +64,7 @@ static int find(struct target *t, const struct bins *bins, const struct sites_ho
 		probe_note(p, r);
 		burst_notes(&b, r);
 		v = survivors_new(t, bins, u, &b);
-		look_again(t, v, how->again_s, how->wait, how->arg);
+		again_look(t, v, &how->again, how->wait, how->arg);
 		if (target_alive(t)) {
 			others = survivors_sites(v, r, bytes_per_hour, how->top);
 			if (others)

@@ -23,6 +23,7 @@
 struct unwinder {
 	struct target *t;
 	Dwfl *dwfl;
+	struct cxx *cxx;
 	const struct seepage_where_sample *s;	/* the one at work */
 	struct frame *f;
 	unsigned int n;
@@ -133,6 +134,7 @@ struct unwinder *unwinder_new(struct target *t)
 	/* No server is asked for debug files. */
 	unsetenv("DEBUGINFOD_URLS");
 	u->t = t;
+	u->cxx = cxx_new();
 	elf_version(EV_CURRENT);
 	u->dwfl = dwfl_begin(&callbacks);
 	if (u->dwfl) {
@@ -204,6 +206,8 @@ struct json_object *unwind_frame_json(struct unwinder *u, const struct frame *f)
 	const struct where_map *m = target_at(u->t, pc);
 	struct json_object *o = json_object_new_object();
 	const char *name = mod ? dwfl_module_addrname(mod, pc) : NULL;
+	char cxx[CXX_NAME];
+	bool known = name && cxx_name(u->cxx, name, cxx);
 
 	json_object_object_add(o, "address", json_object_new_uint64(f->pc));
 	json_object_object_add(o, "module", m && m->file ? json_text(m->file, strlen(m->file)) :
@@ -212,6 +216,7 @@ struct json_object *unwind_frame_json(struct unwinder *u, const struct frame *f)
 	json_object_object_add(o, "offset", m && m->file ?
 			       json_object_new_uint64(f->pc - target_base(u->t, m)) : NULL);
 	json_object_object_add(o, "symbol", name ? json_text(name, strlen(name)) : NULL);
+	json_object_object_add(o, "demangled", known ? json_text(cxx, strlen(cxx)) : NULL);
 	json_object_object_add(o, "source", source(mod, pc));
 	json_object_object_add(o, "inlined", json_object_new_boolean(false));
 	return o;
@@ -221,6 +226,8 @@ void unwinder_free(struct unwinder *u)
 {
 	if (u && u->dwfl)
 		dwfl_end(u->dwfl);
+	if (u)
+		cxx_free(u->cxx);
 	free(u);
 }
 

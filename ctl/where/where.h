@@ -185,6 +185,14 @@ int map_open(const struct target *t, const struct where_map *m);
 /* demangle.c: names of C++ types */
 void demangle_type(const char *mangled, char *buf, size_t size);
 
+/* cxx.c: names of C++ functions */
+#define CXX_NAME	4096U
+
+struct cxx;
+struct cxx *cxx_new(void);
+bool cxx_name(struct cxx *c, const char *symbol, char *buf);
+void cxx_free(struct cxx *c);
+
 /* pages.c: for allocators that are not known: pages that are new and stay as they are */
 #define PAGE_SAMPLES	400U
 
@@ -250,6 +258,26 @@ s64 result_per_hour(const struct result *r, s64 bytes);
 
 /* runtime.c */
 void runtime_notes(const struct target *t, struct result *r);
+
+/* frame.c: an element of "stack" */
+const char *frame_symbol(struct json_object *frame);
+const char *frame_file(struct json_object *frame);
+u64 frame_offset(struct json_object *frame);
+const char *frame_name(struct json_object *frame, char *buf, size_t size);
+
+/* svg.c */
+void show_svg(const struct result *r, FILE *f);
+
+/* drawing.c: the file of --svg */
+struct drawing {
+	const char *path;
+	FILE *f;		/* NULL: none, or it is written */
+	bool is_new;
+};
+
+int drawing_open(const struct ctx *ctx, const char *path, struct drawing *d);
+int drawing_write(const struct ctx *ctx, struct drawing *d, const struct result *r);
+void drawing_drop(struct drawing *d);
 
 /* show.c */
 void show_table(const struct result *r, size_t top);

@@ -18,7 +18,7 @@ target leak
 clean "$pid" || die "two processes have other code at malloc()"
 
 # What it finds
-seepage -j where -s 8 --burst --again-after 8 "$pid" >leak.json
+seepage -j where -s 8 --burst --again-after 2,5,8 --svg leak.svg "$pid" >leak.json
 jq -c '{traps, samples, notes}' leak.json
 jq -c '.sites[] | [.rank, .samples, .survival_permille, .unchanged_permille, [.stack[].symbol]]' leak.json
 assert_eq "$(field '.sites[0].stack | map(.symbol) | index("site_leak")' leak.json)" 1 \
@@ -33,6 +33,27 @@ assert_eq "$(field '[.notes[] | select(test("traps of children"))] | length' lea
 	"processes beside it that trapped"
 wait_for 5 clean "$pid"
 
+# At each look as much as at the next one, at least, and never more unchanged than there is
+jq -c '.sites[0].again' leak.json
+assert_eq "$(field '[.sites[0].again[].seconds] | join(" ")' leak.json)" "2 5 8" "times of the looks"
+assert_eq "$(field '.sites[] | [.again[].survival_permille] | . == (sort | reverse)' leak.json | sort -u)" \
+	true "survival that does not rise"
+assert_eq "$(field '.sites[] | .again[-1].survival_permille == .survival_permille and
+	all(.again[]; .unchanged_permille <= .survival_permille)' leak.json | sort -u)" true "looks that agree"
+
+# Its picture: the site's frame is nearly as wide as the root's, and the churn is not there.
+python3 - leak.svg <<'END' || die "the flame graph is not of site_leak"
+import sys
+import xml.etree.ElementTree as tree
+svg = "{http://www.w3.org/2000/svg}"
+frames = [(float(g.find(svg + "rect").get("width")), g.find(svg + "title").text)
+          for g in tree.parse(sys.argv[1]).iter(svg + "g")]
+print(frames)
+widest = max(w for w, _ in frames)
+leak = max(w for w, t in frames if t.startswith("site_leak "))
+sys.exit(leak < 0.9 * widest or any("site_churn" in t for _, t in frames))
+END
+
 # --folded, and an early ^C still has an answer
 seepage where -s 2 --burst --again-after 60 --folded "$pid" >folded &
 tool=$!
@@ -45,6 +66,9 @@ grep -qE '^siteleak;.*;site_leak;wrapped [0-9]+$' folded || die "folded: $(head 
 ! text=$(setpriv --bounding-set "-perfmon,-sys_admin" timeout 30 \
 	seepage where -s 3600 --burst "$pid" 2>&1) || die "a burst without CAP_PERFMON"
 [[ $text == "seepage: where: --burst: not permitted: needs CAP_PERFMON"* ]] || die "$text"
+seepage where -s 2 --burst --class 200 --again-after 1,2 "$pid" >text
+grep -qE '% stay \([0-9.]+ % after 1 s, [0-9.]+ % after 2 s\): wrapped <- site_leak' text ||
+	die "two looks: $(cat text)"
 
 # Not the twin
 seepage -j where -s 5 --burst --class 200 --again-after 5 "$twin" >twin.json
@@ -62,6 +86,8 @@ jq -c '[.traps, .sites[0].survival_permille, [.sites[0].stack[].symbol]]' cc.jso
 	die "keep_session is not in the first stack"
 [[ $(field '[.sites[].stack[].symbol] | join(" ")' cc.json) != *handle_request* ]] ||
 	die "handle_request is named"
+assert_eq "$(field '[.sites[0].stack[].demangled] | index("keep_session()") != null' cc.json)" true \
+	"a name as people write it"
 kill -KILL "$other"
 
 # Breakpoints, while a burst is under way and after it

@@ -52,10 +52,12 @@ static __attribute__((noipa)) void *site_leak(void)
 static __attribute__((noipa)) void site_churn(void)
 {
 	unsigned int at = (unsigned int)(turn % LIVE);
+	void *old = live[at];
 
-	free(live[at]);
+	/* The place of the old one is the next one's, or that of what leaks. */
 	live[at] = wrapped(BYTES);
 	((char *)live[at])[0] = 2;
+	free(old);
 }
 
 static void note(int sig)

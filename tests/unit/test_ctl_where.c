@@ -323,6 +323,72 @@ static void test_names_of_types(void **state)
 	assert_string_equal(buf, "7Ses");
 }
 
+static void test_names_of_functions(void **state)
+{
+	static const char *const names[][2] = {
+		{ "_ZN3app7Session4keepEv", "app::Session::keep()" },
+		{ "_ZNSt6vectorIiSaIiEE9push_backERKi",
+		  "std::vector<int, std::allocator<int> >::push_back(int const&)" },
+		{ "_ZN4core3fmt5write17h0123456789abcdefE", "core::fmt::write" },
+		{ "_ZN4core3fmt5write17h0123456789abcdegE",
+		  "core::fmt::write::h0123456789abcdeg" },
+	};
+	static const char *const others[] = { "main", "", "_Z", "_Zx", "_ZN", "_RNvC1a1b" };
+	struct cxx *c = cxx_new();
+	char buf[CXX_NAME];
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(names); i++) {
+		assert_true(cxx_name(c, names[i][0], buf));
+		assert_string_equal(buf, names[i][1]);
+	}
+	for (i = 0; i < ARRAY_SIZE(others); i++)
+		assert_false(cxx_name(c, others[i], buf));
+	cxx_free(c);
+}
+
+/* Each argument has the one before it twice: 2^60 letters in 700. */
+static void test_names_that_stand_for_too_much(void **state)
+{
+	static char bomb[2 * CXX_NAME] = "_Z1fSt4pairIiiE", deep[CXX_NAME];
+	const char *digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+	struct cxx *c = cxx_new();
+	char buf[CXX_NAME];
+	size_t n = strlen(bomb), i;
+
+	for (i = 0; i < 34; i++)
+		n += (size_t)sprintf(bomb + n, "S_IS%c_S%c_E", digits[i], digits[i]);
+	assert_false(cxx_name(c, bomb, buf));
+	/* The next name has a child of its own. */
+	assert_true(cxx_name(c, "_ZN3app4keepEv", buf));
+	assert_string_equal(buf, "app::keep()");
+	memset(deep, 'P', sizeof(deep) - 1);
+	memcpy(deep, "_Z1f", 4);
+	cxx_name(c, deep, buf);
+	/* Longer ones are left alone. */
+	memset(bomb, 'P', sizeof(bomb) - 1);
+	memcpy(bomb, "_Z1f", 4);
+	assert_false(cxx_name(c, bomb, buf));
+	assert_true(cxx_name(c, "_ZN3app4keepEv", buf));
+	cxx_free(c);
+}
+
+static void test_bombs_do_not_go_on(void **state)
+{
+	struct cxx *c = cxx_new();
+	char bomb[CXX_NAME] = "_Z1fSt4pairIiiE", buf[CXX_NAME];
+	const char *digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+	size_t n = strlen(bomb), i;
+
+	for (i = 0; i < 34; i++)
+		n += (size_t)sprintf(bomb + n, "S_IS%c_S%c_E", digits[i], digits[i]);
+	for (i = 0; i < 6; i++)
+		assert_false(cxx_name(c, bomb, buf));
+	/* So many children have ended that there are no more. */
+	assert_false(cxx_name(c, "_ZN3app4keepEv", buf));
+	cxx_free(c);
+}
+
 static void test_text_has_no_digits(void **state)
 {
 	static const unsigned char text[] = "card 1234-5678 is\nold";
@@ -352,6 +418,9 @@ int main(void)
 		cmocka_unit_test(test_the_set_of_addresses),
 		cmocka_unit_test(test_samples_are_of_new_blocks),
 		cmocka_unit_test(test_names_of_types),
+		cmocka_unit_test(test_names_of_functions),
+		cmocka_unit_test(test_names_that_stand_for_too_much),
+		cmocka_unit_test(test_bombs_do_not_go_on),
 		cmocka_unit_test(test_text_has_no_digits),
 	};
 

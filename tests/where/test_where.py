@@ -11,6 +11,7 @@ import subprocess
 import tempfile
 import time
 import unittest
+import xml.etree.ElementTree as ElementTree
 
 HERE = os.path.dirname(os.path.realpath(__file__))
 TOP = os.path.dirname(os.path.dirname(HERE))
@@ -24,8 +25,24 @@ KEYS = ("pid comm method allocator heap_bytes growth_bytes_per_hour seconds trap
 CLASS_KEYS = "size_bytes blocks growth_blocks growth_bytes share_permille content".split()
 
 
+CTL = os.path.join(TOP, "ctl")
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def build_draw():
+    flags = subprocess.run(["pkg-config", "--cflags", "--libs", "json-c", "libnl-genl-3.0"],
+                           check=True, stdout=subprocess.PIPE, text=True).stdout.split()
+    sources = [f"{CTL}/{name}.c" for name in ("where/svg", "where/frame", "lib/fmt", "lib/out")]
+    subprocess.run(["gcc", "-std=gnu11", "-O1", "-g", "-Wall", "-fsanitize=address,undefined",
+                    "-fno-sanitize-recover=all", "-D_GNU_SOURCE", "-iquote", CTL, "-iquote",
+                    f"{TOP}/kmod", f"-I{TOP}/include", f"-I{TOP}/include/uapi", "-o",
+                    os.path.join(BUILD, "draw"), os.path.join(HERE, "draw.c"), *sources, *flags],
+                   check=True)
+
+
 def setUpModule():
     os.makedirs(BUILD, exist_ok=True)
+    build_draw()
     for source, compiler in (("leaky.c", "gcc"), ("hostile.c", "gcc"), ("leaky.cc", "g++")):
         name = source.replace(".cc", "-cc").replace(".c", "")
         subprocess.run([compiler, "-O1", "-pthread", "-o", os.path.join(BUILD, name),
@@ -78,6 +95,101 @@ def second(tool):
     tool.send_signal(signal.SIGINT)
     out, err = tool.communicate(timeout=60)
     return tool.returncode, out, err
+
+
+def site(size, *names):
+    """A site of the answer; the function that calls malloc first."""
+    stack = [{"address": 4096 + i, "module": None if n is None else "/usr/bin/<&\">",
+              "build_id": None, "offset": None if n is None else 64 + i, "symbol": n,
+              "source": None, "inlined": False} for i, n in enumerate(names)]
+    return {"rank": 1, "bytes_per_hour": 1000, "blocks": size // 64, "bytes": size,
+            "survival_permille": 1000, "stack": stack}
+
+
+class Picture(unittest.TestCase):
+    """The flame graph of made-up sites."""
+
+    def draw(self, *sites, comm="program"):
+        answer = {"pid": 4242, "comm": comm, "method": "burst", "samples": 300,
+                  "sites": list(sites)}
+        with tempfile.NamedTemporaryFile("w", suffix=".json") as f:
+            json.dump(answer, f)
+            f.flush()
+            got = subprocess.run([f"{BUILD}/draw", f.name], stdout=subprocess.PIPE, check=True,
+                                 timeout=60).stdout
+        if shutil.which("xmllint"):
+            subprocess.run(["xmllint", "--noout", "--nonet", "-"], input=got, check=True)
+        self.assertNotIn(b"<script", got)
+        self.assertNotIn(b"href", got)
+        return ElementTree.fromstring(got)
+
+    def frames(self, root):
+        """(title, x, y, width) of each frame"""
+        out = []
+        for g in root.iter(SVG + "g"):
+            rect = g.find(SVG + "rect")
+            out.append((g.find(SVG + "title").text, *(float(rect.get(k))
+                                                      for k in ("x", "y", "width"))))
+        return out
+
+    def test_widths_are_bytes_and_callers_are_below(self):
+        root = self.draw(site(3000, "take", "leak", "main"), site(1000, "take", "cache", "main"))
+        frames = {f[0].split()[0]: f for f in self.frames(root) if not f[0].startswith("take")}
+        self.assertEqual(sorted(frames), ["cache", "leak", "main", "program:"])
+        self.assertEqual(float(root.get("width")), 1200)
+        width = 1180
+        self.assertAlmostEqual(frames["main"][3], width, delta=0.2)
+        self.assertAlmostEqual(frames["leak"][3], width * 3 / 4, delta=0.2)
+        self.assertAlmostEqual(frames["cache"][3], width / 4, delta=0.2)
+        self.assertEqual(frames["leak"][2], frames["cache"][2])
+        self.assertAlmostEqual(frames["leak"][1] + frames["leak"][3], frames["cache"][1], delta=0.2)
+        self.assertLess(frames["leak"][2], frames["main"][2])
+        self.assertIn("75.0 %", frames["leak"][0])
+        takes = [f for f in self.frames(root) if f[0].startswith("take")]
+        self.assertEqual(len(takes), 2)
+
+    def test_versions_of_symbols_are_not_shown(self):
+        titles = [f[0] for f in self.frames(self.draw(site(64, "malloc@@GLIBC_2.2.5", "@x")))]
+        self.assertEqual([t.split()[0] for t in titles], ["program:", "@x", "malloc"])
+
+    def test_text_stays_in_its_frame(self):
+        root = self.draw(site(900, "f" * 4096), site(500, "f" * 62), site(100, "\u5bbd" * 400), site(1, "g"))
+        for g in root.iter(SVG + "g"):
+            rect, inner = g.find(SVG + "rect"), g.find(SVG + "svg")
+            if inner is None:
+                continue
+            # A nested <svg> clips what is in it.
+            for key in ("x", "y", "width", "height"):
+                self.assertEqual(inner.get(key), rect.get(key))
+            text = "".join(inner.itertext())
+            self.assertLessEqual(len(text) * 7.2, float(rect.get("width")), text)
+
+    def test_names_from_the_process_are_only_text(self):
+        evil = ("<&\">'</text></svg><script>x</script>", "a\x01\x1b[31m\ufffe\u202eb", "]]>",
+                "&amp;&#60;", "_ZN" + "3abc" * 1022 + "E", "", None, "a;b c\n")
+        root = self.draw(*(site(1000, name, "main") for name in evil), comm="<\x02&\">")
+        titles = [f[0] for f in self.frames(root)]
+        self.assertTrue(any(t.startswith(evil[0]) for t in titles), titles)
+        self.assertTrue(any(t.startswith("a\\x01\\x1b[31m\\xef\\xbf\\xbe") for t in titles), titles)
+        self.assertTrue(any(t.startswith("&amp;&#60;") for t in titles), titles)
+        self.assertLess(max(len(t) for t in titles), 2200)
+
+    def test_frames_that_are_too_narrow_are_counted(self):
+        root = self.draw(site(10 ** 9, "big"), *(site(1, f"small{i}") for i in range(7)))
+        self.assertEqual(len(self.frames(root)), 2)
+        self.assertIn("7 frames are too narrow", "".join(root.itertext()))
+
+    def test_no_site(self):
+        root = self.draw()
+        self.assertEqual(self.frames(root), [])
+        self.assertIn("no call site has blocks that stay", "".join(root.itertext()))
+
+    def test_it_says_in_words_what_it_shows(self):
+        root = self.draw(site(6400, "leak"))
+        names = root.get("aria-labelledby").split()
+        told = {e.get("id"): e.text for e in root.iter() if e.get("id")}
+        self.assertEqual(sorted(told), sorted(names))
+        self.assertIn("6.2 KiB in 100 of 300 sampled blocks stay", told["what"])
 
 
 @unittest.skipUnless(os.path.exists(TOOL), "needs build/ctl/tools/seepage-where: make ctl")
@@ -152,6 +264,17 @@ class Where(unittest.TestCase):
                            blocks=False)
         self.assertEqual((answer["method"], answer["allocator"]), ("pages", "unknown"))
 
+    @unittest.skipUnless(shutil.which("musl-gcc"), "needs musl-tools")
+    def test_a_small_process_with_an_allocator_that_is_not_known(self):
+        subprocess.run(["musl-gcc", "-O1", "-o", f"{BUILD}/own-musl",
+                        os.path.join(TOP, "tests/where-bench/prog/own.c")], check=True)
+        program = Program(self, f"{BUILD}/own-musl", "small")
+        got = where("-j", "-s", 2, program.pid)
+        self.assertEqual((got.returncode, got.stderr), (0, ""))
+        answer = json.loads(got.stdout)
+        self.assertEqual((answer["method"], answer["allocator"]), ("pages", "unknown"))
+        self.assertGreater(answer["growth_bytes_per_hour"], 0)
+
     @unittest.skipUnless(os.geteuid() == 0, "needs root, for namespaces")
     def test_a_class_without_typeinfo_in_another_namespace(self):
         """Its name is in the symbols of a file that this namespace does not have."""
@@ -176,6 +299,28 @@ class Where(unittest.TestCase):
             self.assertAlmostEqual(site["bytes"] / told[1], 1, delta=0.001)
             self.assertEqual(site["stack"][0]["symbol"], "main.leakSession")
             self.assertEqual(answer["sites"][0]["rank"], 1)
+        self.go_picture()
+
+    def go_picture(self):
+        with tempfile.TemporaryDirectory() as d:
+            name = os.path.join(d, "go.svg")
+            program = Program(self, f"{BUILD}/leaky-go")
+            self.between(program, "leak", 20000, "--profile", "--svg", name)
+            with open(name, "rb") as f:
+                first = f.read()
+            root = ElementTree.fromstring(first)
+            frames = [(float(g.find(SVG + "rect").get("width")), g.find(SVG + "title").text)
+                      for g in root.iter(SVG + "g")]
+            leak = [w for w, t in frames if t.startswith("main.leakSession")]
+            self.assertGreater(leak[0], 1000)
+            # An answer that fails leaves an earlier picture as it was, and makes no file.
+            program.end()
+            for path in (name, os.path.join(d, "none.svg")):
+                got = where("--profile", "--svg", path, "-s", 1, program.pid)
+                self.assertEqual(got.returncode, 1)
+            self.assertEqual(os.listdir(d), ["go.svg"])
+            with open(name, "rb") as f:
+                self.assertEqual(f.read(), first)
 
     def test_an_earlier_answer_is_the_first_look(self):
         program = Program(self, f"{BUILD}/leaky", "small")
@@ -202,6 +347,12 @@ class Where(unittest.TestCase):
         self.refused(where("--seconds", 0, 1), "--seconds: '0': allowed 1..86400", 2)
         self.refused(where("--faults", 1), "--faults: needs stacks of page faults")
         self.refused(where("--samples", 5, 1), "allowed with --burst only", 2)
+        for bad in ("", "0", "5,", "5,,6", "6,5", "5,5", "x", "86401", "1,2,3,4,5,6,7,8,9"):
+            self.refused(where("--burst", "--again-after", bad, 1),
+                         f"--again-after: '{bad}': allowed up to 8 numbers", 2)
+        self.refused(where("--svg", "x", 1), "allowed with --burst or --profile only", 2)
+        self.refused(where("--profile", "--svg", "", 1), "allowed the name of a file", 2)
+        self.refused(where("--profile", "--svg", "/none/x", os.getpid()), "No such file")
         self.refused(where("--burst", "--profile", 1), "not allowed with --profile", 2)
         self.refused(where("--profile", os.getpid()), "no profile of Go in it")
         self.refused(where("--diff", "/dev/null", os.getpid()), "allowed a regular file")

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The programs of make where, and what is true of them.
+
+A program leaks in one function, which is its truth, and has a twin that is the same but for the
+leak. Half of them are frozen: nobody tunes anything by what they say. Which ones follows from the
+name: the lowest bit of the first byte of its SHA-256.
+"""
+import hashlib
+import os
+
+HERE = os.path.dirname(os.path.realpath(__file__))
+TOP = os.path.dirname(os.path.dirname(HERE))
+BUILD = os.path.join(TOP, "build/where-bench")
+PYTHON = "/usr/bin/python3"
+NGINX = "/usr/sbin/nginx"
+JEMALLOC = "/usr/lib/x86_64-linux-gnu/libjemalloc.so.2"
+
+
+class Case:
+    def __init__(self, name, what, argv, truth, **how):
+        self.name, self.what = name, what
+        self.truth = [truth] if isinstance(truth, str) else truth   # all of them in one stack
+        self.argv = [word.format(build=BUILD, here=HERE) for word in argv]
+        self.twin_argv = how.get("twin_argv", self.argv + ["twin"])
+        self.env, self.twin_env = how.get("env", {}), how.get("twin_env", how.get("env", {}))
+        self.load = how.get("load")         # what the guest does to it: "http", "redis"
+        self.known = how.get("known", True)     # an allocator that where --burst knows, or Go
+        self.half = "frozen" if hashlib.sha256(name.encode()).digest()[0] & 1 else "open"
+
+
+def own(name, what):
+    return Case(f"c-{name}", what, ["{build}/own", name], f"keep_{name}")
+
+
+def cc(name, what):
+    return Case(f"cc-{name}", what, ["{build}/owncc", name], f"app::keep_{name}")
+
+
+def injected(name, what, argv, truth, load=None):
+    """A real program, with a leak at a chosen function of it. What that function allocates for
+    itself is not the truth: see inject_lost()."""
+    preload = {"LD_PRELOAD": f"{BUILD}/inject.so"}
+    return Case(name, what, argv, ["inject_lost", truth], twin_argv=[w.format(build=BUILD, here=HERE) for w in argv],
+                env={**preload, "INJECT": truth}, twin_env=preload, load=load)
+
+
+CASES = [
+    own("small", "C, one of two callers of malloc"),
+    own("wrapped", "C, calloc below two wrappers"),
+    own("copy", "C, strdup"),
+    own("line", "C, asprintf"),
+    own("big", "C, blocks of 40 KB"),
+    own("grow", "C, one block that realloc makes larger"),
+    own("beside", "C, beside a full cache of the same class"),
+    own("rare", "C, one block of 900 bytes in 3 s"),
+    own("displaced", "C, takes the places that others free"),
+    own("threads", "C, four threads with arenas"),
+    cc("map", "C++, nodes of a map"),
+    cc("text", "C++, strings in a deque"),
+    cc("cycle", "C++, a cycle of shared_ptr"),
+    Case("python-native", "python, a C library through ctypes",
+         [PYTHON, "{here}/prog/native.py", "{build}/keep.so"], "keep_record"),
+    injected("perl", "perl, a leak put into it", ["/usr/bin/perl", "{here}/prog/work.pl"],
+             "Perl_av_make"),
+    injected("nginx", "nginx, a leak put into it", [NGINX, "-c", "/tmp/nginx/nginx.conf"],
+             "ngx_http_create_request", load="http"),
+    Case("go", "Go, by its own profile", ["{build}/sessions"], "main.keepSession"),
+    Case("static", "C, a static program", ["{build}/own-static", "small"], "keep_small",
+         known=False),
+    Case("musl", "C, musl", ["{build}/own-musl", "small"], "keep_small", known=False),
+    Case("jemalloc", "C, jemalloc preloaded", ["{build}/own", "small"], "keep_small",
+         env={"LD_PRELOAD": JEMALLOC}, known=False),
+    Case("redis", "redis with jemalloc, keys that nothing deletes",
+         ["/usr/bin/redis-server", "--port", "16379", "--save", "", "--dir", "/tmp"], "setCommand",
+         twin_argv=["/usr/bin/redis-server", "--port", "16379", "--save", "", "--dir", "/tmp"],
+         load="redis", known=False),
+]

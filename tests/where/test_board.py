@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The board of make where: what counts as the true site, and as a twin that is accused."""
+import os
+import sys
+import unittest
+
+TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
+sys.path.append(os.path.join(TOP, "tests/where-bench"))
+import peers  # noqa: E402  pylint: disable=C0413
+import board  # noqa: E402  pylint: disable=C0413
+from cases import CASES  # noqa: E402  pylint: disable=C0413
+
+
+def site(*frames, per_hour=1000):
+    return {"bytes_per_hour": per_hour, "survival_permille": 1000, "again": [],
+            "stack": [{"symbol": s, "demangled": d} for s, d in frames]}
+
+
+def answer(*sites, method="burst"):
+    return {"wall_seconds": 20.0, "answer": {"sites": list(sites), "traps": 500, "samples": 300,
+                                             "method": method}}
+
+
+OTHER = site(("malloc_wrapper", None), ("other", None))
+TRUE = site(("_Znwm", "operator new(unsigned long)"), ("_ZN3app8keep_mapEv", "app::keep_map()"))
+REFUSED = {"wall_seconds": 1.0, "refused": "seepage: where: no"}
+PEER = {"stacks": [[30, ["malloc", "x"]], [10, ["malloc", "app::keep_map() [clone .isra.0]"]]],
+        "total": 40, "wall_seconds": 3.0}
+
+
+class Board(unittest.TestCase):
+    def test_the_rank_of_the_true_site(self):
+        got = board.judge_leak(answer(OTHER, TRUE), ["app::keep_map"])
+        self.assertEqual((got["rank"], got["survival_permille"], got["traps"]), (2, 1000, 500))
+        self.assertIsNone(board.judge_leak(answer(OTHER), ["app::keep_map"])["rank"])
+        self.assertIsNone(board.judge_leak(answer(TRUE), ["app::keep_ma"])["rank"])
+        self.assertEqual(board.rank_of([["x"], ["keep_map (own.cc)"]], ["app::keep_map"]), 2)
+        self.assertIsNone(board.rank_of([["other::keep_map()"]], ["app::keep_map"]))
+        # What a leak was put into allocates for itself as well: all functions have to be there.
+        both = ["app::keep_map", "inject_lost"]
+        self.assertIsNone(board.judge_leak(answer(OTHER, TRUE), both)["rank"])
+        lost = site(("inject_lost", None), ("_ZN3app8keep_mapEv", "app::keep_map()"))
+        self.assertEqual(board.judge_leak(answer(TRUE, lost), both)["rank"], 2)
+        self.assertEqual(board.judge_leak(REFUSED, ["x"])["outcome"], "refused")
+
+    def test_names_as_tools_print_them(self):
+        for name in ("keep", "keep()", "keep(int) [clone .cold]", "keep@@V_1", "keep (inlined)",
+                     "keep (own.c)", "keep [own]"):
+            self.assertEqual(board.function(name), "keep", name)
+
+    def test_a_twin_of_which_nobody_is_named(self):
+        self.assertEqual(board.judge_twin(answer(), {})["verdict"], "nobody")
+        self.assertEqual(board.judge_twin(answer(OTHER), {})["named"], ["malloc_wrapper"])
+        self.assertEqual(board.judge_twin(REFUSED, {})["verdict"], "refused")
+        # Go's profile lists all sites: one that does not grow is no accusation.
+        leak = {"bytes_per_hour": 1000}
+        slow, fast = site(("a", None), per_hour=50), site(("b", None), per_hour=500)
+        self.assertEqual(board.judge_twin(answer(slow, method="profile"), leak)["verdict"], "nobody")
+        self.assertEqual(board.judge_twin(answer(slow, fast, method="profile"), leak)["named"], ["b"])
+
+    def test_peers(self):
+        got = board.judge_peer(PEER, ["app::keep_map"])
+        self.assertEqual((got["rank"], got["share_permille"]), (2, 250))
+        self.assertEqual(board.judge_peer({"refused": "why"}, ["x"])["outcome"], "not run")
+
+    def test_stacks_with_the_same_first_frames_are_one(self):
+        long = [f"f{i}" for i in range(peers.FRAMES)]
+        got = peers.heaviest([(long + ["a"], 2), (["x"], 3), (long + ["b"], 2)])
+        self.assertEqual(got, {"stacks": [[4, long], [3, ["x"]]], "total": 7})
+
+    def make(self, leak, twin, case="cc-map"):
+        lines = [f'{{"name": "{case}", "leak": {leak}, "twin": {twin}, "peers": {{}}}}']
+        return board.make(line.replace("'", '"').replace("None", "null") for line in lines)
+
+    def test_what_is_missed(self):
+        self.assertEqual(self.make(answer(TRUE), answer())["missed"], [])
+        self.assertIn("the goal is 90%", " ".join(self.make(answer(OTHER), answer())["missed"]))
+        self.assertIn("goal is 70%", " ".join(self.make(answer(OTHER, TRUE), answer())["missed"]))
+        self.assertIn("said to leak", " ".join(self.make(answer(TRUE), answer(OTHER))["missed"]))
+        self.assertIn("no", " ".join(self.make(REFUSED, answer())["missed"]))
+        # An allocator that is not known has to be refused, and counts for no goal.
+        self.assertEqual(self.make(REFUSED, REFUSED, "musl")["missed"], [])
+
+    def test_the_table_has_a_line_for_each(self):
+        text = board.table(self.make(answer(OTHER, TRUE), answer()))
+        self.assertRegex(text, r"\ncc-map +open +2 +100\.0 +500 +300 +20 +nobody")
+
+    def test_programs(self):
+        names = [c.name for c in CASES]
+        self.assertEqual(len(names), len(set(names)))
+        frozen = sum(c.half == "frozen" for c in CASES)
+        self.assertGreater(frozen, len(CASES) // 4)
+        self.assertGreater(len(CASES) - frozen, len(CASES) // 4)
+        for c in CASES:
+            self.assertNotEqual((c.argv, c.env, c.load), (c.twin_argv, c.twin_env, None), c.name)
+
+
+if __name__ == "__main__":
+    unittest.main()
