@@ -423,7 +423,8 @@ void __cold seep_tab_bury(struct list_head *graves)
 	struct seep_rec *rec;
 	u32 n = 0;
 
-	atomic_set(&deaths, 0);
+	if (!atomic_xchg(&deaths, 0))
+		return;
 	seep_for_each_rec(rec) {
 		if (seep_rec_gone(rec))
 			unpublish(rec, graves);

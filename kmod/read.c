@@ -182,6 +182,7 @@ static void read_figures(const struct seep_rec *rec, struct seep_sample *s, u64 
 	s->shmem = seep_counter_bytes(mm, MM_SHMEMPAGES);
 	s->swap = seep_counter_bytes(mm, MM_SWAPENTS);
 	s->vsz = seep_vsz_bytes(mm);
+	s->pgtables = seep_pgtables_bytes(mm);
 	read_faults(rec, s, rw);
 	seep_read_around(rec, s);
 	if (s->anon + s->swap != rec->last.anon + rec->last.swap || rec->det.state ||

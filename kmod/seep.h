@@ -76,6 +76,8 @@ struct seep_rec {
 	/* from here on: table mutex */
 	bool ready;			/* it had its first look: det and group are valid */
 	u16 hot_row;			/* quota row that hot is charged to, or SEEP_QUOTA_ALL */
+	/* full passes: of the last sample in det, of the last one that was put off, of the next */
+	u32 rest_from, rest_at, rest_end;
 	int users;			/* mm_users at the last check of the owner */
 	struct seep_notified notified;	/* alerts of this process */
 	struct seep_group *group;	/* or NULL */
@@ -483,6 +485,7 @@ void seep_sample_read(const struct seep_rec *rec, struct seep_sample *s, u64 rw[
 /* sample.c: process context, table mutex */
 bool seep_sample_pass(bool full, const struct seep_conf *c);
 void seep_sample_reset(struct seep_rec *only);	/* restart histories */
+void seep_sample_wake(struct seep_rec *rec);	/* before last and det are shown */
 void seep_sample_welcome(void);	/* first look at all new records */
 
 /* suspect.c: process context, table mutex, may sleep */

@@ -119,6 +119,7 @@ void seep_view_fill(struct seep_view *v, struct seep_rec *rec)
 	u64 rw[2];
 
 	blank(v);
+	seep_sample_wake(rec);
 	seep_view_identify(rec);
 	v->pid = pid_nr(rec->pid);
 	v->creds = rec->creds;

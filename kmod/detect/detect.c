@@ -8,7 +8,6 @@
  */
 #include "detect.h"
 
-#define SLOT_DS		100U	/* between two points of the fault-rate window */
 #define SHMEM_UNCLAIMED_MAX	SEEP_MIB
 
 /**
@@ -46,29 +45,6 @@ void seep_det_inherit(struct seep_det *d, u32 rise, u32 span)
 }
 
 /*
- * Add a point to the fault-rate window, every ten seconds at most.
- *
- * Return: true when a point was added.
- */
-static bool note_window(struct seep_det *d, const struct seep_sample *s, u32 now)
-{
-	struct seep_point *p;
-
-	if (d->samples == 1)	/* memory that existed before counting began is no growth */
-		d->window[0].rss = seep_granules(seep_rss(s));
-	if (now - seep_point(d, 0)->t < SLOT_DS)
-		return false;
-	p = &d->window[d->wpos];
-	p->t = now;
-	p->faults = (u32)s->faults;
-	p->rss = seep_granules(seep_rss(s));
-	d->wpos = (u8)((d->wpos + 1) % SEEP_WINDOW);
-	if (d->wn < SEEP_WINDOW)
-		d->wn++;
-	return true;
-}
-
-/*
  * Follow the climbs of memory held. A climb ends when the process has released half of
  * it. The highest and the longest climb that ended are known behaviour: the next climb
  * like them is not novel.
@@ -96,18 +72,6 @@ static void note_climb(struct seep_det *d, u32 v, u32 now, u32 need)
 	d->low_t = now;
 	d->high_v = v;
 	d->high_t = now;
-}
-
-/* Close an epoch of address space, at every 2^SEEP_VSZ_SHIFT-th full sample. */
-static void push_vsz(struct seep_det *d)
-{
-	u32 closed = d->epochs >> SEEP_VSZ_SHIFT;
-
-	if (d->vsz_min != d->vsz_v || !seep_ladder_still(&d->vsz, SEEP_VSZ_LEVELS, closed))
-		seep_ladder_push(&d->vsz, d->vsz_level, d->clock + SEEP_VSZ_SHIFT,
-				 SEEP_VSZ_LEVELS, closed, d->vsz_min, SEEP_LEAST_VSZ);
-	d->vsz_v = d->vsz_min;
-	d->vsz_min = ~0U;
 }
 
 /*
@@ -187,26 +151,6 @@ static void push_fast(struct seep_det *d, const struct seep_sample *s, u32 held,
 	seep_clock_push(d->fast_clock, SEEP_FAST_LEVELS, d->fast_epochs, now);
 	seep_ladder_push(&d->fast, d->fast_level, d->fast_clock, SEEP_FAST_LEVELS,
 			 d->fast_epochs, held, seep_least_rise(s));
-}
-
-/* Close an epoch of memory held, and of address space where its turn has come. */
-static void push_slow(struct seep_det *d, const struct seep_sample *s, u32 now)
-{
-	d->epochs++;
-	if (d->slow_min == d->slow_v &&
-	    seep_ladder_still(&d->mem, SEEP_SLOW_LEVELS, d->epochs)) {
-		seep_clock_still(d->clock, d->epochs, now);
-		d->slow_rose = false;
-	} else {
-		seep_clock_push(d->clock, SEEP_SLOW_LEVELS, d->epochs, now);
-		seep_ladder_push(&d->mem, d->mem_level, d->clock, SEEP_SLOW_LEVELS, d->epochs,
-				 d->slow_min, seep_least_rise(s));
-		d->slow_rose = d->slow_min > d->slow_v;
-		d->slow_v = d->slow_min;
-	}
-	d->slow_min = ~0U;
-	if (!(d->epochs & ((1U << SEEP_VSZ_SHIFT) - 1)))
-		push_vsz(d);
 }
 
 /*
@@ -310,7 +254,7 @@ static void note_ladder(struct seep_det *d, const struct seep_sample *s, u32 now
 	if (watched)
 		push_fast(d, s, held, now);
 	if (s->full)
-		push_slow(d, s, now);
+		seep_push_slow(d, s, now);
 }
 
 /* Assignments, not memset(): most verdicts are on idle processes and must be cheap. */
@@ -386,7 +330,7 @@ void seep_det_feed(struct seep_det *d, const struct seep_sample *s,
 		d->samples++;
 	if (d->interval_ms != c->v[SEEPAGE_CFG_SAMPLE_INTERVAL_MS])
 		new_interval(d, c->v[SEEPAGE_CFG_SAMPLE_INTERVAL_MS], now);
-	new_slot = note_window(d, s, now);
+	new_slot = seep_note_window(d, s, now);
 	if (other_policy) {
 		seep_classic_forget(d);
 		/* its floors are from before classic, which pushes none while it says ok */

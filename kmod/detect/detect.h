@@ -247,6 +247,14 @@ void seep_det_explain(const struct seep_det *d, const struct seep_sample *s,
 void seep_verdict_init(struct seep_verdict *v);
 u32 seep_det_unheld(const struct seep_det *d);
 
+/* rest.c: what each full sample adds, also where nothing has changed */
+bool seep_note_window(struct seep_det *d, const struct seep_sample *s, u32 now);
+void seep_push_slow(struct seep_det *d, const struct seep_sample *s, u32 now);
+u32 seep_det_rest(const struct seep_det *d, const struct seep_sample *s,
+		  const struct seep_conf *c, u32 most);
+#define SEEP_RESTS	64U		/* more samples than may be put off */
+void seep_det_rested(struct seep_det *d, const struct seep_sample *s, const u32 *t, u32 n);
+
 /* verdict.c: gates and factors of a verdict */
 void seep_add_gate(struct seep_verdict *v, u8 id, bool passed, s64 value, s64 limit);
 void seep_add_gate_unreached(struct seep_verdict *v, u8 id);
