@@ -37,7 +37,7 @@ static void __cold first_look(struct seep_rec *rec)
 	struct seep_sample s;
 	u64 rw[2];
 
-	seep_det_init(&rec->det, rec->seen_ns);
+	seep_det_init(&rec->det, rec->det.w, rec->seen_ns);
 	if (rec->seen_ns - min(rec->born_ns, rec->seen_ns) > NSEC_PER_SEC) {
 		s.time_ns = max(pass.now_ns, rec->seen_ns);
 		seep_sample_read(rec, &s, rw);
@@ -197,6 +197,27 @@ static __always_inline u32 cpu_time(const struct seep_rec *rec, const struct see
 }
 
 /*
+ * Feed the detector, which needs a struct seep_watch. Most records lend the one of the pool and
+ * give it back.
+ */
+static __always_inline void feed(struct seep_rec *rec, const struct seep_sample *s,
+				 const struct seep_conf *c, struct seep_verdict *v)
+{
+	struct seep_det *d = &rec->det;
+
+	if (!d->w)
+		d->w = seep_pool_watch;
+	seep_det_feed(d, s, c, v);
+	if (seep_det_plain(d)) {
+		if (d->w != seep_pool_watch)
+			seep_pool_drop_watch(rec);
+		d->w = NULL;
+	} else if (d->w == seep_pool_watch) {
+		seep_pool_watch = NULL;
+	}
+}
+
+/*
  * Sample one record. A pass over many records takes time, and a process that faults
  * meanwhile has gained pages after its fold, which no counted fault explains.
  * seep_sample_read() therefore folds again; a process at rest needs no second fold.
@@ -210,6 +231,8 @@ static void sample_one(struct seep_rec *rec, const struct seep_conf *c, bool ful
 
 	seep_sample_wake(rec);
 	rec->rest_end = 0;
+	if (unlikely(!rec->det.w && !seep_pool_watch && !seep_pool_fill_watch()))
+		return;			/* memory is short: as if this pass had come late */
 	if (!idle) {
 		s = &pass.sample;
 		if (!rec->ready)
@@ -239,7 +262,7 @@ static void sample_one(struct seep_rec *rec, const struct seep_conf *c, bool ful
 		news = keep(rec, s);
 	}
 
-	seep_det_feed(&rec->det, s, c, v);
+	feed(rec, s, c, v);
 	seep_broken(v->dropped);
 	seep_publish_fed(rec, s, v);
 	if (unlikely(v->state | prev | rec->notified.pending))
@@ -322,7 +345,8 @@ static void __cold forget_record(struct seep_rec *rec)
 {
 	if (!rec->ready)
 		return;
-	seep_det_init(&rec->det, ktime_get_ns());
+	seep_pool_drop_watch(rec);
+	seep_det_init(&rec->det, NULL, ktime_get_ns());
 	rec->rest_end = 0;
 	rec->rest_from = rec->rest_at;
 	/* the fault-rate window begins now; its RSS comes with the next sample */

@@ -13,13 +13,17 @@
 /**
  * seep_det_init() - start the history of a new process
  * @d: all members are overwritten
+ * @w: the same, or NULL
  * @seen_ns: when its faults began to be counted, CLOCK_MONOTONIC
  *
  * Context: any.
  */
-void seep_det_init(struct seep_det *d, u64 seen_ns)
+void seep_det_init(struct seep_det *d, struct seep_watch *w, u64 seen_ns)
 {
 	memset(d, 0, sizeof(*d));
+	if (w)
+		memset(w, 0, sizeof(*w));
+	d->w = w;
 	d->t_state = seep_ds(seen_ns);
 	d->t_begin = d->t_state;
 	d->window[0].t = d->t_state;
@@ -147,10 +151,10 @@ static void note_faultless(struct seep_det *d, const struct seep_sample *s, u32 
 /* Close an epoch of the fast ladder: one a sample under watch. */
 static void push_fast(struct seep_det *d, const struct seep_sample *s, u32 held, u32 now)
 {
-	d->fast_epochs++;
-	seep_clock_push(d->fast_clock, SEEP_FAST_LEVELS, d->fast_epochs, now);
-	seep_ladder_push(&d->fast, d->fast_level, d->fast_clock, SEEP_FAST_LEVELS,
-			 d->fast_epochs, held, seep_least_rise(s));
+	d->w->fast_epochs++;
+	seep_clock_push(d->w->fast_clock, SEEP_FAST_LEVELS, d->w->fast_epochs, now);
+	seep_ladder_push(&d->w->fast, d->w->fast_level, d->w->fast_run, d->w->fast_clock, SEEP_FAST_LEVELS,
+			 d->w->fast_epochs, held, seep_least_rise(s));
 }
 
 /*
@@ -160,20 +164,20 @@ static void push_fast(struct seep_det *d, const struct seep_sample *s, u32 held,
  */
 static bool baseline_is_stale(const struct seep_det *d, const struct seep_sample *s)
 {
-	if (!d->baseline.cpu_ms)
+	if (!d->w->baseline.cpu_ms)
 		return true;
 	return s->cpu_ms && s->cpu_ms != SEEP_CPU_UNKNOWN &&
-	       d->baseline.cpu_ms != SEEP_CPU_UNKNOWN &&
-	       s->cpu_ms - d->baseline.cpu_ms > 1U << 31;
+	       d->w->baseline.cpu_ms != SEEP_CPU_UNKNOWN &&
+	       s->cpu_ms - d->w->baseline.cpu_ms > 1U << 31;
 }
 
 static void note_baseline(struct seep_det *d, const struct seep_sample *s, u32 held)
 {
-	d->baseline.cpu_ms = s->cpu_ms;
-	d->baseline.held = held;
-	d->baseline.heap = s->heap;
-	d->baseline.shmem = seep_granules(s->shmem);
-	d->baseline.pgtables = seep_granules(s->pgtables);
+	d->w->baseline.cpu_ms = s->cpu_ms;
+	d->w->baseline.held = held;
+	d->w->baseline.heap = s->heap;
+	d->w->baseline.shmem = seep_granules(s->shmem);
+	d->w->baseline.pgtables = seep_granules(s->pgtables);
 }
 
 /*
@@ -216,21 +220,6 @@ static seep_noinline void note_change(struct seep_det *d, const struct seep_samp
 		d->held_top = held;
 	if (vsz < d->held_top)
 		d->held_top = vsz;
-}
-
-/**
- * seep_det_unheld() - address space that never held memory
- * @d: history, not changed
- *
- * The figure of the vsz ladder: address space that is reserved and not touched, or maps
- * files. A heap that gave memory back and kept the address space is not part of it.
- *
- * Context: any.
- * Return: granules.
- */
-u32 seep_det_unheld(const struct seep_det *d)
-{
-	return d->last_vsz - d->held_top;
 }
 
 /* Swap is part of memory held: swapping a leak out must not look like a release. */
@@ -280,9 +269,7 @@ void seep_verdict_init(struct seep_verdict *v)
 static bool at_rest(const struct seep_det *d, const struct seep_sample *s,
 		    const struct seep_conf *c)
 {
-	return d->state == SEEPAGE_STATE_OK &&
-	       !(d->mem.runs | d->fast.runs | d->vsz.runs) &&
-	       !(d->slow_rose && seep_ladder_early(d, s, c));
+	return seep_det_plain(d) && !(d->slow_rose && seep_ladder_early(d, s, c));
 }
 
 /* What the configured policy makes of the last sample. */
@@ -308,7 +295,8 @@ static void new_interval(struct seep_det *d, u32 ms, u32 now)
 
 /**
  * seep_det_feed() - add a sample and decide the state
- * @d: history, updated
+ * @d: history with a struct seep_watch, updated. That one may be any without a fast run
+ *     where there was none before, and may be taken away while seep_det_plain().
  * @s: the sample; its time must not go back
  * @c: configuration in force
  * @v: verdict out; its state is the state of the process from now on

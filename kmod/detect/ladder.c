@@ -150,33 +150,30 @@ static u32 rising_steps(const struct seep_level *r, u32 closed)
 	return strict;
 }
 
-/* Close an epoch with the floor @code. Return: the level has a run. */
-static seep_noinline bool level_close(struct seep_level *r, const struct seep_clock *clk,
-				      u32 closed, u16 code, u32 least, u8 strict)
+/*
+ * An epoch has closed with a floor above the oldest. @runs: the level has had a run. @run is
+ * written where it has one now. Return: it has.
+ */
+static seep_noinline bool level_runs(const struct seep_level *r, struct seep_run *run, bool runs,
+				     const struct seep_clock *clk, u32 closed, u32 least, u8 need)
 {
-	u32 oldest, v, back;
+	u16 code = packed(r, closed, 0);
+	u32 oldest = seep_floor(r, closed, STEPS), v = seep_floor_unpack(code), back, strict;
 
-	r->min[(closed - 1) % SEEP_MINIMA] = code;
-	if (closed < SEEP_MINIMA)
+	if (v - oldest < seep_needed_rise(least, v))
 		return false;
-	oldest = seep_floor(r, closed, STEPS);
-	v = seep_floor_unpack(code);
-	r->strict = 0;
-	if (v > oldest && v - oldest >= seep_needed_rise(least, v))
-		r->strict = (u8)rising_steps(r, closed);
-	if (r->strict < strict) {
-		r->run = false;
+	strict = rising_steps(r, closed);
+	if (strict < need)
 		return false;
-	}
-	if (!r->run) {
+	run->strict = (u8)strict;
+	if (!runs) {
 		back = seep_span(clk, closed);
-		r->run = true;
-		r->run_t0 = back < clk->t_close ? clk->t_close - back : 0;
-		r->run_v0 = packed(r, closed, STEPS);
-		r->run_t1 = clk->t_close;
+		run->t0 = back < clk->t_close ? clk->t_close - back : 0;
+		run->v0 = packed(r, closed, STEPS);
+		run->t1 = clk->t_close;
 	}
 	if (code > packed(r, closed, 1))
-		r->run_t1 = clk->t_close;
+		run->t1 = clk->t_close;
 	return true;
 }
 
@@ -184,6 +181,7 @@ static seep_noinline bool level_close(struct seep_level *r, const struct seep_cl
  * seep_ladder_push() - an epoch of the lowest level of a series has closed
  * @s: the series
  * @r: its levels
+ * @run: their runs
  * @clk: their clock, after seep_clock_push()
  * @nlev: how many
  * @closed: closed epochs of the lowest level, with this one
@@ -192,19 +190,22 @@ static seep_noinline bool level_close(struct seep_level *r, const struct seep_cl
  *
  * Context: any.
  */
-void seep_ladder_push(struct seep_ladder *s, struct seep_level *r, const struct seep_clock *clk,
-		      u32 nlev, u32 closed, u32 v, u32 least)
+void seep_ladder_push(struct seep_ladder *s, struct seep_level *r, struct seep_run *run,
+		      const struct seep_clock *clk, u32 nlev, u32 closed, u32 v, u32 least)
 {
 	u16 code = seep_floor_pack(v);
 	u32 bit = 1;
 
 	s->same = s->last == code ? s->same + 1 : 1;
 	s->last = code;
-	for (; nlev--; r++, clk++, bit <<= 1, closed >>= 1) {
+	for (; nlev--; r++, run++, clk++, bit <<= 1, closed >>= 1) {
 		if (s->same / SEEP_STILL < bit) {
-			s->runs &= ~bit;
-			if (level_close(r, clk, closed, code, least, s->strict))
+			r->min[(closed - 1) % SEEP_MINIMA] = code;
+			if (closed >= SEEP_MINIMA && code > packed(r, closed, STEPS) &&
+			    level_runs(r, run, s->runs & bit, clk, closed, least, s->strict))
 				s->runs |= bit;
+			else
+				s->runs &= ~bit;
 		}
 		if (closed & 1) {
 			r->half = code;

@@ -48,7 +48,7 @@ static void push_vsz(struct seep_det *d)
 	u32 closed = d->epochs >> SEEP_VSZ_SHIFT;
 
 	if (d->vsz_min != d->vsz_v || !seep_ladder_still(&d->vsz, SEEP_VSZ_LEVELS, closed))
-		seep_ladder_push(&d->vsz, d->vsz_level, d->clock + SEEP_VSZ_SHIFT,
+		seep_ladder_push(&d->vsz, d->vsz_level, d->w->vsz_run, d->clock + SEEP_VSZ_SHIFT,
 				 SEEP_VSZ_LEVELS, closed, d->vsz_min, SEEP_LEAST_VSZ);
 	d->vsz_v = d->vsz_min;
 	d->vsz_min = ~0U;
@@ -71,7 +71,7 @@ void seep_push_slow(struct seep_det *d, const struct seep_sample *s, u32 now)
 		d->slow_rose = false;
 	} else {
 		seep_clock_push(d->clock, SEEP_SLOW_LEVELS, d->epochs, now);
-		seep_ladder_push(&d->mem, d->mem_level, d->clock, SEEP_SLOW_LEVELS, d->epochs,
+		seep_ladder_push(&d->mem, d->mem_level, d->w->mem_run, d->clock, SEEP_SLOW_LEVELS, d->epochs,
 				 d->slow_min, seep_least_rise(s));
 		d->slow_rose = d->slow_min > d->slow_v;
 		d->slow_v = d->slow_min;
@@ -120,8 +120,7 @@ u32 seep_det_rest(const struct seep_det *d, const struct seep_sample *s,
 {
 	u32 unheld = seep_det_unheld(d), vsz = 0;
 
-	if (d->state != SEEPAGE_STATE_OK || d->mem.runs | d->fast.runs | d->vsz.runs ||
-	    d->slow_rose || d->slow_min != ~0U || d->slow_v != d->last_v ||
+	if (!seep_det_plain(d) || d->slow_rose || d->slow_min != ~0U || d->slow_v != d->last_v ||
 	    d->policy != SEEPAGE_POLICY_LADDER ||
 	    c->v[SEEPAGE_CFG_POLICY] != SEEPAGE_POLICY_LADDER ||
 	    d->interval_ms != c->v[SEEPAGE_CFG_SAMPLE_INTERVAL_MS] ||

@@ -33,7 +33,7 @@ ROWS = [
     ("idle", "idle record in a full pass", 150, 150),
     ("idle_lines", "the same, cache lines", None, 11),
     ("idle_remote", "the same, remote lines", 0, 0),
-    ("memory", "memory per process, bytes", 1280, 1870),
+    ("memory", "memory per process, bytes", 1280, 1280),
     ("sampled_cpus", "what 252 CPUs more add to a sampled record", None, 7500),
     ("pass_instructions", "full pass, 100k processes, 256 CPUs: instructions", None, 48e6),
     ("pass_remote", "the same, remote lines", None, 21500),

@@ -6,6 +6,7 @@
 struct pair {
 	struct sim m;
 	struct seep_det lazy;
+	struct seep_watch watch;	/* of lazy */
 	struct seep_sample last;	/* that lazy was fed */
 	u32 t[SEEP_RESTS], n, most;	/* put off: times; how many; at most */
 	u64 fed, put_off;
@@ -24,6 +25,16 @@ static void wake(struct pair *p)
 	seep_det_rested(&p->lazy, &p->last, p->t, p->n);
 	p->most -= p->n;
 	p->n = 0;
+}
+
+/* Of what one of both has, the other has the same. */
+static void assert_same(const struct pair *p)
+{
+	struct seep_det d = p->m.d;
+
+	d.w = p->lazy.w;
+	assert_memory_equal(&p->lazy, &d, sizeof(d));
+	assert_memory_equal(&p->watch, &p->m.w, sizeof(p->watch));
 }
 
 static bool equal(const struct seep_sample *a, const struct seep_sample *b)
@@ -52,7 +63,7 @@ static void give(struct pair *p, bool full)
 	seep_det_feed(&p->lazy, &m->s, &m->c, &v);
 	p->fed++;
 	p->last = m->s;
-	assert_memory_equal(&p->lazy, &m->d, sizeof(m->d));
+	assert_same(p);
 	assert_int_equal(v.state, m->v.state);
 	p->most = full ? seep_det_rest(&p->lazy, &m->s, &m->c,
 				       below(4) ? SEEP_RESTS - 1 : below(SEEP_RESTS)) : 0;
@@ -66,7 +77,7 @@ static void begin(struct pair *p)
 	p->m.s.vsz = 150 * MB;
 	p->m.s.headroom = 8 * GB;
 	p->m.s.time_ns = START_NS;
-	p->lazy = p->m.d;
+	seep_det_init(&p->lazy, &p->watch, START_NS);
 }
 
 /* What a process may do between two full samples. Rests are long. */
@@ -125,7 +136,7 @@ static void test_history_is_the_same(void **state)
 			if (below(50))
 				continue;
 			wake(&p);	/* it is shown */
-			assert_memory_equal(&p.lazy, &p.m.d, sizeof(p.m.d));
+			assert_same(&p);
 		}
 		put_off += p.put_off;
 		fed += p.fed;
@@ -163,11 +174,89 @@ static void test_nothing_is_put_off_that_counts(void **state)
 	assert_int_equal(p.most, 0);
 }
 
+static void assert_same_verdict(const struct seep_verdict *a, const struct seep_verdict *b)
+{
+	assert_int_equal(a->state, b->state);
+	assert_int_equal(a->confidence, b->confidence);
+	assert_true(a->tte_s == b->tte_s && a->v0 == b->v0 && a->t0 == b->t0 && a->t1 == b->t1);
+	assert_int_equal(a->ngates, b->ngates);
+	assert_int_equal(a->nfactors, b->nfactors);
+	for (u32 i = 0; i < a->ngates; i++)
+		assert_true(a->gate[i].value == b->gate[i].value &&
+			    a->gate[i].passed == b->gate[i].passed);
+	for (u32 i = 0; i < a->nfactors; i++)
+		assert_true(a->factor[i].value == b->factor[i].value &&
+			    a->factor[i].points == b->factor[i].points);
+}
+
+/*
+ * A struct seep_watch is lent for each sample, with what another process has left in it, and
+ * taken away when it says nothing. The verdicts are those of one that always has its own.
+ */
+static void test_watch_is_lent(void **state)
+{
+	u32 worst = 0, plain = 0;
+
+	(void)state;
+	for (u32 run = 0; run < 300; run++) {
+		struct seep_verdict v, w;
+		u64 rate = 0, next = 0;
+		struct pair p;
+
+		seed = run * 104729 + 5;
+		begin(&p);
+		p.lazy.w = NULL;
+		p.m.c.v[SEEPAGE_CFG_MIN_PROCESS_SIZE_MB] = run % 3 ? 20 : 300;
+		for (u32 i = 0; i < 3000; i++) {
+			bool full = !seep_watched(p.m.d.state) || i % 5 == 0;
+
+			if (i >= next) {	/* another phase: it grows, rests, or gives back */
+				rate = below(2) ? below(8 * MB) : 0;
+				next = i + 20 + below(600);
+				if (!below(3))
+					p.m.s.anon /= 2;
+				p.m.s.headroom = below(2) ? GB : 8 * GB;
+			}
+			if (!below(500))
+				p.m.c.v[SEEPAGE_CFG_POLICY] ^= SEEPAGE_POLICY_CLASSIC;
+			p.m.s.anon += rate;
+			p.m.s.vsz = 2 * p.m.s.anon + (run % 7 ? 0 : i * MB);
+			p.m.s.faults += rate >> 12;
+			p.m.s.faults_anon += rate >> 12;
+			p.m.s.time_ns += full ? 10 * S_NS : 2 * S_NS;
+			p.m.s.age_ns = p.m.s.time_ns - p.m.t0;
+			p.m.s.full = full;
+			p.m.s.cpu_ms = p.m.d.state ? i + 1 : 0;
+			if (!p.lazy.w) {
+				memset(&p.watch, 0x5a + (int)(i % 100), sizeof(p.watch));
+				p.watch.fast.runs = 0;
+				p.lazy.w = &p.watch;
+			}
+			seep_det_feed(&p.m.d, &p.m.s, &p.m.c, &v);
+			seep_det_feed(&p.lazy, &p.m.s, &p.m.c, &w);
+			assert_same_verdict(&v, &w);
+			if (seep_det_plain(&p.lazy)) {
+				p.lazy.w = NULL;
+				plain++;
+			}
+			if (below(20) == 0) {
+				seep_det_explain(&p.m.d, &p.m.s, &p.m.c, &v);
+				seep_det_explain(&p.lazy, &p.m.s, &p.m.c, &w);
+				assert_same_verdict(&v, &w);
+			}
+			worst = v.state > worst ? v.state : worst;
+		}
+	}
+	assert_int_equal(worst, SEEPAGE_STATE_RECOVERED);
+	assert_true(plain > 100000);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_history_is_the_same),
 		cmocka_unit_test(test_nothing_is_put_off_that_counts),
+		cmocka_unit_test(test_watch_is_lent),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
