@@ -178,9 +178,9 @@ u32 seep_pool_left(void)
  */
 u64 seep_pool_bytes(void)
 {
-	/* a value that changes meanwhile does no harm */
-	return (u64)data_race(pool.allocated) * sizeof(struct seep_rec) +
-	       (u64)data_race(pool.watches) * sizeof(struct seep_watch);
+	/* values that change meanwhile do no harm */
+	return data_race((u64)pool.allocated * sizeof(struct seep_rec) +
+			 (u64)pool.watches * sizeof(struct seep_watch));
 }
 
 /**

@@ -288,7 +288,7 @@ static void full_pass(const struct seep_conf *c)
 	pass.ds[pass.full % SEEP_RESTS] = seep_ds(pass.now_ns);
 	pass.ds[pass.full % SEEP_RESTS + SEEP_RESTS] = seep_ds(pass.now_ns);
 	seep_publish_begin(pass.now_ns, seep_headroom.left, seep_headroom.shmem_total, true, c);
-	/* who listens gets every sample, and a new configuration applies to each record */
+	/* a listener gets every sample, and a new configuration applies to each record */
 	full = seep_series_on || memcmp(&pass.conf, c, sizeof(*c)) ? ~0U : pass.full;
 	pass.conf = *c;
 	seep_for_each_rec(rec) {

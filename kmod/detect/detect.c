@@ -151,10 +151,12 @@ static void note_faultless(struct seep_det *d, const struct seep_sample *s, u32 
 /* Close an epoch of the fast ladder: one a sample under watch. */
 static void push_fast(struct seep_det *d, const struct seep_sample *s, u32 held, u32 now)
 {
-	d->w->fast_epochs++;
-	seep_clock_push(d->w->fast_clock, SEEP_FAST_LEVELS, d->w->fast_epochs, now);
-	seep_ladder_push(&d->w->fast, d->w->fast_level, d->w->fast_run, d->w->fast_clock, SEEP_FAST_LEVELS,
-			 d->w->fast_epochs, held, seep_least_rise(s));
+	struct seep_watch *w = d->w;
+
+	w->fast_epochs++;
+	seep_clock_push(w->fast_clock, SEEP_FAST_LEVELS, w->fast_epochs, now);
+	seep_ladder_push(&w->fast, w->fast_level, w->fast_run, w->fast_clock, SEEP_FAST_LEVELS,
+			 w->fast_epochs, held, seep_least_rise(s));
 }
 
 /*

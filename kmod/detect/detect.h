@@ -143,7 +143,7 @@ struct seep_baseline {
  * in struct seep_det (up, origin_v0).
  */
 struct seep_watch {
-	struct seep_run mem_run[SEEP_SLOW_LEVELS];	/* of levels whose bit in runs is set */
+	struct seep_run mem_run[SEEP_SLOW_LEVELS];	/* of levels with their bit in runs set */
 	struct seep_run vsz_run[SEEP_VSZ_LEVELS];
 	struct seep_run fast_run[SEEP_FAST_LEVELS];
 	struct seep_ladder fast;

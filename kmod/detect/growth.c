@@ -121,16 +121,19 @@ static void project(struct seep_growth *g, u64 headroom)
 void seep_growth_find(const struct seep_det *d, const struct seep_sample *s,
 		      struct seep_growth *g)
 {
+	const struct seep_watch *w = d->w;
+
 	memset(g, 0, sizeof(*g));
 	g->subject = SEEPAGE_SUBJECT_MEMORY;
-	if (!d->w)
+	if (!w)
 		return;
-	look(g, &d->w->fast, d->w->fast_level, d->w->fast_run, d->w->fast_clock, SEEP_FAST_LEVELS, d->w->fast_epochs);
-	if (g->seen && g->t0 <= d->w->t_watch + ONSET_DS && d->w->onset_v <= g->v0) {
-		g->t0 = d->w->onset_t;	/* it has risen ever since the watch began */
-		g->v0 = d->w->onset_v;
+	look(g, &w->fast, w->fast_level, w->fast_run, w->fast_clock, SEEP_FAST_LEVELS,
+	     w->fast_epochs);
+	if (g->seen && g->t0 <= w->t_watch + ONSET_DS && w->onset_v <= g->v0) {
+		g->t0 = w->onset_t;	/* it has risen ever since the watch began */
+		g->v0 = w->onset_v;
 	}
-	look(g, &d->mem, d->mem_level, d->w->mem_run, d->clock, SEEP_SLOW_LEVELS, d->epochs);
+	look(g, &d->mem, d->mem_level, w->mem_run, d->clock, SEEP_SLOW_LEVELS, d->epochs);
 	if (g->seen)
 		project(g, s->headroom);
 }

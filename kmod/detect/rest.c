@@ -71,8 +71,8 @@ void seep_push_slow(struct seep_det *d, const struct seep_sample *s, u32 now)
 		d->slow_rose = false;
 	} else {
 		seep_clock_push(d->clock, SEEP_SLOW_LEVELS, d->epochs, now);
-		seep_ladder_push(&d->mem, d->mem_level, d->w->mem_run, d->clock, SEEP_SLOW_LEVELS, d->epochs,
-				 d->slow_min, seep_least_rise(s));
+		seep_ladder_push(&d->mem, d->mem_level, d->w->mem_run, d->clock,
+				 SEEP_SLOW_LEVELS, d->epochs, d->slow_min, seep_least_rise(s));
 		d->slow_rose = d->slow_min > d->slow_v;
 		d->slow_v = d->slow_min;
 	}
@@ -141,7 +141,8 @@ static void pass_window(struct seep_det *d, const struct seep_sample *s, const u
 	struct seep_point *p = &d->window[d->wpos], new;
 	u32 wn = d->wn;
 
-	new = (struct seep_point){ seep_point(d, 0)->t, (u32)s->faults, seep_granules(seep_rss(s)) };
+	new = (struct seep_point){ .t = seep_point(d, 0)->t, .faults = (u32)s->faults,
+				   .rss = seep_granules(seep_rss(s)) };
 	for (; t < end; t++) {
 		if (*t - new.t < SLOT_DS)
 			continue;

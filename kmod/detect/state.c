@@ -74,6 +74,7 @@ void seep_origin_begin(struct seep_det *d, const struct seep_sample *s)
 void seep_watch_begin(struct seep_det *d, const struct seep_sample *s, u32 now)
 {
 	u32 before = seep_mem_floor(d, 1);
+	struct seep_watch *w = d->w;
 
 	d->up = 0;
 	d->down = 0;
@@ -81,13 +82,13 @@ void seep_watch_begin(struct seep_det *d, const struct seep_sample *s, u32 now)
 	d->watch_v0 = d->last_v;
 	seep_origin_begin(d, s);
 	d->w->baseline.cpu_ms = 0;
-	d->w->t_watch = now;
-	d->w->onset_t = now;
-	d->w->onset_v = d->last_v;
+	w->t_watch = now;
+	w->onset_t = now;
+	w->onset_v = d->last_v;
 	if (d->last_v > before) {
-		d->w->onset_t = d->epochs > 1 ? now - seep_epoch(d->clock, seep_known(d->epochs, 0)) :
+		w->onset_t = d->epochs > 1 ? now - seep_epoch(d->clock, seep_known(d->epochs, 0)) :
 					     d->window[0].t;
-		d->w->onset_v = before;
+		w->onset_v = before;
 	}
 	seep_reset_fast(d, now);
 }
