@@ -508,6 +508,7 @@ void __cold seep_tab_free(struct list_head *graves)
 	mutex_unlock(&seep_table_mutex);
 	list_for_each_entry_safe(rec, n, graves, hot) {
 		seep_count(DEATHS);
+		kfree(rec->cgroup);	/* at module exit; else tick.c has */
 		mmdrop(rec->mm);
 		put_pid(rec->pid);
 		seep_pool_give(rec, spare_records(max));

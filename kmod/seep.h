@@ -104,22 +104,27 @@ struct seep_rec {
 	bool ready;			/* it had its first look: det and group are valid */
 	u8 tally;			/* bits of SEEP_TALLY_*, as counted in group->tally */
 	u16 hot_row;			/* quota row that hot is charged to, or SEEP_QUOTA_ALL */
+	u16 end;			/* its slot of end.c, plus 1; 0: none */
 	/* full passes: of the last sample in det, of the last one that was put off, of the next */
 	u32 rest_from, rest_at, rest_end;
 	int users;			/* mm_users at the last check of the owner */
 	u32 counted;			/* granules of it in group->held */
 	struct seep_notified notified;	/* alerts of this process */
+	u32 rate;			/* growth of it in the sums of pools, granules an hour */
 	struct seep_group *group;	/* or NULL */
 	struct list_head kin;		/* in group->members */
-	u16 end;			/* its slot of end.c, plus 1; 0: none */
 	struct list_head hot;		/* list of suspect.c while under watch; graves */
 	u64 faults_w;			/* write faults among last.faults */
-	u64 cgroup_full;		/* bytes held when its cgroup reaches memory.max */
-	u64 cgroup_ns;			/* CLOCK_MONOTONIC when that was set; 0: not known */
-	struct seep_cgroup_pool *pool;	/* of the cgroup with that limit; or NULL */
-	u32 rate;			/* growth of it in the sums of pools, granules an hour */
+	struct seep_confined *cgroup;	/* limit of its cgroup; NULL: not told */
 	struct seep_sample last;	/* the newest sample */
 	struct seep_det det;		/* history and state; its w by pool.c */
+};
+
+/* What user space told of the cgroup of a process; table mutex. */
+struct seep_confined {
+	u64 full;			/* bytes held when the cgroup reaches memory.max */
+	u64 ns;				/* CLOCK_MONOTONIC when that was set; 0: not known */
+	struct seep_cgroup_pool *pool;	/* of the cgroup with that limit; or NULL */
 };
 
 /* Processes of one name and user in one cgroup, taken as one (group.c); table mutex. */
@@ -534,7 +539,7 @@ struct seep_cgroup_pool {
 };
 
 extern struct seep_pool seep_pool_ram;	/* of the machine */
-void seep_share_join(struct seep_rec *rec, u64 id);
+bool seep_share_join(struct seep_rec *rec, u64 id);
 void seep_share_leave(struct seep_rec *rec);
 void seep_share_judged(struct seep_rec *rec, const struct seep_verdict *v, bool full);
 void seep_share_pass(u64 now_ns, u64 left, const struct seep_conf *c);
@@ -544,7 +549,7 @@ void seep_share_exit(void);
 /* The pool of the cgroup that limits a record; NULL: none. */
 static inline const struct seep_pool *seep_share_cgroup(const struct seep_rec *rec)
 {
-	return rec->pool ? &rec->pool->pool : NULL;
+	return rec->cgroup && rec->cgroup->pool ? &rec->cgroup->pool->pool : NULL;
 }
 
 /* What the sums of pools have of a record. */

@@ -126,9 +126,9 @@ struct seep_point {		/* of the fault-rate window */
 };
 
 struct seep_classic {
-	s64 sum;		/* of the growth of each warm-up slot, granules a minute */
-	u64 sumsq;		/* of their squares */
-	u32 nsum;		/* slots in both sums */
+	u64 sumsq;		/* of sum's squares */
+	int sum;		/* of the growth of each warm-up slot, granules a minute */
+	u32 nsum;		/* slots in both sums, at most SEEP_LEARNED */
 	u32 base_rss;		/* granules at the first sample */
 	u32 suspected_since;	/* ds, the rule has held since; 0: it does not hold */
 	u32 confirmed_since;	/* likewise */

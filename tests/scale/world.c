@@ -370,6 +370,11 @@ void *kmemdup(const void *from, size_t size, gfp_t flags)
 	return to;
 }
 
+char *kstrdup(const char *s, gfp_t flags)
+{
+	return kmemdup(s, strlen(s) + 1, flags);
+}
+
 /* Bytes that the module holds. */
 u64 w_bytes(void)
 {
