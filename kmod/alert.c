@@ -80,9 +80,9 @@ static bool within_minute_limit(u16 row, u64 now)
 /* alert_interval_s has passed, or the state is worse. */
 static bool within_own_limit(const struct seep_notified *notified, u8 state, u64 now)
 {
-	u64 interval = (u64)seep_config_value(SEEPAGE_CFG_ALERT_INTERVAL_S) * NSEC_PER_SEC;
+	u64 interval = (u64)seep_config_value(SEEPAGE_CFG_ALERT_INTERVAL_S) * SEEP_DS_PER_S;
 
-	if (!notified->alerted_ns || now - notified->alerted_ns >= interval)
+	if (!notified->alerted_ds || seep_ds(now) - notified->alerted_ds >= interval)
 		return true;
 	/* RECOVERED and EXITED are above all alerts: never too early */
 	return state > notified->worst;
@@ -225,7 +225,7 @@ static void notify(const struct subject *subj, u8 prev, u8 state,
 	}
 	notified->alerted = state;
 	notified->worst = state;
-	notified->alerted_ns = now;
+	notified->alerted_ds = seep_ds(now);
 }
 
 /* Decide whether a change of state is an alert. */
@@ -332,7 +332,7 @@ void seep_alert_member(struct seep_rec *rec, const struct seep_verdict *verdict)
 
 	all->alerted = max(all->alerted, own->alerted);
 	all->worst = max(all->worst, own->worst);
-	all->alerted_ns = max(all->alerted_ns, own->alerted_ns);
+	all->alerted_ds = max(all->alerted_ds, own->alerted_ds);
 	all->own_limit |= own->own_limit;
 	memset(own, 0, sizeof(*own));
 	if (!seep_alert_is(verdict->state))

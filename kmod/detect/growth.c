@@ -29,23 +29,23 @@
 
 /* Add the levels of one series that have a run to the growth @g. */
 static void look(struct seep_growth *g, const struct seep_ladder *s, const struct seep_level *r,
-		 const struct seep_clock *clk, u32 nlev, u32 epochs)
+		 const struct seep_run *run, const struct seep_clock *clk, u32 nlev, u32 epochs)
 {
 	u32 j, top = nlev, last = nlev;
 
 	for (j = 0; j < nlev && s->runs >> j; j++) {
 		if (!(s->runs >> j & 1))
 			continue;
-		if (!g->seen || r[j].run_t0 < g->t0) {
-			g->t0 = r[j].run_t0;
-			g->v0 = seep_floor_unpack(r[j].run_v0);
+		if (!g->seen || run[j].t0 < g->t0) {
+			g->t0 = run[j].t0;
+			g->v0 = seep_floor_unpack(run[j].v0);
 		}
-		if (!g->seen || r[j].run_t1 > g->t1) {
-			g->t1 = r[j].run_t1;
+		if (!g->seen || run[j].t1 > g->t1) {
+			g->t1 = run[j].t1;
 			last = j;
 		}
-		if (r[j].strict > g->strict)
-			g->strict = r[j].strict;
+		if (run[j].strict > g->strict)
+			g->strict = run[j].strict;
 		top = j;
 		g->seen = true;
 	}
@@ -191,14 +191,19 @@ static void project(struct seep_growth *g, const struct seep_sample *s)
 void seep_growth_find(const struct seep_det *d, const struct seep_sample *s,
 		      struct seep_growth *g)
 {
+	const struct seep_watch *w = d->w;
+
 	memset(g, 0, sizeof(*g));
 	g->subject = SEEPAGE_SUBJECT_MEMORY;
-	look(g, &d->fast, d->fast_level, d->fast_clock, SEEP_FAST_LEVELS, d->fast_epochs);
-	if (g->seen && g->t0 <= d->t_watch + ONSET_DS && d->onset_v <= g->v0) {
-		g->t0 = d->onset_t;	/* it has risen ever since the watch began */
-		g->v0 = d->onset_v;
+	if (!w)
+		return;
+	look(g, &w->fast, w->fast_level, w->fast_run, w->fast_clock, SEEP_FAST_LEVELS,
+	     w->fast_epochs);
+	if (g->seen && g->t0 <= w->t_watch + ONSET_DS && w->onset_v <= g->v0) {
+		g->t0 = w->onset_t;	/* it has risen ever since the watch began */
+		g->v0 = w->onset_v;
 	}
-	look(g, &d->mem, d->mem_level, d->clock, SEEP_SLOW_LEVELS, d->epochs);
+	look(g, &d->mem, d->mem_level, w->mem_run, d->clock, SEEP_SLOW_LEVELS, d->epochs);
 	if (g->seen)
 		project(g, s);
 }
@@ -219,7 +224,9 @@ void seep_growth_find_vsz(const struct seep_det *d, const struct seep_sample *s,
 {
 	memset(g, 0, sizeof(*g));
 	g->subject = SEEPAGE_SUBJECT_VSZ;
-	look(g, &d->vsz, d->vsz_level, d->clock + SEEP_VSZ_SHIFT, SEEP_VSZ_LEVELS,
+	if (!d->w)
+		return;
+	look(g, &d->vsz, d->vsz_level, d->w->vsz_run, d->clock + SEEP_VSZ_SHIFT, SEEP_VSZ_LEVELS,
 	     d->epochs >> SEEP_VSZ_SHIFT);
 	if (!g->seen)
 		return;
