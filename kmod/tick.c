@@ -54,8 +54,10 @@ static void bury_the_dead(struct list_head *graves)
 	struct seep_rec *rec;
 
 	seep_tab_bury(graves);
-	list_for_each_entry(rec, graves, hot)
+	list_for_each_entry(rec, graves, hot) {
+		seep_sample_wake(rec);	/* its headroom counts */
 		seep_group_learn(rec);
+	}
 	if (!list_empty(graves))
 		seep_sample_welcome();
 	list_for_each_entry(rec, graves, hot) {

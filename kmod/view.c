@@ -208,8 +208,8 @@ static u64 sum_growth(const struct seep_group *g, u64 *rate)
 		u64 gained;
 		u32 span;
 
-		if (!(rec->tally & BIT(SEEP_TALLY_GROWING)))
-			continue;		/* those that do have a struct seep_watch */
+		if (!(rec->tally & BIT(SEEP_TALLY_GROWING)) || !w)
+			continue;		/* what grows is under watch and has one */
 		gained = seep_bytes(seep_minus(rec->det.last_v, w->onset_v));
 		span = seep_ds(rec->last.time_ns) - w->onset_t;
 		all += gained;
