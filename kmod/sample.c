@@ -8,6 +8,7 @@
 #include <linux/ktime.h>
 #include <linux/mm.h>
 #include <linux/sched/mm.h>
+#include <linux/slab.h>
 #include "publish.h"
 #include "read.h"
 #include "seep.h"
@@ -15,7 +16,7 @@
 
 #define OWNER_EVERY		SEEP_RESTS	/* full passes between two checks of an owner */
 
-static struct {				/* the present pass; seep_table_mutex */
+static struct pass {			/* the present pass; seep_table_mutex */
 	u64 now_ns;			/* CLOCK_MONOTONIC, one reading for all samples */
 	u32 ds[2 * SEEP_RESTS];		/* now_ns of the last full passes in ds, by full; twice */
 	u64 full_ns;			/* now_ns of the last full pass */
@@ -26,7 +27,7 @@ static struct {				/* the present pass; seep_table_mutex */
 	struct seep_sample sample;
 	u64 rw[2];
 	struct seep_verdict verdict;
-} pass;
+} *pass;
 
 /*
  * The first sample of a record. Memory that an older process had before its faults were
@@ -39,7 +40,7 @@ static void __cold first_look(struct seep_rec *rec)
 
 	seep_det_init(&rec->det, rec->det.w, rec->seen_ns);
 	if (rec->seen_ns - min(rec->born_ns, rec->seen_ns) > NSEC_PER_SEC) {
-		s.time_ns = max(pass.now_ns, rec->seen_ns);
+		s.time_ns = max(pass->now_ns, rec->seen_ns);
 		seep_sample_read(rec, &s, rw);
 		rec->last.anon = s.anon;
 		rec->last.file = s.file;
@@ -86,10 +87,10 @@ void seep_sample_wake(struct seep_rec *rec)
 	lockdep_assert_held(&seep_table_mutex);
 	if (rec->rest_at == rec->rest_from)
 		return;
-	seep_det_rested(&rec->det, s, pass.ds + (rec->rest_from + 1) % SEEP_RESTS,
+	seep_det_rested(&rec->det, s, pass->ds + (rec->rest_from + 1) % SEEP_RESTS,
 			rec->rest_at - rec->rest_from);
 	rec->rest_from = rec->rest_at;
-	s->time_ns = pass.full_ns;
+	s->time_ns = pass->full_ns;
 	seep_read_around(rec, s);
 }
 
@@ -123,7 +124,7 @@ static __always_inline bool same_users(const struct seep_rec *rec)
 
 /*
  * Put the sample of a record off: it would change nothing. Most records in most passes end
- * here. A mm that is torn down has no users, or other figures. @full: pass.full, or ~0U where
+ * here. A mm that is torn down has no users, or other figures. @full: pass->full, or ~0U where
  * no sample may be put off.
  */
 static __always_inline bool put_off(struct seep_rec *rec, u32 full)
@@ -138,11 +139,11 @@ static __always_inline bool put_off(struct seep_rec *rec, u32 full)
 /* @rec was sampled in a full pass: put off as many samples as possible until the next one. */
 static void rest(struct seep_rec *rec, const struct seep_conf *c)
 {
-	u32 most = OWNER_EVERY - 1 - (pass.full + (u32)rec->id) % OWNER_EVERY;
+	u32 most = OWNER_EVERY - 1 - (pass->full + (u32)rec->id) % OWNER_EVERY;
 
-	rec->rest_from = pass.full;
-	rec->rest_at = pass.full;
-	rec->rest_end = pass.full + 1;
+	rec->rest_from = pass->full;
+	rec->rest_at = pass->full;
+	rec->rest_end = pass->full + 1;
 	if (rec->det.mem.same >= SEEP_STILL && !rec->notified.pending)
 		rec->rest_end += seep_det_rest(&rec->det, &rec->last, c, most);
 }
@@ -162,7 +163,7 @@ static __cold bool keep(struct seep_rec *rec, const struct seep_sample *s)
 {
 	bool news = changed(s, &rec->last);
 
-	rec->faults_w = pass.rw[1];
+	rec->faults_w = pass->rw[1];
 	rec->last = *s;
 	return news;
 }
@@ -174,7 +175,7 @@ static __cold bool keep(struct seep_rec *rec, const struct seep_sample *s)
  */
 static void check_owner(struct seep_rec *rec)
 {
-	if (same_users(rec) && (pass.full + (u32)rec->id) % OWNER_EVERY)
+	if (same_users(rec) && (pass->full + (u32)rec->id) % OWNER_EVERY)
 		return;
 	rec->users = atomic_read(&rec->mm->mm_users);
 	if (seep_owner_refresh(rec))
@@ -225,7 +226,7 @@ static __always_inline void feed(struct seep_rec *rec, const struct seep_sample 
 static void sample_one(struct seep_rec *rec, const struct seep_conf *c, bool full)
 {
 	struct seep_sample *s = &rec->last;
-	struct seep_verdict *v = &pass.verdict;
+	struct seep_verdict *v = &pass->verdict;
 	bool idle = rests(rec), news = false;
 	u8 prev = rec->det.state;
 
@@ -234,11 +235,11 @@ static void sample_one(struct seep_rec *rec, const struct seep_conf *c, bool ful
 	if (unlikely(!rec->det.w && !seep_pool_watch && !seep_pool_fill_watch()))
 		return;			/* memory is short: as if this pass had come late */
 	if (!idle) {
-		s = &pass.sample;
+		s = &pass->sample;
 		if (!rec->ready)
 			first_look(rec);
-		s->time_ns = max(pass.now_ns, rec->seen_ns);	/* born in this pass? */
-		seep_sample_read(rec, s, pass.rw);
+		s->time_ns = max(pass->now_ns, rec->seen_ns);	/* born in this pass? */
+		seep_sample_read(rec, s, pass->rw);
 		if (prev)
 			s->cpu_ms = cpu_time(rec, c, full);
 	}
@@ -255,7 +256,7 @@ static void sample_one(struct seep_rec *rec, const struct seep_conf *c, bool ful
 		check_owner(rec);
 	s->full = full;
 	if (idle) {
-		s->time_ns = pass.now_ns;
+		s->time_ns = pass->now_ns;
 		s->pgtables = seep_pgtables_bytes(rec->mm);
 		seep_read_around(rec, s);
 	} else {
@@ -284,23 +285,23 @@ static void full_pass(const struct seep_conf *c)
 	seep_owner_adopt_all();
 	seep_pmu_pass();
 	seep_account_fold(NULL);
-	pass.now_ns = ktime_get_ns();	/* after adoption: no record may be younger */
-	pass.ds[pass.full % SEEP_RESTS] = seep_ds(pass.now_ns);
-	pass.ds[pass.full % SEEP_RESTS + SEEP_RESTS] = seep_ds(pass.now_ns);
-	seep_publish_begin(pass.now_ns, seep_headroom.left, seep_headroom.shmem_total, true, c);
+	pass->now_ns = ktime_get_ns();	/* after adoption: no record may be younger */
+	pass->ds[pass->full % SEEP_RESTS] = seep_ds(pass->now_ns);
+	pass->ds[pass->full % SEEP_RESTS + SEEP_RESTS] = seep_ds(pass->now_ns);
+	seep_publish_begin(pass->now_ns, seep_headroom.left, seep_headroom.shmem_total, true, c);
 	/* a listener gets every sample, and a new configuration applies to each record */
-	full = seep_series_on || memcmp(&pass.conf, c, sizeof(*c)) ? ~0U : pass.full;
-	pass.conf = *c;
+	full = seep_series_on || memcmp(&pass->conf, c, sizeof(*c)) ? ~0U : pass->full;
+	pass->conf = *c;
 	seep_for_each_rec(rec) {
 		if (!put_off(rec, full))
 			sample_one(rec, c, true);
 		if (!(++n % SEEP_RESCHED_EVERY))
 			cond_resched();
 	}
-	pass.samples = n;
-	pass.full_ns = pass.now_ns;
-	seep_share_pass(pass.now_ns, seep_headroom.left, c);
-	seep_group_pass(pass.now_ns, seep_headroom.left, c);
+	pass->samples = n;
+	pass->full_ns = pass->now_ns;
+	seep_share_pass(pass->now_ns, seep_headroom.left, c);
+	seep_group_pass(pass->now_ns, seep_headroom.left, c);
 }
 
 /* Sample the records under watch. */
@@ -309,10 +310,10 @@ static void short_pass(const struct seep_conf *c)
 	struct seep_rec *rec, *n;
 
 	seep_account_fold(seep_suspect_is);
-	seep_publish_begin(pass.now_ns, seep_headroom.left, seep_headroom.shmem_total, false, c);
+	seep_publish_begin(pass->now_ns, seep_headroom.left, seep_headroom.shmem_total, false, c);
 	seep_for_each_suspect(rec, n) {
 		sample_one(rec, c, false);
-		pass.samples++;
+		pass->samples++;
 		cond_resched();
 	}
 }
@@ -327,17 +328,17 @@ static void short_pass(const struct seep_conf *c)
  */
 bool seep_sample_pass(bool full, const struct seep_conf *c)
 {
-	pass.now_ns = ktime_get_ns();
-	pass.samples = 0;
+	pass->now_ns = ktime_get_ns();
+	pass->samples = 0;
 	seep_headroom_read();
 	if (full) {
-		pass.full++;
+		pass->full++;
 		full_pass(c);
 	} else {
 		short_pass(c);
 	}
 	seep_publish_end();
-	seep_count_add(SAMPLES, pass.samples);
+	seep_count_add(SAMPLES, pass->samples);
 	return !list_empty(&seep_suspects);
 }
 
@@ -377,4 +378,26 @@ void __cold seep_sample_reset(struct seep_rec *only)
 		forget_record(rec);
 		cond_resched();
 	}
+}
+
+/**
+ * seep_sample_init() - allocate what passes work with
+ *
+ * Context: module init.
+ * Return: 0 or -ENOMEM.
+ */
+int __init seep_sample_init(void)
+{
+	pass = kzalloc(sizeof(*pass), GFP_KERNEL);
+	return pass ? 0 : -ENOMEM;
+}
+
+/**
+ * seep_sample_exit() - free it
+ *
+ * Context: module exit, after the worker and all readers have stopped.
+ */
+void seep_sample_exit(void)
+{
+	kfree(pass);
 }

@@ -573,6 +573,8 @@ bool seep_sample_pass(bool full, const struct seep_conf *c);
 void seep_sample_reset(struct seep_rec *only);	/* restart histories */
 void seep_sample_wake(struct seep_rec *rec);	/* before last and det are shown */
 void seep_sample_welcome(void);	/* first look at all new records */
+int seep_sample_init(void);
+void seep_sample_exit(void);
 
 /* end.c: the first two in probes, with preemption off; else process context, table mutex */
 #define SEEP_END_SLOTS	256U

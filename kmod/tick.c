@@ -302,11 +302,16 @@ int __init seep_tick_init(void)
 	 * memory is nearly gone, because a new one could not be forked then.
 	 */
 	wq = alloc_ordered_workqueue("seepage", WQ_FREEZABLE | WQ_MEM_RECLAIM);
-	if (!wq)
-		return -ENOMEM;
+	if (!wq || seep_sample_init())
+		goto fail;
 	next_clear = jiffies;
 	tick.stats.interval_ms = seep_config_value(SEEPAGE_CFG_SAMPLE_INTERVAL_MS);
 	return 0;
+
+fail:
+	if (wq)
+		destroy_workqueue(wq);
+	return -ENOMEM;
 }
 
 /**
@@ -334,4 +339,5 @@ void seep_tick_stop(void)
 	cancel_delayed_work_sync(&clear_dwork);	/* it may have read the pointer of kick.c before */
 	seep_kick_stop();
 	destroy_workqueue(wq);
+	seep_sample_exit();
 }

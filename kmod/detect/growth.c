@@ -31,32 +31,34 @@
 static void look(struct seep_growth *g, const struct seep_ladder *s, const struct seep_level *r,
 		 const struct seep_run *run, const struct seep_clock *clk, u32 nlev, u32 epochs)
 {
-	u32 j, top = nlev, last = nlev;
+	u32 j, runs = s->runs, top = 0, last = nlev, t1 = g->t1;
 
-	for (j = 0; j < nlev && s->runs >> j; j++) {
-		if (!(s->runs >> j & 1))
+	for (j = 0; runs >> j; j++, run++) {
+		if (!(runs >> j & 1))
 			continue;
-		if (!g->seen || run[j].t0 < g->t0) {
-			g->t0 = run[j].t0;
-			g->v0 = seep_floor_unpack(run[j].v0);
+		if (!g->seen || run->t0 < g->t0) {
+			g->t0 = run->t0;
+			g->v0 = seep_floor_unpack(run->v0);
+			g->seen = true;
 		}
-		if (!g->seen || run[j].t1 > g->t1) {
-			g->t1 = run[j].t1;
+		if (run->t1 > t1) {
+			t1 = run->t1;
 			last = j;
 		}
-		if (run[j].strict > g->strict)
-			g->strict = run[j].strict;
+		if (run->strict > g->strict)
+			g->strict = run->strict;
 		top = j;
-		g->seen = true;
 	}
+	g->t1 = t1;
 	if (last < nlev)
 		g->floor = seep_floor(r + last, epochs >> last, 0);
-	if (top == nlev)
+	if (!runs)
 		return;
+	r += top;
 	g->below.level = NULL;
-	if (top && s->runs >> (top - 1) & 1)
-		g->below = (struct seep_level_view){ r + top - 1, epochs >> (top - 1) };
-	g->top = (struct seep_level_view){ r + top, epochs >> top };
+	if (top && runs >> (top - 1) & 1)
+		g->below = (struct seep_level_view){ r - 1, epochs >> (top - 1) };
+	g->top = (struct seep_level_view){ r, epochs >> top };
 	g->window = seep_span(&clk[top], SEEP_MINIMA);
 }
 

@@ -86,7 +86,7 @@ void seep_push_slow(struct seep_det *d, const struct seep_sample *s, u32 now)
  * seep_ladder_still() is true; @most at most. When it is true for the next epoch of a level,
  * it is true for all later ones, because s->same grows.
  */
-static u32 still_for(const struct seep_ladder *s, u32 nlev, u32 closed, u32 most)
+static seep_noinline u32 still_for(const struct seep_ladder *s, u32 nlev, u32 closed, u32 most)
 {
 	u32 need = SEEP_STILL, j, still;
 
@@ -138,19 +138,20 @@ u32 seep_det_rest(const struct seep_det *d, const struct seep_sample *s,
 static void pass_window(struct seep_det *d, const struct seep_sample *s, const u32 *t,
 			const u32 *end)
 {
-	struct seep_point *p = &d->window[d->wpos], new;
-	u32 wn = d->wn;
+	struct seep_point *p = &d->window[d->wpos];
+	u32 last = seep_point(d, 0)->t, faults = (u32)s->faults;
+	u32 rss = seep_granules(seep_rss(s)), wn = d->wn;
 
-	new = (struct seep_point){ .t = seep_point(d, 0)->t, .faults = (u32)s->faults,
-				   .rss = seep_granules(seep_rss(s)) };
 	for (; t < end; t++) {
-		if (*t - new.t < SLOT_DS)
+		if (*t - last < SLOT_DS)
 			continue;
-		new.t = *t;
-		*p = new;
+		last = *t;
+		p->t = last;
+		p->faults = faults;
+		p->rss = rss;
+		wn++;
 		if (++p == d->window + SEEP_WINDOW)
 			p = d->window;
-		wn++;
 	}
 	d->wpos = (u8)(p - d->window);
 	d->wn = wn < SEEP_WINDOW ? (u8)wn : SEEP_WINDOW;
@@ -159,18 +160,23 @@ static void pass_window(struct seep_det *d, const struct seep_sample *s, const u
 /* seep_clock_still() for @n epochs. */
 static void pass_epochs(struct seep_det *d, const u32 *t, u32 n)
 {
-	struct seep_clock *clk = d->clock, c;
-	u32 step, k, before = d->epochs;
+	u32 step, k, before = d->epochs, close, sum;
+	struct seep_clock *clk = d->clock;
 
 	d->epochs += n;
 	d->mem.same += n;
-	for (step = 1; step < 1U << SEEP_SLOW_LEVELS; step *= 2) {
+	for (step = 1; step < 1U << SEEP_SLOW_LEVELS; step *= 2, clk++) {
 		k = ~before & (step - 1);	/* the level closes its next epoch */
 		if (k >= n)
 			break;
-		for (c = *clk; k < n; k += step)
-			seep_clock_close(&c, t[k], true);
-		*clk++ = c;
+		close = clk->t_close;
+		sum = clk->sum - close;		/* minus the newest close, for the loop */
+		for (; k < n; k += step) {
+			sum -= (sum + close) / SEEP_MINIMA;
+			close = t[k];
+		}
+		clk->t_close = close;
+		clk->sum = sum + close;
 	}
 }
 
