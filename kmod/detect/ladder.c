@@ -154,36 +154,31 @@ static u32 rising_steps(const struct seep_level *r, u32 closed)
 #define ROSE	2U
 
 /*
- * Close an epoch with the floor @code. Return: RUN, the level has a run; ROSE, its floors
- * rose by what counts where the counters have no error.
+ * An epoch has closed with a floor above the oldest. @runs: the level has had a run. @run is
+ * written where it has one now. Return: RUN, it has; ROSE, its floors rose by what counts
+ * where the counters have no error.
  */
-static seep_noinline u32 level_close(struct seep_level *r, const struct seep_clock *clk,
-				     u32 closed, u16 code, u32 least, u8 strict)
+static seep_noinline u32 level_rises(const struct seep_level *r, struct seep_run *run, bool runs,
+				     const struct seep_clock *clk, u32 closed, u32 least, u8 need)
 {
-	u32 rise, v, back, rose;
+	u16 code = packed(r, closed, 0);
+	u32 v = seep_floor_unpack(code), rise = v - seep_floor(r, closed, STEPS);
+	u32 rose = rise >= seep_needed_rise(SEEP_LEAST_RISE, v) ? ROSE : 0, back, strict;
 
-	r->min[(closed - 1) % SEEP_MINIMA] = code;
-	if (closed < SEEP_MINIMA)
-		return 0;
-	v = seep_floor_unpack(code);
-	rise = seep_minus(v, seep_floor(r, closed, STEPS));
-	r->strict = 0;
-	rose = rise >= seep_needed_rise(SEEP_LEAST_RISE, v) ? ROSE : 0;
-	if (rise >= seep_needed_rise(least, v))
-		r->strict = (u8)rising_steps(r, closed);
-	if (r->strict < strict) {
-		r->run = false;
+	if (rise < seep_needed_rise(least, v))
 		return rose;
-	}
-	if (!r->run) {
+	strict = rising_steps(r, closed);
+	if (strict < need)
+		return rose;
+	run->strict = (u8)strict;
+	if (!runs) {
 		back = seep_span(clk, closed);
-		r->run = true;
-		r->run_t0 = back < clk->t_close ? clk->t_close - back : 0;
-		r->run_v0 = packed(r, closed, STEPS);
-		r->run_t1 = clk->t_close;
+		run->t0 = back < clk->t_close ? clk->t_close - back : 0;
+		run->v0 = packed(r, closed, STEPS);
+		run->t1 = clk->t_close;
 	}
 	if (code > packed(r, closed, 1))
-		r->run_t1 = clk->t_close;
+		run->t1 = clk->t_close;
 	return rose | RUN;
 }
 
@@ -191,6 +186,7 @@ static seep_noinline u32 level_close(struct seep_level *r, const struct seep_clo
  * seep_ladder_push() - an epoch of the lowest level of a series has closed
  * @s: the series
  * @r: its levels
+ * @run: their runs
  * @clk: their clock, after seep_clock_push()
  * @nlev: how many
  * @closed: closed epochs of the lowest level, with this one
@@ -199,17 +195,21 @@ static seep_noinline u32 level_close(struct seep_level *r, const struct seep_clo
  *
  * Context: any.
  */
-void seep_ladder_push(struct seep_ladder *s, struct seep_level *r, const struct seep_clock *clk,
-		      u32 nlev, u32 closed, u32 v, u32 least)
+void seep_ladder_push(struct seep_ladder *s, struct seep_level *r, struct seep_run *run,
+		      const struct seep_clock *clk, u32 nlev, u32 closed, u32 v, u32 least)
 {
 	u16 code = seep_floor_pack(v);
 	u32 bit = 1, how;
 
 	s->same = s->last == code ? s->same + 1 : 1;
 	s->last = code;
-	for (; nlev--; r++, clk++, bit <<= 1, closed >>= 1) {
+	for (; nlev--; r++, run++, clk++, bit <<= 1, closed >>= 1) {
 		if (s->same / SEEP_STILL < bit) {
-			how = level_close(r, clk, closed, code, least, s->strict);
+			r->min[(closed - 1) % SEEP_MINIMA] = code;
+			how = 0;
+			if (closed >= SEEP_MINIMA && code > packed(r, closed, STEPS))
+				how = level_rises(r, run, s->runs & bit, clk, closed, least,
+						  s->strict);
 			s->runs = (u16)((s->runs & ~bit) | (how & RUN ? bit : 0));
 			s->rose = (u16)((s->rose & ~bit) | (how & ROSE ? bit : 0));
 		}

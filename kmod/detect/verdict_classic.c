@@ -53,7 +53,7 @@ static bool beyond_two_sigma(const struct seep_det *d, u64 growth)
 	over = (s64)seep_granules(growth) * k->nsum - k->sum;
 	if (over <= 0)
 		return false;
-	var = k->nsum * k->sumsq - (u64)(k->sum * k->sum);
+	var = k->nsum * k->sumsq - (u64)((s64)k->sum * k->sum);
 	if (over >= 1LL << 31)
 		return true;
 	return (u64)over * (u64)over > 4 * var;
@@ -71,7 +71,7 @@ static void learn(struct seep_classic *k, const struct seep_point *new,
 		rise = MAX_SLOT_RISE;
 	if (rise < -MAX_SLOT_RISE)
 		rise = -MAX_SLOT_RISE;
-	/* |rise| is at most 2^16 * 600: 32 bits */
+	/* at most 2^16 * 600; slots last ten seconds at least: so does the sum fit 32 bits */
 	rise = (int)(rise * (s64)SEEP_MINUTE_DS) / (int)(new->t - old->t);
 	k->sum += rise;
 	k->sumsq += (u64)(rise * rise);
