@@ -315,22 +315,22 @@ void seep_det_feed(struct seep_det *d, const struct seep_sample *s,
 {
 	u32 now = seep_ds(s->time_ns);
 	bool classic = c->v[SEEPAGE_CFG_POLICY] == SEEPAGE_POLICY_CLASSIC;
-	bool other_policy = d->policy != c->v[SEEPAGE_CFG_POLICY], new_slot;
+	bool other_policy = d->policy != c->v[SEEPAGE_CFG_POLICY], learns;
 	u8 state;
 
 	if (d->samples < 255)
 		d->samples++;
 	if (d->interval_ms != c->v[SEEPAGE_CFG_SAMPLE_INTERVAL_MS])
 		new_interval(d, c->v[SEEPAGE_CFG_SAMPLE_INTERVAL_MS], now);
-	new_slot = seep_note_window(d, s, now);
+	learns = seep_note_window(d, s, now) && seep_classic_learns(d, s, c);
 	if (other_policy) {
 		seep_classic_forget(d);
 		/* its floors are from before classic, which pushes none while it says ok */
 		if (!seep_watched(d->state))
 			seep_reset_fast(d, now);
 	}
-	if (classic || d->samples == 1 || (new_slot && seep_classic_learns(d, s, c)))
-		seep_classic_feed(d, s, c, new_slot);
+	if (classic || learns || d->samples == 1)
+		seep_classic_feed(d, s, c, learns);
 	note_ladder(d, s, now);
 	if (!classic && !other_policy && at_rest(d, s, c)) {
 		seep_verdict_init(v);

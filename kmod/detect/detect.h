@@ -356,7 +356,7 @@ void seep_ladder_verdict(const struct seep_det *d, const struct seep_sample *s,
 			 const struct seep_conf *c, struct seep_verdict *v, bool brief);
 void seep_classic_forget(struct seep_det *d);
 void seep_classic_feed(struct seep_det *d, const struct seep_sample *s,
-		       const struct seep_conf *c, bool new_slot);
+		       const struct seep_conf *c, bool learns);
 void seep_classic_verdict(const struct seep_det *d, const struct seep_sample *s,
 			  const struct seep_conf *c, struct seep_verdict *v);
 void seep_points_tell(struct seep_verdict *v, const struct seep_det *d,
