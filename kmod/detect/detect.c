@@ -49,6 +49,29 @@ void seep_det_inherit(struct seep_det *d, u32 rise, u32 span)
 }
 
 /*
+ * Add a point to the fault-rate window, every ten seconds at most. As pass_window() of rest.c.
+ *
+ * Return: true when a point was added.
+ */
+static bool note_window(struct seep_det *d, const struct seep_sample *s, u32 now)
+{
+	struct seep_point *p;
+
+	if (d->samples == 1)	/* memory that existed before counting began is no growth */
+		d->window[0].rss = seep_granules(seep_rss(s));
+	if (now - seep_point(d, 0)->t < SEEP_SLOT_DS)
+		return false;
+	p = &d->window[d->wpos];
+	p->t = now;
+	p->faults = (u32)s->faults;
+	p->rss = seep_granules(seep_rss(s));
+	d->wpos = (u8)((d->wpos + 1) % SEEP_WINDOW);
+	if (d->wn < SEEP_WINDOW)
+		d->wn++;
+	return true;
+}
+
+/*
  * Follow the climbs of memory held. A climb ends when the process has released half of
  * it. The highest and the longest climb that ended are known behaviour: the next climb
  * like them is not novel. An own one takes the place of one of others that counts for less.
@@ -76,6 +99,18 @@ static void note_climb(struct seep_det *d, const struct seep_sample *s, u32 v, u
 	d->low_t = now;
 	d->high_v = v;
 	d->high_t = now;
+}
+
+/* Close an epoch of address space, at every 2^SEEP_VSZ_SHIFT-th full sample. */
+static void push_vsz(struct seep_det *d)
+{
+	u32 closed = d->epochs >> SEEP_VSZ_SHIFT;
+
+	if (d->vsz_min != d->vsz_v || !seep_ladder_still(&d->vsz, SEEP_VSZ_LEVELS, closed))
+		seep_ladder_push(&d->vsz, d->vsz_level, d->w->vsz_run, d->clock + SEEP_VSZ_SHIFT,
+				 SEEP_VSZ_LEVELS, closed, d->vsz_min, SEEP_LEAST_VSZ);
+	d->vsz_v = d->vsz_min;
+	d->vsz_min = ~0U;
 }
 
 /*
@@ -157,6 +192,29 @@ static void push_fast(struct seep_det *d, const struct seep_sample *s, u32 held,
 	seep_clock_push(w->fast_clock, SEEP_FAST_LEVELS, w->fast_epochs, now);
 	seep_ladder_push(&w->fast, w->fast_level, w->fast_run, w->fast_clock, SEEP_FAST_LEVELS,
 			 w->fast_epochs, held, seep_least_rise(s));
+}
+
+/*
+ * Close an epoch of memory held, and of address space where its turn has come. As
+ * seep_det_rested() of rest.c.
+ */
+static void push_slow(struct seep_det *d, const struct seep_sample *s, u32 now)
+{
+	d->epochs++;
+	if (d->slow_min == d->slow_v &&
+	    seep_ladder_still(&d->mem, SEEP_SLOW_LEVELS, d->epochs)) {
+		seep_clock_still(d->clock, d->epochs, now);
+		d->slow_rose = false;
+	} else {
+		seep_clock_push(d->clock, SEEP_SLOW_LEVELS, d->epochs, now);
+		seep_ladder_push(&d->mem, d->mem_level, d->w->mem_run, d->clock,
+				 SEEP_SLOW_LEVELS, d->epochs, d->slow_min, seep_least_rise(s));
+		d->slow_rose = d->slow_min > d->slow_v;
+		d->slow_v = d->slow_min;
+	}
+	d->slow_min = ~0U;
+	if (!(d->epochs & ((1U << SEEP_VSZ_SHIFT) - 1)))
+		push_vsz(d);
 }
 
 /*
@@ -245,7 +303,7 @@ static void note_ladder(struct seep_det *d, const struct seep_sample *s, u32 now
 	if (watched)
 		push_fast(d, s, held, now);
 	if (s->full)
-		seep_push_slow(d, s, now);
+		push_slow(d, s, now);
 }
 
 /* Assignments, not memset(): most verdicts are on idle processes and must be cheap. */
@@ -322,7 +380,7 @@ void seep_det_feed(struct seep_det *d, const struct seep_sample *s,
 		d->samples++;
 	if (d->interval_ms != c->v[SEEPAGE_CFG_SAMPLE_INTERVAL_MS])
 		new_interval(d, c->v[SEEPAGE_CFG_SAMPLE_INTERVAL_MS], now);
-	learns = seep_note_window(d, s, now) && seep_classic_learns(d, s, c);
+	learns = note_window(d, s, now) && seep_classic_learns(d, s, c);
 	if (other_policy) {
 		seep_classic_forget(d);
 		/* its floors are from before classic, which pushes none while it says ok */

@@ -76,6 +76,7 @@
 #define SEEP_VSZ_SHIFT		4	/* shortest epoch of vsz: sample_interval_ms * 2^4 */
 #define SEEP_VSZ_LEVELS		(SEEP_SLOW_LEVELS - SEEP_VSZ_SHIFT)
 #define SEEP_WINDOW		16	/* points that the fault-rate window keeps */
+#define SEEP_SLOT_DS		100U	/* between two of them, at least */
 #define SEEP_LEARNED		64	/* slots from which classic learns its baseline, at most */
 #define SEEP_UNKNOWN		(~0ULL)
 
@@ -270,9 +271,7 @@ void seep_det_explain(const struct seep_det *d, const struct seep_sample *s,
 		      const struct seep_conf *c, struct seep_verdict *v);
 void seep_verdict_init(struct seep_verdict *v);
 
-/* rest.c: what each full sample adds, also where nothing has changed */
-bool seep_note_window(struct seep_det *d, const struct seep_sample *s, u32 now);
-void seep_push_slow(struct seep_det *d, const struct seep_sample *s, u32 now);
+/* rest.c: what full samples add where nothing has changed */
 u32 seep_det_rest(const struct seep_det *d, const struct seep_sample *s,
 		  const struct seep_conf *c, u32 most);
 #define SEEP_RESTS	64U		/* more samples than may be put off */

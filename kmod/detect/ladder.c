@@ -150,16 +150,27 @@ static u32 rising_steps(const struct seep_level *r, u32 closed)
 	return strict;
 }
 
+/* The same of a level that had a run before floor @gone made room: two steps have changed. */
+static u32 rising_on(const struct seep_level *r, const struct seep_run *run, u32 closed, u16 gone)
+{
+	u16 newer = packed(r, closed, 0), older = packed(r, closed, 1);
+
+	if (older > newer)
+		return 0;
+	return run->strict + (older < newer) - (gone < packed(r, closed, STEPS));
+}
+
 #define RUN	1U
 #define ROSE	2U
 
 /*
- * An epoch has closed with a floor above the oldest. @runs: the level has had a run. @run is
- * written where it has one now. Return: RUN, it has; ROSE, its floors rose by what counts
- * where the counters have no error.
+ * An epoch has closed with a floor above the oldest, which took the place of @gone. @runs: the
+ * level has had a run. @run is written where it has one now. Return: RUN, it has; ROSE, its
+ * floors rose by what counts where the counters have no error.
  */
-static seep_noinline u32 level_rises(const struct seep_level *r, struct seep_run *run, bool runs,
-				     const struct seep_clock *clk, u32 closed, u32 least, u8 need)
+static seep_noinline u32 level_rises(const struct seep_level *r, struct seep_run *run,
+				     const struct seep_clock *clk, u32 closed, u32 least, bool runs,
+				     u8 need, u16 gone)
 {
 	u16 code = packed(r, closed, 0);
 	u32 v = seep_floor_unpack(code), rise = v - seep_floor(r, closed, STEPS);
@@ -167,7 +178,7 @@ static seep_noinline u32 level_rises(const struct seep_level *r, struct seep_run
 
 	if (rise < seep_needed_rise(least, v))
 		return rose;
-	strict = rising_steps(r, closed);
+	strict = runs ? rising_on(r, run, closed, gone) : rising_steps(r, closed);
 	if (strict < need)
 		return rose;
 	run->strict = (u8)strict;
@@ -198,18 +209,20 @@ static seep_noinline u32 level_rises(const struct seep_level *r, struct seep_run
 void seep_ladder_push(struct seep_ladder *s, struct seep_level *r, struct seep_run *run,
 		      const struct seep_clock *clk, u32 nlev, u32 closed, u32 v, u32 least)
 {
-	u16 code = seep_floor_pack(v);
+	u16 code = seep_floor_pack(v), gone, *min;
 	u32 bit = 1, how;
 
 	s->same = s->last == code ? s->same + 1 : 1;
 	s->last = code;
 	for (; nlev--; r++, run++, clk++, bit <<= 1, closed >>= 1) {
 		if (s->same / SEEP_STILL < bit) {
-			r->min[(closed - 1) % SEEP_MINIMA] = code;
+			min = &r->min[(closed - 1) % SEEP_MINIMA];
+			gone = *min;
+			*min = code;
 			how = 0;
 			if (closed >= SEEP_MINIMA && code > packed(r, closed, STEPS))
-				how = level_rises(r, run, s->runs & bit, clk, closed, least,
-						  s->strict);
+				how = level_rises(r, run, clk, closed, least, s->runs & bit,
+						  s->strict, gone);
 			s->runs = (u16)((s->runs & ~bit) | (how & RUN ? bit : 0));
 			s->rose = (u16)((s->rose & ~bit) | (how & ROSE ? bit : 0));
 		}

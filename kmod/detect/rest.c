@@ -12,74 +12,7 @@
  */
 #include "detect.h"
 
-#define SLOT_DS		100U	/* between two points of the fault-rate window */
 #define VSZ_MASK	((1U << SEEP_VSZ_SHIFT) - 1)
-
-/**
- * seep_note_window() - add a point to the fault-rate window, every ten seconds at most
- * @d: history
- * @s: the sample
- * @now: its time, ds
- *
- * Context: any.
- * Return: true when a point was added.
- */
-bool seep_note_window(struct seep_det *d, const struct seep_sample *s, u32 now)
-{
-	struct seep_point *p;
-
-	if (d->samples == 1)	/* memory that existed before counting began is no growth */
-		d->window[0].rss = seep_granules(seep_rss(s));
-	if (now - seep_point(d, 0)->t < SLOT_DS)
-		return false;
-	p = &d->window[d->wpos];
-	p->t = now;
-	p->faults = (u32)s->faults;
-	p->rss = seep_granules(seep_rss(s));
-	d->wpos = (u8)((d->wpos + 1) % SEEP_WINDOW);
-	if (d->wn < SEEP_WINDOW)
-		d->wn++;
-	return true;
-}
-
-/* Close an epoch of address space, at every 2^SEEP_VSZ_SHIFT-th full sample. */
-static void push_vsz(struct seep_det *d)
-{
-	u32 closed = d->epochs >> SEEP_VSZ_SHIFT;
-
-	if (d->vsz_min != d->vsz_v || !seep_ladder_still(&d->vsz, SEEP_VSZ_LEVELS, closed))
-		seep_ladder_push(&d->vsz, d->vsz_level, d->w->vsz_run, d->clock + SEEP_VSZ_SHIFT,
-				 SEEP_VSZ_LEVELS, closed, d->vsz_min, SEEP_LEAST_VSZ);
-	d->vsz_v = d->vsz_min;
-	d->vsz_min = ~0U;
-}
-
-/**
- * seep_push_slow() - close an epoch of memory held, and of address space where its turn has come
- * @d: history
- * @s: the full sample
- * @now: its time, ds
- *
- * Context: any.
- */
-void seep_push_slow(struct seep_det *d, const struct seep_sample *s, u32 now)
-{
-	d->epochs++;
-	if (d->slow_min == d->slow_v &&
-	    seep_ladder_still(&d->mem, SEEP_SLOW_LEVELS, d->epochs)) {
-		seep_clock_still(d->clock, d->epochs, now);
-		d->slow_rose = false;
-	} else {
-		seep_clock_push(d->clock, SEEP_SLOW_LEVELS, d->epochs, now);
-		seep_ladder_push(&d->mem, d->mem_level, d->w->mem_run, d->clock,
-				 SEEP_SLOW_LEVELS, d->epochs, d->slow_min, seep_least_rise(s));
-		d->slow_rose = d->slow_min > d->slow_v;
-		d->slow_v = d->slow_min;
-	}
-	d->slow_min = ~0U;
-	if (!(d->epochs & VSZ_MASK))
-		push_vsz(d);
-}
 
 /*
  * Epochs of the lowest level to come, with the floor of the last one, for which
@@ -143,7 +76,7 @@ static void pass_window(struct seep_det *d, const struct seep_sample *s, const u
 	u32 rss = seep_granules(seep_rss(s)), wn = d->wn;
 
 	for (; t < end; t++) {
-		if (*t - last < SLOT_DS)
+		if (*t - last < SEEP_SLOT_DS)
 			continue;
 		last = *t;
 		p->t = last;
