@@ -85,11 +85,11 @@ void seep_sample_wake(struct seep_rec *rec)
 	struct seep_sample *s = &rec->last;
 
 	lockdep_assert_held(&seep_table_mutex);
-	if (rec->rest_at == rec->rest_from)
+	if (!rec->rested)
 		return;
-	seep_det_rested(&rec->det, s, pass->ds + (rec->rest_from + 1) % SEEP_RESTS,
-			rec->rest_at - rec->rest_from);
-	rec->rest_from = rec->rest_at;
+	seep_det_rested(&rec->det, s, pass->ds + (rec->rest_from + 1) % SEEP_RESTS, rec->rested);
+	rec->rest_from += rec->rested;
+	rec->rested = 0;
 	s->time_ns = pass->full_ns;
 	seep_read_around(rec, s);
 }
@@ -132,7 +132,7 @@ static __always_inline bool put_off(struct seep_rec *rec, u32 full)
 	if (full >= rec->rest_end || !same_users(rec) || !unchanged(rec) ||
 	    seep_pgtables_bytes(rec->mm) != rec->last.pgtables)
 		return false;
-	rec->rest_at = full;
+	rec->rested++;
 	return true;
 }
 
@@ -142,7 +142,6 @@ static void rest(struct seep_rec *rec, const struct seep_conf *c)
 	u32 most = OWNER_EVERY - 1 - (pass->full + (u32)rec->id) % OWNER_EVERY;
 
 	rec->rest_from = pass->full;
-	rec->rest_at = pass->full;
 	rec->rest_end = pass->full + 1;
 	if (rec->det.mem.same >= SEEP_STILL && !rec->notified.pending)
 		rec->rest_end += seep_det_rest(&rec->det, &rec->last, c, most);
@@ -230,7 +229,8 @@ static void sample_one(struct seep_rec *rec, const struct seep_conf *c, bool ful
 	bool idle = rests(rec), news = false;
 	u8 prev = rec->det.state;
 
-	seep_sample_wake(rec);
+	if (rec->rested)
+		seep_sample_wake(rec);
 	rec->rest_end = 0;
 	if (unlikely(!rec->det.w && !seep_pool_watch && !seep_pool_fill_watch()))
 		return;			/* memory is short: as if this pass had come late */
@@ -351,7 +351,7 @@ static void __cold forget_record(struct seep_rec *rec)
 	seep_pool_drop_watch(rec);
 	seep_det_init(&rec->det, NULL, ktime_get_ns());
 	rec->rest_end = 0;
-	rec->rest_from = rec->rest_at;
+	rec->rested = 0;
 	/* the fault-rate window begins now; its RSS comes with the next sample */
 	rec->det.window[0].faults = (u32)rec->last.faults;
 	seep_suspect_forget(rec);

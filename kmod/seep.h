@@ -104,10 +104,11 @@ struct seep_rec {
 	/* from here on: table mutex */
 	bool ready;			/* it had its first look: det and group are valid */
 	u8 tally;			/* bits of SEEP_TALLY_*, as counted in group->tally */
+	u8 rested;			/* samples put off after rest_from, one each full pass */
 	u16 hot_row;			/* quota row that hot is charged to, or SEEP_QUOTA_ALL */
 	u16 end;			/* its slot of end.c, plus 1; 0: none */
-	/* full passes: of the last sample in det, of the last one that was put off, of the next */
-	u32 rest_from, rest_at, rest_end;
+	/* full passes: of the last sample in det, and of the next that must not be put off */
+	u32 rest_from, rest_end;
 	int users;			/* mm_users at the last check of the owner */
 	u32 counted;			/* granules of it in group->held */
 	struct seep_notified notified;	/* alerts of this process */

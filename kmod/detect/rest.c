@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Full samples: what each of them adds to the history, also where nothing has changed.
+ * Rest: full samples that need not be taken.
  *
  * A process at rest gets one equal sample after another. When its ladders are still, such a
  * sample adds a point to the fault-rate window, and lengths of epochs to clocks. The caller may
@@ -67,22 +67,23 @@ u32 seep_det_rest(const struct seep_det *d, const struct seep_sample *s,
 	return vsz < most ? vsz : most;
 }
 
-/* seep_note_window() for samples at the times @t to @end. */
-static void pass_window(struct seep_det *d, const struct seep_sample *s, const u32 *t,
-			const u32 *end)
+/* note_window() of detect.c for samples at the @n times @t. */
+static void pass_window(struct seep_det *d, const struct seep_sample *s, const u32 *t, u32 n)
 {
 	struct seep_point *p = &d->window[d->wpos];
 	u32 last = seep_point(d, 0)->t, faults = (u32)s->faults;
-	u32 rss = seep_granules(seep_rss(s)), wn = d->wn;
+	u32 rss = seep_granules(seep_rss(s)), wn = d->wn + n;
+	const u32 *end = t + n;
 
 	for (; t < end; t++) {
-		if (*t - last < SEEP_SLOT_DS)
+		if (*t - last < SEEP_SLOT_DS) {
+			wn--;
 			continue;
+		}
 		last = *t;
 		p->t = last;
 		p->faults = faults;
 		p->rss = rss;
-		wn++;
 		if (++p == d->window + SEEP_WINDOW)
 			p = d->window;
 	}
@@ -128,7 +129,7 @@ void seep_det_rested(struct seep_det *d, const struct seep_sample *s, const u32 
 
 	if (!n)
 		return;
-	pass_window(d, s, t, t + n);
+	pass_window(d, s, t, n);
 	pass_epochs(d, t, n);
 	vsz = (d->epochs >> SEEP_VSZ_SHIFT) - vsz;
 	d->vsz.same += vsz;
