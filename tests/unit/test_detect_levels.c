@@ -192,6 +192,57 @@ static void test_short_cut_of_flat_levels_changes_nothing(void **state)
 	assert_int_equal(runs & 15, 15);
 }
 
+/* Strict steps of the floors that a level has, counted anew; 0: they are no run. */
+static u32 steps_of(const struct ladder *l, u32 j, u32 least)
+{
+	u32 i, strict = 0;
+
+	if (l->epochs >> j < SEEP_MINIMA ||
+	    level_min(l, j, 0) < level_min(l, j, SEEP_MINIMA - 1) + least)
+		return 0;
+	for (i = 1; i < SEEP_MINIMA; i++) {
+		if (level_min(l, j, i) > level_min(l, j, i - 1))
+			return 0;
+		strict += level_min(l, j, i) < level_min(l, j, i - 1);
+	}
+	return strict;
+}
+
+/* A level counts its strict steps on while it has a run. */
+static void test_strict_steps_counted_on_are_those_of_the_floors(void **state)
+{
+	static u32 seen[SEEP_MINIMA];
+	u32 i, j, v = 1000, seed = 1, ends = 0, strict;
+	struct ladder l;
+
+	ladder_init(&l);
+	l.s.strict = SEEP_FAST_STRICT;
+	for (i = 1; i < 20000; i++) {
+		u16 before = l.s.runs;
+
+		seed = seed * 1664525 + 1013904223;
+		if (v > 3900 || seed >> 24 < 4)
+			v = v > 1100 ? v - 1000 : 100;	/* exact floors are below 4096 */
+		else if (seed >> 24 > 80)
+			v += 2;
+		ladder_push(&l, v, 100 * i, 4);
+		for (j = 0; j < 4 && !(l.epochs & ((1U << j) - 1)); j++) {
+			strict = steps_of(&l, j, 4);
+			assert_int_equal(l.s.runs >> j & 1,
+					 strict >= SEEP_FAST_STRICT &&
+					 level_min(&l, j, 0) - level_min(&l, j, 7) >=
+					 seep_needed_rise(4, level_min(&l, j, 0)));
+			if (l.s.runs >> j & 1)
+				assert_int_equal(l.run[j].strict, strict);
+			seen[l.s.runs >> j & 1 ? strict : 0]++;
+			ends += before & ~l.s.runs & 1U << j ? 1 : 0;
+		}
+	}
+	for (i = SEEP_FAST_STRICT; i < SEEP_MINIMA; i++)
+		assert_in_range(seen[i], 20, 20000);
+	assert_in_range(ends, 100, 20000);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -202,6 +253,7 @@ int main(void)
 		cmocka_unit_test(test_span_is_of_the_epochs_there_were),
 		cmocka_unit_test(test_one_equal_step_is_allowed_two_are_not),
 		cmocka_unit_test(test_short_cut_of_flat_levels_changes_nothing),
+		cmocka_unit_test(test_strict_steps_counted_on_are_those_of_the_floors),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
