@@ -451,9 +451,27 @@ static void processes(void)
 	fresh(&c);
 }
 
+/* Waits until a process was told of in state @state; ends the test where it never is. */
+static void wait_told(pid_t pid, unsigned int state)
+{
+	unsigned int i, round;
+	struct alerts l;
+
+	for (round = 0; round < 100; round++) {
+		get_alerts(&c, false, 0, &l);
+		for (i = 0; i < l.n; i++)
+			if (num(&l.m[i].p, SEEPAGE_A_PID) == (uint64_t)pid &&
+			    num(&l.m[i].p, SEEPAGE_A_STATE) == state)
+				return;
+		msleep(100);
+	}
+	need(false, "state %u of process %d is never told, among %u alerts", state, pid, l.n);
+}
+
 static void alerts(void)
 {
 	unsigned int i, tries = 0;
+	char name[16];
 	struct alerts l;
 	struct kid k[5];
 	struct table t;
@@ -468,13 +486,16 @@ static void alerts(void)
 		   SEEPAGE_POLICY_CLASSIC, SEEPAGE_CFG_WARMUP_S, 0,
 		   SEEPAGE_CFG_MIN_PROCESS_SIZE_MB, 1, SEEPAGE_CFG_ALERT_CONFIDENCE, 20,
 		   SEEPAGE_CFG_ALERTS_PER_MINUTE, 100000, 0);
+	/* each with a name of its own: of one name their group may be told of in their place */
 	for (i = 0; i < ARRAY_SIZE(k); i++) {
-		kid_start(&k[i], 4 * MB, 100 * MB, "alarming", 0);
+		snprintf(name, sizeof(name), "alarming%u", i);
+		kid_start(&k[i], 4 * MB, 100 * MB, name, 0);
 		kid_ask(&k[i], 's', 2 * MB);
 	}
-	msleep(1000);
+	for (i = 0; i < ARRAY_SIZE(k); i++)
+		wait_told(k[i].pid, SEEPAGE_STATE_SUSPECTED);
 	kid_end(&k[0]);
-	msleep(500);
+	wait_told(k[0].pid, SEEPAGE_STATE_EXITED);
 	set_config(&c, SEEPAGE_CFG_SAMPLE_INTERVAL_MS, 3600000, SEEPAGE_CFG_SUSPECT_INTERVAL_MS,
 		   3600000, 0);
 	msleep(300);
