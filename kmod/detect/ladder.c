@@ -174,13 +174,13 @@ static seep_noinline u32 level_rises(const struct seep_level *r, struct seep_run
 {
 	u16 code = packed(r, closed, 0);
 	u32 v = seep_floor_unpack(code), rise = v - seep_floor(r, closed, STEPS);
-	u32 rose = rise >= seep_needed_rise(SEEP_LEAST_RISE, v) ? ROSE : 0, back, strict;
+	u32 back, strict;
 
 	if (rise < seep_needed_rise(least, v))
-		return rose;
+		return rise < seep_needed_rise(SEEP_LEAST_RISE, v) ? 0 : ROSE;
 	strict = runs ? rising_on(r, run, closed, gone) : rising_steps(r, closed);
 	if (strict < need)
-		return rose;
+		return ROSE;
 	run->strict = (u8)strict;
 	if (!runs) {
 		back = seep_span(clk, closed);
@@ -190,7 +190,7 @@ static seep_noinline u32 level_rises(const struct seep_level *r, struct seep_run
 	}
 	if (code > packed(r, closed, 1))
 		run->t1 = clk->t_close;
-	return rose | RUN;
+	return ROSE | RUN;
 }
 
 /**
@@ -202,7 +202,7 @@ static seep_noinline u32 level_rises(const struct seep_level *r, struct seep_run
  * @nlev: how many
  * @closed: closed epochs of the lowest level, with this one
  * @v: the floor of the epoch, granules
- * @least: the least rise over a level's window that counts, granules
+ * @least: the least rise over a level's window that counts, granules; SEEP_LEAST_RISE or more
  *
  * Context: any.
  */
