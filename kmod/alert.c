@@ -84,9 +84,9 @@ static bool within_minute_limit(u16 row, u64 now)
 /* alert_interval_s has passed, or the state is worse. */
 static bool within_own_limit(const struct seep_notified *notified, u8 state, u64 now)
 {
-	u64 interval = (u64)seep_config_value(SEEPAGE_CFG_ALERT_INTERVAL_S) * NSEC_PER_SEC;
+	u64 interval = (u64)seep_config_value(SEEPAGE_CFG_ALERT_INTERVAL_S) * SEEP_DS_PER_S;
 
-	if (!notified->alerted_ns || now - notified->alerted_ns >= interval)
+	if (!notified->alerted_ds || seep_ds(now) - notified->alerted_ds >= interval)
 		return true;
 	/* RECOVERED and EXITED are above all alerts: never too early */
 	return state > notified->worst;
@@ -264,7 +264,7 @@ static void notify(const struct subject *subj, u8 prev, u8 state,
 		merge_members(subj->group);
 	notified->alerted = state;
 	notified->worst = state;
-	notified->alerted_ns = now;
+	notified->alerted_ds = seep_ds(now);
 }
 
 /* Decide whether a change of state is an alert. */
@@ -373,7 +373,7 @@ void seep_alert_member(struct seep_rec *rec, const struct seep_verdict *verdict)
 	own->pending = SEEPAGE_STATE_OK;
 	both->alerted = max(both->alerted, own->alerted);
 	both->worst = max(both->worst, own->worst);
-	both->alerted_ns = max(both->alerted_ns, own->alerted_ns);
+	both->alerted_ds = max(both->alerted_ds, own->alerted_ds);
 	both->own_limit |= own->own_limit;
 	g->hold = max(g->hold, clamp(verdict->patience, SEEP_MINUTE_DS, SEEP_HOUR_DS));
 	g->trouble_ns = rec->last.time_ns;

@@ -48,17 +48,18 @@ void seep_facts_cgroup(struct seep_rec *rec, u64 limit, u64 used, u64 id)
 	struct seep_sample now;
 	u64 rw[2];
 
-	rec->cgroup_ns = 0;
 	if (!limit) {
 		seep_share_leave(rec);
 		return;
 	}
-	seep_share_join(rec, id ?: rec->creds.cgroup_id);
+	if (!seep_share_join(rec, id ?: rec->creds.cgroup_id))
+		return;
+	rec->cgroup->ns = 0;
 	now.time_ns = ktime_get_ns();
 	seep_sample_read(rec, &now, rw);
-	rec->cgroup_full = seep_held(&now) +
-			   min(limit > used ? limit - used : 0, MOST_BYTES);
-	rec->cgroup_ns = now.time_ns;
+	rec->cgroup->full = seep_held(&now) +
+			    min(limit > used ? limit - used : 0, MOST_BYTES);
+	rec->cgroup->ns = now.time_ns;
 }
 
 /**
@@ -72,11 +73,12 @@ void seep_facts_cgroup(struct seep_rec *rec, u64 limit, u64 used, u64 id)
  */
 bool seep_facts_headroom(const struct seep_rec *rec, const struct seep_sample *s, u64 *headroom)
 {
+	const struct seep_confined *c = rec->cgroup;
 	u64 held = seep_held(s);
 
-	if (!rec->cgroup_ns || s->time_ns > rec->cgroup_ns + CGROUP_HOLDS_NS)
+	if (!c || !c->ns || s->time_ns > c->ns + CGROUP_HOLDS_NS)
 		return false;
-	*headroom = rec->cgroup_full > held ? rec->cgroup_full - held : 0;
+	*headroom = c->full > held ? c->full - held : 0;
 	return true;
 }
 
@@ -91,6 +93,5 @@ void seep_facts_forget(struct seep_rec *rec)
 	rec->last.cold = 0;
 	rec->last.cold_ns = 0;
 	seep_sample_clear_watched(&rec->last);
-	rec->cgroup_ns = 0;
 	seep_share_leave(rec);
 }

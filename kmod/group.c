@@ -491,7 +491,7 @@ static void begin_history(struct seep_group *g, u64 now_ns)
 		return;
 	}
 	seep_quota_take(g->row, SEEP_QUOTA_HISTORIES, MAX_HISTORIES);
-	seep_det_init(&g->history->det, now_ns);
+	seep_det_init(&g->history->det, &g->history->watch, now_ns);
 }
 
 /*
@@ -506,7 +506,8 @@ static bool is_silent(struct seep_group *g)
 	}
 	if (g->silent) {
 		g->silent = false;
-		seep_det_init(&g->history->det, g->history->last.time_ns);
+		seep_det_init(&g->history->det, &g->history->watch,
+			      g->history->last.time_ns);
 	}
 	return false;
 }

@@ -340,7 +340,7 @@ static u32 spare_records(u32 max)
 {
 	u32 live = seep_tab_count();
 
-	return live >= max ? 0 : min(SPARE_MIN + live / 16, max - live);
+	return live >= max ? 0 : min(SPARE_MIN + live / 32, max - live);
 }
 
 /**
@@ -423,7 +423,8 @@ void __cold seep_tab_bury(struct list_head *graves)
 	struct seep_rec *rec;
 	u32 n = 0;
 
-	atomic_set(&deaths, 0);
+	if (!atomic_xchg(&deaths, 0))
+		return;
 	seep_for_each_rec(rec) {
 		if (seep_rec_gone(rec))
 			unpublish(rec, graves);
@@ -502,9 +503,12 @@ void __cold seep_tab_free(struct list_head *graves)
 	/* a kernel thread that borrows the mm may have found the record since */
 	mutex_lock(&seep_table_mutex);
 	seep_account_fold(is_dead);
+	list_for_each_entry(rec, graves, hot)
+		seep_pool_drop_watch(rec);
 	mutex_unlock(&seep_table_mutex);
 	list_for_each_entry_safe(rec, n, graves, hot) {
 		seep_count(DEATHS);
+		kfree(rec->cgroup);	/* at module exit; else tick.c has */
 		mmdrop(rec->mm);
 		put_pid(rec->pid);
 		seep_pool_give(rec, spare_records(max));

@@ -195,7 +195,8 @@ static void set_owner(struct seep_rec *rec, struct pid *pid)
 	struct pid *old = rec->pid;
 
 	rec->pid = pid;
-	rec->cgroup_ns = 0;	/* headroom of its cgroup: the new owner may be in another cgroup */
+	if (rec->cgroup)
+		rec->cgroup->ns = 0;	/* the new owner may be in another cgroup */
 	if (rec->end) {		/* the end of the old owner is not that of the mm */
 		seep_end_drop(rec);
 		seep_end_want(rec);

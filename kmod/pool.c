@@ -17,6 +17,7 @@ static struct {
 	struct list_head free;		/* lock; linked by seep_rec.all */
 	u32 n;				/* in free; lock to change, read without as a hint */
 	u32 allocated;			/* all records; lock to change, read without for display */
+	u32 watches;			/* seep_watch allocated; table mutex */
 	struct kmem_cache *cache;	/* set at load */
 } pool = {
 	.lock = __RAW_SPIN_LOCK_UNLOCKED(pool.lock),
@@ -104,6 +105,41 @@ bool seep_pool_add(void)
 	return true;
 }
 
+/* What a record needs that is not ok; for the next one. Table mutex. */
+struct seep_watch *seep_pool_watch;
+
+/**
+ * seep_pool_fill_watch() - allocate seep_pool_watch
+ *
+ * Context: process, seep_table_mutex.
+ * Return: false when memory is short; counted.
+ */
+bool __cold seep_pool_fill_watch(void)
+{
+	seep_pool_watch = kzalloc(sizeof(*seep_pool_watch), SEEP_GFP);
+	if (!seep_pool_watch) {
+		seep_count(ALLOC_FAILED);
+		return false;
+	}
+	pool.watches++;
+	return true;
+}
+
+/**
+ * seep_pool_drop_watch() - a record needs its struct seep_watch no more
+ * @rec: the record
+ *
+ * Context: process, seep_table_mutex.
+ */
+void __cold seep_pool_drop_watch(struct seep_rec *rec)
+{
+	if (!rec->det.w)
+		return;
+	kfree(rec->det.w);
+	rec->det.w = NULL;
+	pool.watches--;
+}
+
 /**
  * seep_pool_trim() - free records
  * @most: so many may stay
@@ -142,8 +178,9 @@ u32 seep_pool_left(void)
  */
 u64 seep_pool_bytes(void)
 {
-	/* a value that changes meanwhile does no harm */
-	return (u64)data_race(pool.allocated) * sizeof(struct seep_rec);
+	/* values that change meanwhile do no harm */
+	return data_race((u64)pool.allocated * sizeof(struct seep_rec) +
+			 (u64)pool.watches * sizeof(struct seep_watch));
 }
 
 /**
@@ -169,6 +206,7 @@ void seep_pool_exit(void)
 
 	while ((rec = seep_pool_take()))
 		release(rec);
+	kfree(seep_pool_watch);
 	WARN_ON(pool.allocated);
 	kmem_cache_destroy(pool.cache);
 }

@@ -204,6 +204,7 @@ static void read_figures(const struct reading *r)
 	s->shmem = counter_bytes(r, MM_SHMEMPAGES);
 	s->swap = counter_bytes(r, MM_SWAPENTS);
 	s->vsz = seep_vsz_bytes(rec->mm);
+	s->pgtables = seep_pgtables_bytes(rec->mm);
 	read_faults(rec, s, r->rw);
 	seep_read_around(rec, s);
 	if (r->error >= 0)

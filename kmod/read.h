@@ -49,6 +49,12 @@ static inline u64 seep_heap_bytes(const struct mm_struct *mm)
 	return start && end > start ? end - start : 0;
 }
 
+/* Page tables, bytes. */
+static inline u64 seep_pgtables_bytes(const struct mm_struct *mm)
+{
+	return mm_pgtables_bytes(mm) & PAGE_MASK;
+}
+
 /*
  * Figures that may change even for a process that does nothing; s->time_ns is set before.
  * READ_ONCE() of born_ns pairs with WRITE_ONCE() in seep_tab_exec().
@@ -58,7 +64,6 @@ static __always_inline void seep_read_around(const struct seep_rec *rec, struct 
 	struct mm_struct *mm = rec->mm;
 
 	s->age_ns = s->time_ns - min(READ_ONCE(rec->born_ns), s->time_ns);
-	s->pgtables = mm_pgtables_bytes(mm) & PAGE_MASK;
 	s->error = min_t(u64, (u64)seep_mm_counter_error(mm) << PAGE_SHIFT, U32_MAX);
 	s->shmem_total = seep_headroom.shmem_total;
 	s->headroom = seep_headroom.left;

@@ -45,7 +45,7 @@ struct seep_notified {
 	u8 pending;			/* state to send once a limit allows it, or OK */
 	bool own_limit;			/* as in struct seep_view, of the alert in force */
 	u32 seq;			/* low half, of the alert in force; 0: none was sent */
-	u64 alerted_ns;			/* CLOCK_MONOTONIC of the last alert; 0: never */
+	u32 alerted_ds;			/* CLOCK_MONOTONIC of the last alert, ds; 0: never */
 };
 
 /* How a process ended; how is 0 where that is not known. */
@@ -83,6 +83,7 @@ struct seep_rec {
 	struct mm_struct *mm;		/* mmgrab()ed: its address is not reused */
 	atomic64_t faults[SEEP_F_NR];	/* by SEEP_F_*; folded from the CPUs' caches */
 	atomic_t cpus;			/* caches that hold it, so maybe counts; account.c */
+	kuid_t charged;			/* user that it is charged to: seep_owner_charge() */
 	struct seep_pmu_area *pmu;	/* or NULL; table mutex once published (pmu/area.c) */
 
 	struct list_head all;		/* tab.lock to add; that and table mutex to remove */
@@ -91,7 +92,6 @@ struct seep_rec {
 	u64 seen_ns;			/* CLOCK_MONOTONIC: faults are counted since then */
 	/* CLOCK_MONOTONIC of fork or exec; WRITE_ONCE() in seep_tab_exec(), irqs off */
 	u64 born_ns;
-	kuid_t charged;			/* user that it is charged to: seep_owner_charge() */
 	char comm[TASK_COMM_LEN];	/* this and creds: as last seen; table mutex */
 	struct seep_creds {
 		kuid_t uid;		/* real uid */
@@ -104,21 +104,29 @@ struct seep_rec {
 	/* from here on: table mutex */
 	bool ready;			/* it had its first look: det and group are valid */
 	u8 tally;			/* bits of SEEP_TALLY_*, as counted in group->tally */
+	u8 rested;			/* samples put off after rest_from, one each full pass */
 	u16 hot_row;			/* quota row that hot is charged to, or SEEP_QUOTA_ALL */
+	u16 end;			/* index of its slot in end.c, plus 1; 0: no slot */
+	/* full passes: of the last sample in det, and of the next that must not be put off */
+	u32 rest_from, rest_end;
 	int users;			/* mm_users at the last check of the owner */
+	u32 counted;			/* granules of it in group->held */
 	struct seep_notified notified;	/* alerts of this process */
+	u32 rate;			/* growth of it in the sums of pools, granules an hour */
 	struct seep_group *group;	/* or NULL */
 	struct list_head kin;		/* in group->members */
-	u32 counted;			/* granules of it in group->held */
-	u16 end;			/* index of its slot in end.c, plus 1; 0: no slot */
 	struct list_head hot;		/* list of suspect.c while under watch; graves */
 	u64 faults_w;			/* write faults among last.faults */
-	u64 cgroup_full;		/* bytes held when its cgroup reaches memory.max */
-	u64 cgroup_ns;			/* CLOCK_MONOTONIC when that was set; 0: not known */
-	struct seep_cgroup_pool *pool;	/* of the cgroup with that limit; or NULL */
-	u32 rate;			/* growth of it in the sums of pools, granules an hour */
+	struct seep_confined *cgroup;	/* limit of its cgroup; NULL: not told */
 	struct seep_sample last;	/* the newest sample */
-	struct seep_det det;		/* history and state */
+	struct seep_det det;		/* history and state; its w by pool.c */
+};
+
+/* What user space told of the cgroup of a process; table mutex. */
+struct seep_confined {
+	u64 full;			/* bytes held when the cgroup reaches memory.max */
+	u64 ns;				/* CLOCK_MONOTONIC when that was set; 0: not known */
+	struct seep_cgroup_pool *pool;	/* of the cgroup with that limit; or NULL */
 };
 
 /* Processes of one name and user in one cgroup, taken as one (group.c); table mutex. */
@@ -156,6 +164,7 @@ struct seep_group {
 	struct seep_group_history {	/* if shared; or NULL */
 		struct seep_sample last;
 		struct seep_det det;
+		struct seep_watch watch;
 	} *history;
 };
 
@@ -445,6 +454,9 @@ void seep_pool_give(struct seep_rec *rec, u32 enough);		/* may sleep */
 bool seep_pool_add(void);					/* may sleep */
 void seep_pool_trim(u32 most);					/* may sleep */
 u32 seep_pool_left(void);
+extern struct seep_watch *seep_pool_watch;			/* table mutex; NULL: none left */
+bool seep_pool_fill_watch(void);				/* table mutex */
+void seep_pool_drop_watch(struct seep_rec *rec);		/* table mutex */
 u64 seep_pool_bytes(void);
 
 #define SEEP_RESCHED_EVERY	64U	/* records between two cond_resched() in a walk */
@@ -531,7 +543,7 @@ struct seep_cgroup_pool {
 };
 
 extern struct seep_pool seep_pool_ram;	/* of the machine */
-void seep_share_join(struct seep_rec *rec, u64 id);
+bool seep_share_join(struct seep_rec *rec, u64 id);
 void seep_share_leave(struct seep_rec *rec);
 void seep_share_judged(struct seep_rec *rec, const struct seep_verdict *v, bool full);
 void seep_share_pass(u64 now_ns, u64 left, const struct seep_conf *c);
@@ -541,7 +553,7 @@ void seep_share_exit(void);
 /* The pool of the cgroup that limits a record; NULL: none. */
 static inline const struct seep_pool *seep_share_cgroup(const struct seep_rec *rec)
 {
-	return rec->pool ? &rec->pool->pool : NULL;
+	return rec->cgroup && rec->cgroup->pool ? &rec->cgroup->pool->pool : NULL;
 }
 
 /* What the sums of pools have of a record. */
@@ -563,7 +575,10 @@ void seep_sample_read(const struct seep_rec *rec, struct seep_sample *s, u64 rw[
 /* sample.c: process context, table mutex */
 bool seep_sample_pass(bool full, const struct seep_conf *c);
 void seep_sample_reset(struct seep_rec *only);	/* restart histories */
+void seep_sample_wake(struct seep_rec *rec);	/* before last and det are shown */
 void seep_sample_welcome(void);	/* first look at all new records */
+int seep_sample_init(void);
+void seep_sample_exit(void);
 
 /* end.c: the first two in probes, with preemption off; else process context, table mutex */
 #define SEEP_END_SLOTS	256U

@@ -55,9 +55,13 @@ static struct seep_cgroup_pool *find(u64 id, u16 row)
  */
 void seep_share_leave(struct seep_rec *rec)
 {
-	struct seep_cgroup_pool *p = rec->pool;
+	struct seep_cgroup_pool *p;
 
-	rec->pool = NULL;
+	if (!rec->cgroup)
+		return;
+	p = rec->cgroup->pool;
+	kfree(rec->cgroup);
+	rec->cgroup = NULL;
 	if (!p || --p->users)
 		return;
 	list_del(&p->all);
@@ -71,15 +75,25 @@ void seep_share_leave(struct seep_rec *rec)
  * @id: of the cgroup that has the limit
  *
  * Context: process, seep_table_mutex.
+ * Return: false when memory is short; counted. Otherwise rec->cgroup is there.
  */
-void seep_share_join(struct seep_rec *rec, u64 id)
+bool seep_share_join(struct seep_rec *rec, u64 id)
 {
-	if (rec->pool && rec->pool->id == id)
-		return;
+	struct seep_cgroup_pool *p;
+
+	if (rec->cgroup && rec->cgroup->pool && rec->cgroup->pool->id == id)
+		return true;
 	seep_share_leave(rec);
-	rec->pool = id ? find(id, seep_rec_row(rec)) : NULL;
-	if (rec->pool)
-		rec->pool->users++;
+	rec->cgroup = kzalloc(sizeof(*rec->cgroup), SEEP_GFP);
+	if (!rec->cgroup) {
+		seep_count(ALLOC_FAILED);
+		return false;
+	}
+	p = id ? find(id, seep_rec_row(rec)) : NULL;
+	rec->cgroup->pool = p;
+	if (p)
+		p->users++;
+	return true;
 }
 
 /*
@@ -118,8 +132,8 @@ void seep_share_judged(struct seep_rec *rec, const struct seep_verdict *v, bool 
 		return;
 	if (takes_from_machine(rec))
 		seep_growers_add(&seep_pool_ram.sum, rec->rate);
-	if (rec->pool && seep_facts_headroom(rec, &rec->last, &left))
-		seep_growers_add(&rec->pool->pool.sum, rec->rate);
+	if (rec->cgroup && rec->cgroup->pool && seep_facts_headroom(rec, &rec->last, &left))
+		seep_growers_add(&rec->cgroup->pool->pool.sum, rec->rate);
 }
 
 /**

@@ -54,8 +54,10 @@ static void bury_the_dead(struct list_head *graves)
 	struct seep_rec *rec;
 
 	seep_tab_bury(graves);
-	list_for_each_entry(rec, graves, hot)
+	list_for_each_entry(rec, graves, hot) {
+		seep_sample_wake(rec);	/* its headroom counts */
 		seep_group_learn(rec);
+	}
 	if (!list_empty(graves))
 		seep_sample_welcome();
 	list_for_each_entry(rec, graves, hot) {
@@ -300,11 +302,16 @@ int __init seep_tick_init(void)
 	 * memory is nearly gone, because a new one could not be forked then.
 	 */
 	wq = alloc_ordered_workqueue("seepage", WQ_FREEZABLE | WQ_MEM_RECLAIM);
-	if (!wq)
-		return -ENOMEM;
+	if (!wq || seep_sample_init())
+		goto fail;
 	next_clear = jiffies;
 	tick.stats.interval_ms = seep_config_value(SEEPAGE_CFG_SAMPLE_INTERVAL_MS);
 	return 0;
+
+fail:
+	if (wq)
+		destroy_workqueue(wq);
+	return -ENOMEM;
 }
 
 /**
@@ -332,4 +339,5 @@ void seep_tick_stop(void)
 	cancel_delayed_work_sync(&clear_dwork);	/* it may have read the pointer of kick.c before */
 	seep_kick_stop();
 	destroy_workqueue(wq);
+	seep_sample_exit();
 }

@@ -141,6 +141,7 @@ void seep_view_fill(struct seep_view *v, struct seep_rec *rec)
 	u64 rw[2];
 
 	begin(v, rec);
+	seep_sample_wake(rec);
 	now.time_ns = ktime_get_ns();
 	seep_sample_read(rec, &now, rw);
 	/*
@@ -215,12 +216,14 @@ static u64 sum_growth(const struct seep_group *g, u64 *rate)
 
 	*rate = 0;
 	list_for_each_entry(rec, &g->members, kin) {
-		const struct seep_det *d = &rec->det;
-		u64 gained = seep_bytes(seep_minus(d->last_v, d->onset_v));
-		u32 span = seep_ds(rec->last.time_ns) - d->onset_t;
+		const struct seep_watch *w = rec->det.w;
+		u64 gained;
+		u32 span;
 
-		if (!(rec->tally & BIT(SEEP_TALLY_GROWING)))
-			continue;
+		if (!(rec->tally & BIT(SEEP_TALLY_GROWING)) || !w)
+			continue;		/* what grows is under watch and has one */
+		gained = seep_bytes(seep_minus(rec->det.last_v, w->onset_v));
+		span = seep_ds(rec->last.time_ns) - w->onset_t;
 		all += gained;
 		*rate += seep_div(gained * SEEP_HOUR_DS, max(span, 1U));
 	}

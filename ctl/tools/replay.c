@@ -58,6 +58,7 @@ struct replay {
 
 struct fed {				/* series->of */
 	struct seep_det det;
+	struct seep_watch watch;
 	struct seep_verdict verdict;
 	u8 accused;			/* the alert state it is in or left last, or 0 */
 	u64 private, shmem;		/* bytes of it in the sums of struct shared */
@@ -191,7 +192,7 @@ static int begin(struct series_reader *r, struct series *s)
 	if (skipped(s))
 		return 0;
 	f = must(calloc(1, sizeof(*f)));
-	seep_det_init(&f->det, s->begun_ns);
+	seep_det_init(&f->det, &f->watch, s->begun_ns);
 	f->det.window[0].faults = s->begun_faults;
 	seep_det_inherit(&f->det, seep_granules(s->known_rise),
 			 seep_ds(s->known_span_ns));

@@ -8,19 +8,22 @@
  */
 #include "detect.h"
 
-#define SLOT_DS		100U	/* between two points of the fault-rate window */
 #define SHMEM_UNCLAIMED_MAX	SEEP_MIB
 
 /**
  * seep_det_init() - start the history of a new process
  * @d: all members are overwritten
+ * @w: the same, or NULL
  * @seen_ns: when its faults began to be counted, CLOCK_MONOTONIC
  *
  * Context: any.
  */
-void seep_det_init(struct seep_det *d, u64 seen_ns)
+void seep_det_init(struct seep_det *d, struct seep_watch *w, u64 seen_ns)
 {
 	memset(d, 0, sizeof(*d));
+	if (w)
+		memset(w, 0, sizeof(*w));
+	d->w = w;
 	d->t_state = seep_ds(seen_ns);
 	d->t_begin = d->t_state;
 	d->window[0].t = d->t_state;
@@ -46,7 +49,7 @@ void seep_det_inherit(struct seep_det *d, u32 rise, u32 span)
 }
 
 /*
- * Add a point to the fault-rate window, every ten seconds at most.
+ * Add a point to the fault-rate window, every ten seconds at most. As pass_window() of rest.c.
  *
  * Return: true when a point was added.
  */
@@ -56,7 +59,7 @@ static bool note_window(struct seep_det *d, const struct seep_sample *s, u32 now
 
 	if (d->samples == 1)	/* memory that existed before counting began is no growth */
 		d->window[0].rss = seep_granules(seep_rss(s));
-	if (now - seep_point(d, 0)->t < SLOT_DS)
+	if (now - seep_point(d, 0)->t < SEEP_SLOT_DS)
 		return false;
 	p = &d->window[d->wpos];
 	p->t = now;
@@ -104,7 +107,7 @@ static void push_vsz(struct seep_det *d)
 	u32 closed = d->epochs >> SEEP_VSZ_SHIFT;
 
 	if (d->vsz_min != d->vsz_v || !seep_ladder_still(&d->vsz, SEEP_VSZ_LEVELS, closed))
-		seep_ladder_push(&d->vsz, d->vsz_level, d->clock + SEEP_VSZ_SHIFT,
+		seep_ladder_push(&d->vsz, d->vsz_level, d->w->vsz_run, d->clock + SEEP_VSZ_SHIFT,
 				 SEEP_VSZ_LEVELS, closed, d->vsz_min, SEEP_LEAST_VSZ);
 	d->vsz_v = d->vsz_min;
 	d->vsz_min = ~0U;
@@ -183,13 +186,18 @@ static void note_faultless(struct seep_det *d, const struct seep_sample *s, u32 
 /* Close an epoch of the fast ladder: one a sample under watch. */
 static void push_fast(struct seep_det *d, const struct seep_sample *s, u32 held, u32 now)
 {
-	d->fast_epochs++;
-	seep_clock_push(d->fast_clock, SEEP_FAST_LEVELS, d->fast_epochs, now);
-	seep_ladder_push(&d->fast, d->fast_level, d->fast_clock, SEEP_FAST_LEVELS,
-			 d->fast_epochs, held, seep_least_rise(s));
+	struct seep_watch *w = d->w;
+
+	w->fast_epochs++;
+	seep_clock_push(w->fast_clock, SEEP_FAST_LEVELS, w->fast_epochs, now);
+	seep_ladder_push(&w->fast, w->fast_level, w->fast_run, w->fast_clock, SEEP_FAST_LEVELS,
+			 w->fast_epochs, held, seep_least_rise(s));
 }
 
-/* Close an epoch of memory held, and of address space where its turn has come. */
+/*
+ * Close an epoch of memory held, and of address space where its turn has come. As
+ * seep_det_rested() of rest.c.
+ */
 static void push_slow(struct seep_det *d, const struct seep_sample *s, u32 now)
 {
 	d->epochs++;
@@ -199,8 +207,8 @@ static void push_slow(struct seep_det *d, const struct seep_sample *s, u32 now)
 		d->slow_rose = false;
 	} else {
 		seep_clock_push(d->clock, SEEP_SLOW_LEVELS, d->epochs, now);
-		seep_ladder_push(&d->mem, d->mem_level, d->clock, SEEP_SLOW_LEVELS, d->epochs,
-				 d->slow_min, seep_least_rise(s));
+		seep_ladder_push(&d->mem, d->mem_level, d->w->mem_run, d->clock,
+				 SEEP_SLOW_LEVELS, d->epochs, d->slow_min, seep_least_rise(s));
 		d->slow_rose = d->slow_min > d->slow_v;
 		d->slow_v = d->slow_min;
 	}
@@ -216,20 +224,20 @@ static void push_slow(struct seep_det *d, const struct seep_sample *s, u32 now)
  */
 static bool baseline_is_stale(const struct seep_det *d, const struct seep_sample *s)
 {
-	if (!d->baseline.cpu_ms)
+	if (!d->w->baseline.cpu_ms)
 		return true;
 	return s->cpu_ms && s->cpu_ms != SEEP_CPU_UNKNOWN &&
-	       d->baseline.cpu_ms != SEEP_CPU_UNKNOWN &&
-	       s->cpu_ms - d->baseline.cpu_ms > 1U << 31;
+	       d->w->baseline.cpu_ms != SEEP_CPU_UNKNOWN &&
+	       s->cpu_ms - d->w->baseline.cpu_ms > 1U << 31;
 }
 
 static void note_baseline(struct seep_det *d, const struct seep_sample *s, u32 held)
 {
-	d->baseline.cpu_ms = s->cpu_ms;
-	d->baseline.held = held;
-	d->baseline.heap = s->heap;
-	d->baseline.shmem = seep_granules(s->shmem);
-	d->baseline.pgtables = seep_granules(s->pgtables);
+	d->w->baseline.cpu_ms = s->cpu_ms;
+	d->w->baseline.held = held;
+	d->w->baseline.heap = s->heap;
+	d->w->baseline.shmem = seep_granules(s->shmem);
+	d->w->baseline.pgtables = seep_granules(s->pgtables);
 }
 
 /*
@@ -272,21 +280,6 @@ static seep_noinline void note_change(struct seep_det *d, const struct seep_samp
 		d->held_top = held;
 	if (vsz < d->held_top)
 		d->held_top = vsz;
-}
-
-/**
- * seep_det_unheld() - address space that never held memory
- * @d: history, not changed
- *
- * The figure of the vsz ladder: address space that is reserved and not touched, or maps
- * files. A heap that gave memory back and kept the address space is not part of it.
- *
- * Context: any.
- * Return: granules.
- */
-u32 seep_det_unheld(const struct seep_det *d)
-{
-	return d->last_vsz - d->held_top;
 }
 
 /* Swap is part of memory held: swapping a leak out must not look like a release. */
@@ -337,9 +330,7 @@ void seep_verdict_init(struct seep_verdict *v)
 static bool at_rest(const struct seep_det *d, const struct seep_sample *s,
 		    const struct seep_conf *c)
 {
-	return d->state == SEEPAGE_STATE_OK &&
-	       !(d->mem.runs | d->fast.runs | d->vsz.runs) &&
-	       !(d->slow_rose && seep_ladder_early(d, s, c));
+	return seep_det_plain(d) && !(d->slow_rose && seep_ladder_early(d, s, c));
 }
 
 /* What the configured policy makes of the last sample. */
@@ -365,7 +356,8 @@ static void new_interval(struct seep_det *d, u32 ms, u32 now)
 
 /**
  * seep_det_feed() - add a sample and decide the state
- * @d: history, updated
+ * @d: history with a struct seep_watch, updated. That one may be any without a fast run
+ *     where there was none before, and may be taken away while seep_det_plain().
  * @s: the sample; its time must not go back
  * @c: configuration in force
  * @v: verdict out; its state is the state of the process from now on
@@ -381,22 +373,22 @@ void seep_det_feed(struct seep_det *d, const struct seep_sample *s,
 {
 	u32 now = seep_ds(s->time_ns);
 	bool classic = c->v[SEEPAGE_CFG_POLICY] == SEEPAGE_POLICY_CLASSIC;
-	bool other_policy = d->policy != c->v[SEEPAGE_CFG_POLICY], new_slot;
+	bool other_policy = d->policy != c->v[SEEPAGE_CFG_POLICY], learns;
 	u8 state;
 
 	if (d->samples < 255)
 		d->samples++;
 	if (d->interval_ms != c->v[SEEPAGE_CFG_SAMPLE_INTERVAL_MS])
 		new_interval(d, c->v[SEEPAGE_CFG_SAMPLE_INTERVAL_MS], now);
-	new_slot = note_window(d, s, now);
+	learns = note_window(d, s, now) && seep_classic_learns(d, s, c);
 	if (other_policy) {
 		seep_classic_forget(d);
 		/* its floors are from before classic, which pushes none while it says ok */
 		if (!seep_watched(d->state))
 			seep_reset_fast(d, now);
 	}
-	if (classic || d->samples == 1 || (new_slot && seep_classic_learns(d, s, c)))
-		seep_classic_feed(d, s, c, new_slot);
+	if (classic || learns || d->samples == 1)
+		seep_classic_feed(d, s, c, learns);
 	note_ladder(d, s, now);
 	if (!classic && !other_policy && at_rest(d, s, c)) {
 		seep_verdict_init(v);

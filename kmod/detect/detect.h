@@ -76,6 +76,7 @@
 #define SEEP_VSZ_SHIFT		4	/* shortest epoch of vsz: sample_interval_ms * 2^4 */
 #define SEEP_VSZ_LEVELS		(SEEP_SLOW_LEVELS - SEEP_VSZ_SHIFT)
 #define SEEP_WINDOW		16	/* points that the fault-rate window keeps */
+#define SEEP_SLOT_DS		100U	/* between two of them, at least */
 #define SEEP_LEARNED		64	/* slots from which classic learns its baseline, at most */
 #define SEEP_UNKNOWN		(~0ULL)
 
@@ -127,9 +128,9 @@ struct seep_point {		/* of the fault-rate window */
 };
 
 struct seep_classic {
-	s64 sum;		/* of the growth of each warm-up slot, granules a minute */
-	u64 sumsq;		/* of their squares */
-	u32 nsum;		/* slots in both sums */
+	u64 sumsq;		/* of sum's squares */
+	int sum;		/* of the growth of each warm-up slot, granules a minute */
+	u32 nsum;		/* slots in both sums, at most SEEP_LEARNED */
 	u32 base_rss;		/* granules at the first sample */
 	u32 suspected_since;	/* ds, the rule has held since; 0: it does not hold */
 	u32 confirmed_since;	/* likewise */
@@ -140,6 +141,31 @@ struct seep_classic {
 struct seep_baseline {
 	u32 cpu_ms;		/* as in struct seep_sample */
 	u32 held, heap, shmem, pgtables;	/* granules */
+};
+
+/*
+ * The part of a history that counts only while a process is not ok, or a level has a run. Most
+ * processes have none. A field that has no meaning before the watch begins, or after it has
+ * ended, belongs here. Figures that the sample with which the watch begins is judged by belong
+ * in struct seep_det (up, origin_v0).
+ */
+struct seep_watch {
+	struct seep_run mem_run[SEEP_SLOW_LEVELS];	/* of levels with their bit in runs set */
+	struct seep_run vsz_run[SEEP_VSZ_LEVELS];
+	struct seep_run fast_run[SEEP_FAST_LEVELS];
+	struct seep_ladder fast;
+	u32 fast_epochs;	/* epochs of its level 0 that have closed */
+	struct seep_clock fast_clock[SEEP_FAST_LEVELS];
+	struct seep_level fast_level[SEEP_FAST_LEVELS];
+
+	u32 t_watch;		/* ds, when the watch began */
+	u32 onset_t, onset_v;	/* ds and granules of the sample before the first step up */
+	struct seep_baseline baseline;
+
+	/* the growth that the alert is about */
+	u32 accused_v0;		/* floor before it, granules */
+	u32 accused_top;	/* its highest floor, granules */
+	u32 accused_epoch;	/* ds, of the longest level with a run */
 };
 
 /* The history of one process or group, and the state it is in. */
@@ -159,6 +185,8 @@ struct seep_det {
 	bool inherited:1;	/* known_rise comes from other members of the group */
 	bool state_of_other_policy:1;	/* entered because the policy changed */
 
+	struct seep_watch *w;	/* may be NULL while seep_det_plain() and no sample is fed */
+
 	/* growth since the process came under watch, and its origin */
 	u64 up, down;		/* bytes gained and bytes released */
 	u64 faults_anon0;	/* faults_anon when the watch began */
@@ -171,14 +199,6 @@ struct seep_det {
 	u32 faultless;		/* granules gained without faults in old mappings */
 	u32 unpopulated;		/* granules of new mappings that hold no memory yet */
 	u32 faults_seen;	/* faults at the last sample, wraps */
-	u32 t_watch;		/* ds, when the watch began */
-	u32 onset_t, onset_v;	/* ds and granules of the sample before the first step up */
-	struct seep_baseline baseline;
-
-	/* the growth that the alert is about */
-	u32 accused_v0;		/* floor before it, granules */
-	u32 accused_top;	/* its highest floor, granules */
-	u32 accused_epoch;	/* ds, of the longest level with a run */
 
 	/* climbs that the process gave back; a later rise is compared with them (novelty) */
 	u32 low_v, low_t;	/* granules, ds: begin of the present climb */
@@ -193,12 +213,10 @@ struct seep_det {
 	u32 last_vsz;		/* granules of address space at the last sample */
 	u32 held_top;		/* granules, the most held so far, at most the address space */
 
-	u32 epochs, fast_epochs;	/* epochs of level 0 that have closed */
-	struct seep_ladder mem, fast, vsz;	/* see the glossary */
+	u32 epochs;		/* epochs of level 0 that have closed */
+	struct seep_ladder mem, vsz;	/* see the glossary */
 	struct seep_clock clock[SEEP_SLOW_LEVELS];	/* of mem and vsz */
-	struct seep_clock fast_clock[SEEP_FAST_LEVELS];
 	struct seep_level mem_level[SEEP_SLOW_LEVELS];
-	struct seep_level fast_level[SEEP_FAST_LEVELS];
 	struct seep_level vsz_level[SEEP_VSZ_LEVELS];
 
 	struct seep_point window[SEEP_WINDOW];
@@ -245,14 +263,19 @@ struct seep_verdict {
 };
 
 /* detect.c: the entry points. Any context; calls on one @d are serialised. */
-void seep_det_init(struct seep_det *d, u64 seen_ns);
+void seep_det_init(struct seep_det *d, struct seep_watch *w, u64 seen_ns);
 void seep_det_inherit(struct seep_det *d, u32 rise, u32 span);
 void seep_det_feed(struct seep_det *d, const struct seep_sample *s,
 		   const struct seep_conf *c, struct seep_verdict *v);
 void seep_det_explain(const struct seep_det *d, const struct seep_sample *s,
 		      const struct seep_conf *c, struct seep_verdict *v);
 void seep_verdict_init(struct seep_verdict *v);
-u32 seep_det_unheld(const struct seep_det *d);
+
+/* rest.c: what full samples add where nothing has changed */
+u32 seep_det_rest(const struct seep_det *d, const struct seep_sample *s,
+		  const struct seep_conf *c, u32 most);
+#define SEEP_RESTS	64U		/* more samples than may be put off */
+void seep_det_rested(struct seep_det *d, const struct seep_sample *s, const u32 *t, u32 n);
 
 /* verdict.c: gates and factors of a verdict */
 void seep_add_gate(struct seep_verdict *v, u8 id, bool passed, s64 value, s64 limit);
@@ -286,6 +309,16 @@ struct seep_fault_delta {	/* the difference of two samples */
 
 u64 seep_classify_anon(const struct seep_fault_delta *f);
 
+/*
+ * Address space that never held memory, granules: the figure of the vsz ladder. It is reserved
+ * and not touched, or maps files. A heap that gave memory back and kept the address space is
+ * not part of it.
+ */
+static inline u32 seep_det_unheld(const struct seep_det *d)
+{
+	return d->last_vsz - d->held_top;
+}
+
 /* Floor of the memory held @i full samples ago, granules. */
 static inline u32 seep_mem_floor(const struct seep_det *d, u32 i)
 {
@@ -296,6 +329,13 @@ static inline u32 seep_mem_floor(const struct seep_det *d, u32 i)
 static inline const struct seep_point *seep_point(const struct seep_det *d, u32 back)
 {
 	return &d->window[(d->wpos + SEEP_WINDOW - 1 - back) % SEEP_WINDOW];
+}
+
+/* The process is ok and no level has a run: struct seep_watch says nothing. */
+static inline bool seep_det_plain(const struct seep_det *d)
+{
+	return d->state == SEEPAGE_STATE_OK && !(d->mem.runs | d->vsz.runs) &&
+	       !(d->w && d->w->fast.runs);
 }
 
 /* Under watch or worse: sampled every suspect_interval_ms. */
@@ -315,7 +355,7 @@ void seep_ladder_verdict(const struct seep_det *d, const struct seep_sample *s,
 			 const struct seep_conf *c, struct seep_verdict *v, bool brief);
 void seep_classic_forget(struct seep_det *d);
 void seep_classic_feed(struct seep_det *d, const struct seep_sample *s,
-		       const struct seep_conf *c, bool new_slot);
+		       const struct seep_conf *c, bool learns);
 void seep_classic_verdict(const struct seep_det *d, const struct seep_sample *s,
 			  const struct seep_conf *c, struct seep_verdict *v);
 void seep_points_tell(struct seep_verdict *v, const struct seep_det *d,

@@ -29,36 +29,39 @@
 
 /* Add the levels of one series that have a run to the growth @g. */
 static void look(struct seep_growth *g, const struct seep_ladder *s, const struct seep_level *r,
-		 const struct seep_clock *clk, u32 nlev, u32 epochs)
+		 const struct seep_run *run, const struct seep_clock *clk, u32 nlev, u32 epochs)
 {
-	u32 runs = s->runs, j, first = nlev, top = nlev, last = nlev;
+	u32 runs = s->runs, j, top = 0, last = nlev, t1 = g->t1;
+	const struct seep_run *first = NULL;
 
-	for (j = 0; runs; j++, runs >>= 1) {
+	if (!runs)
+		return;
+	for (j = 0; runs; j++, run++, runs >>= 1) {
 		if (!(runs & 1))
 			continue;
-		if (!g->seen || r[j].run_t0 < g->t0) {
-			g->t0 = r[j].run_t0;
-			first = j;
+		if (!g->seen || run->t0 < g->t0) {
+			g->t0 = run->t0;
+			g->seen = true;
+			first = run;
 		}
-		if (!g->seen || r[j].run_t1 > g->t1) {
-			g->t1 = r[j].run_t1;
+		if (run->t1 > t1) {
+			t1 = run->t1;
 			last = j;
 		}
-		if (r[j].strict > g->strict)
-			g->strict = r[j].strict;
+		if (run->strict > g->strict)
+			g->strict = run->strict;
 		top = j;
-		g->seen = true;
 	}
-	if (first < nlev)
-		g->v0 = seep_floor_unpack(r[first].run_v0);
+	if (first)
+		g->v0 = seep_floor_unpack(first->v0);
+	g->t1 = t1;
 	if (last < nlev)
 		g->floor = seep_floor(r + last, epochs >> last, 0);
-	if (top == nlev)
-		return;
+	r += top;
 	g->below.level = NULL;
 	if (top && s->runs >> (top - 1) & 1)
-		g->below = (struct seep_level_view){ r + top - 1, epochs >> (top - 1) };
-	g->top = (struct seep_level_view){ r + top, epochs >> top };
+		g->below = (struct seep_level_view){ r - 1, epochs >> (top - 1) };
+	g->top = (struct seep_level_view){ r, epochs >> top };
 	g->window = seep_span(&clk[top], SEEP_MINIMA);
 }
 
@@ -193,14 +196,19 @@ static void project(struct seep_growth *g, const struct seep_sample *s)
 void seep_growth_find(const struct seep_det *d, const struct seep_sample *s,
 		      struct seep_growth *g)
 {
+	const struct seep_watch *w = d->w;
+
 	memset(g, 0, sizeof(*g));
 	g->subject = SEEPAGE_SUBJECT_MEMORY;
-	look(g, &d->fast, d->fast_level, d->fast_clock, SEEP_FAST_LEVELS, d->fast_epochs);
-	if (g->seen && g->t0 <= d->t_watch + ONSET_DS && d->onset_v <= g->v0) {
-		g->t0 = d->onset_t;	/* it has risen ever since the watch began */
-		g->v0 = d->onset_v;
+	if (!w)
+		return;
+	look(g, &w->fast, w->fast_level, w->fast_run, w->fast_clock, SEEP_FAST_LEVELS,
+	     w->fast_epochs);
+	if (g->seen && g->t0 <= w->t_watch + ONSET_DS && w->onset_v <= g->v0) {
+		g->t0 = w->onset_t;	/* it has risen ever since the watch began */
+		g->v0 = w->onset_v;
 	}
-	look(g, &d->mem, d->mem_level, d->clock, SEEP_SLOW_LEVELS, d->epochs);
+	look(g, &d->mem, d->mem_level, w->mem_run, d->clock, SEEP_SLOW_LEVELS, d->epochs);
 	if (g->seen)
 		project(g, s);
 }
@@ -221,7 +229,9 @@ void seep_growth_find_vsz(const struct seep_det *d, const struct seep_sample *s,
 {
 	memset(g, 0, sizeof(*g));
 	g->subject = SEEPAGE_SUBJECT_VSZ;
-	look(g, &d->vsz, d->vsz_level, d->clock + SEEP_VSZ_SHIFT, SEEP_VSZ_LEVELS,
+	if (!d->w)
+		return;
+	look(g, &d->vsz, d->vsz_level, d->w->vsz_run, d->clock + SEEP_VSZ_SHIFT, SEEP_VSZ_LEVELS,
 	     d->epochs >> SEEP_VSZ_SHIFT);
 	if (!g->seen)
 		return;

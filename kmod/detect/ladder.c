@@ -150,66 +150,79 @@ static u32 rising_steps(const struct seep_level *r, u32 closed)
 	return strict;
 }
 
+/* The same of a level that had a run before floor @gone made room: two steps have changed. */
+static u32 rising_on(const struct seep_level *r, const struct seep_run *run, u32 closed, u16 gone)
+{
+	u16 newer = packed(r, closed, 0), older = packed(r, closed, 1);
+
+	if (older > newer)
+		return 0;
+	return run->strict + (older < newer) - (gone < packed(r, closed, STEPS));
+}
+
 #define RUN	1U
 #define ROSE	2U
 
 /*
- * Close an epoch with the floor @code. Return: RUN, the level has a run; ROSE, its floors
- * rose by what counts where the counters have no error.
+ * An epoch has closed with a floor above the oldest, which took the place of @gone. @runs: the
+ * level has had a run. @run is written where it has one now. Return: RUN, it has; ROSE, its
+ * floors rose by what counts where the counters have no error.
  */
-static seep_noinline u32 level_close(struct seep_level *r, const struct seep_clock *clk,
-				     u32 closed, u16 code, u32 least, u8 strict)
+static seep_noinline u32 level_rises(const struct seep_level *r, struct seep_run *run,
+				     const struct seep_clock *clk, u32 closed, u32 least, bool runs,
+				     u8 need, u16 gone)
 {
-	u32 rise, v, back, rose;
+	u16 code = packed(r, closed, 0);
+	u32 v = seep_floor_unpack(code), rise = v - seep_floor(r, closed, STEPS);
+	u32 back, strict;
 
-	r->min[(closed - 1) % SEEP_MINIMA] = code;
-	if (closed < SEEP_MINIMA)
-		return 0;
-	v = seep_floor_unpack(code);
-	rise = seep_minus(v, seep_floor(r, closed, STEPS));
-	r->strict = 0;
-	rose = rise >= seep_needed_rise(SEEP_LEAST_RISE, v) ? ROSE : 0;
-	if (rise >= seep_needed_rise(least, v))
-		r->strict = (u8)rising_steps(r, closed);
-	if (r->strict < strict) {
-		r->run = false;
-		return rose;
-	}
-	if (!r->run) {
+	if (rise < seep_needed_rise(least, v))
+		return rise < seep_needed_rise(SEEP_LEAST_RISE, v) ? 0 : ROSE;
+	strict = runs ? rising_on(r, run, closed, gone) : rising_steps(r, closed);
+	if (strict < need)
+		return ROSE;
+	run->strict = (u8)strict;
+	if (!runs) {
 		back = seep_span(clk, closed);
-		r->run = true;
-		r->run_t0 = back < clk->t_close ? clk->t_close - back : 0;
-		r->run_v0 = packed(r, closed, STEPS);
-		r->run_t1 = clk->t_close;
+		run->t0 = back < clk->t_close ? clk->t_close - back : 0;
+		run->v0 = packed(r, closed, STEPS);
+		run->t1 = clk->t_close;
 	}
 	if (code > packed(r, closed, 1))
-		r->run_t1 = clk->t_close;
-	return rose | RUN;
+		run->t1 = clk->t_close;
+	return ROSE | RUN;
 }
 
 /**
  * seep_ladder_push() - an epoch of the lowest level of a series has closed
  * @s: the series
  * @r: its levels
+ * @run: their runs
  * @clk: their clock, after seep_clock_push()
  * @nlev: how many
  * @closed: closed epochs of the lowest level, with this one
  * @v: the floor of the epoch, granules
- * @least: the least rise over a level's window that counts, granules
+ * @least: the least rise over a level's window that counts, granules; SEEP_LEAST_RISE or more
  *
  * Context: any.
  */
-void seep_ladder_push(struct seep_ladder *s, struct seep_level *r, const struct seep_clock *clk,
-		      u32 nlev, u32 closed, u32 v, u32 least)
+void seep_ladder_push(struct seep_ladder *s, struct seep_level *r, struct seep_run *run,
+		      const struct seep_clock *clk, u32 nlev, u32 closed, u32 v, u32 least)
 {
-	u16 code = seep_floor_pack(v);
+	u16 code = seep_floor_pack(v), gone, *min;
 	u32 bit = 1, how;
 
 	s->same = s->last == code ? s->same + 1 : 1;
 	s->last = code;
-	for (; nlev--; r++, clk++, bit <<= 1, closed >>= 1) {
+	for (; nlev--; r++, run++, clk++, bit <<= 1, closed >>= 1) {
 		if (s->same / SEEP_STILL < bit) {
-			how = level_close(r, clk, closed, code, least, s->strict);
+			min = &r->min[(closed - 1) % SEEP_MINIMA];
+			gone = *min;
+			*min = code;
+			how = 0;
+			if (closed >= SEEP_MINIMA && code > packed(r, closed, STEPS))
+				how = level_rises(r, run, clk, closed, least, s->runs & bit,
+						  s->strict, gone);
 			s->runs = (u16)((s->runs & ~bit) | (how & RUN ? bit : 0));
 			s->rose = (u16)((s->rose & ~bit) | (how & ROSE ? bit : 0));
 		}

@@ -25,9 +25,12 @@ struct seep_clock {
 struct seep_level {
 	u16 min[SEEP_MINIMA];	/* ring; granules, packed by seep_floor_pack() */
 	u16 half;		/* packed floor of the first epoch of an open pair */
-	u16 run_v0;		/* packed floor at run_t0 */
-	u32 run_t0, run_t1;	/* ds: close of the oldest epoch, last strict rise */
-	bool run;		/* the level has a run, since run_t0 */
+};
+
+/* The run of one level of one series. */
+struct seep_run {
+	u32 t0, t1;		/* ds: close of the oldest epoch, last strict rise */
+	u16 v0;			/* packed floor at t0 */
 	u8 strict;		/* steps that rise strictly, of SEEP_MINIMA - 1 */
 };
 
@@ -108,8 +111,8 @@ static inline void seep_clock_still(struct seep_clock *clk, u32 epochs, u32 t)
 }
 
 void seep_clock_push(struct seep_clock *clk, u32 nlev, u32 epochs, u32 t);
-void seep_ladder_push(struct seep_ladder *s, struct seep_level *r, const struct seep_clock *clk,
-		      u32 nlev, u32 closed, u32 v, u32 least);
+void seep_ladder_push(struct seep_ladder *s, struct seep_level *r, struct seep_run *run,
+		      const struct seep_clock *clk, u32 nlev, u32 closed, u32 v, u32 least);
 
 /* Floors that a level knows, when @epochs epochs of level 0 have closed. */
 static inline u32 seep_known(u32 epochs, u32 level)

@@ -146,7 +146,7 @@ static void factor_pmc(struct seep_verdict *v, const struct seep_sample *s)
 static void factor_kind(struct seep_verdict *v, const struct seep_det *d,
 			const struct seep_sample *s)
 {
-	const struct seep_baseline *base = &d->baseline;
+	const struct seep_baseline *base = &d->w->baseline;
 	u32 all = seep_minus(d->last_v, base->held), part[__SEEPAGE_GREW_MAX], rest, most = 0, i;
 	u64 share;
 
@@ -173,11 +173,12 @@ static void factor_kind(struct seep_verdict *v, const struct seep_det *d,
 static void factor_work(struct seep_verdict *v, const struct seep_det *d,
 			const struct seep_sample *s)
 {
-	u32 all = seep_minus(d->last_v, d->baseline.held), ms = s->cpu_ms - d->baseline.cpu_ms;
+	const struct seep_baseline *base = &d->w->baseline;
+	u32 all = seep_minus(d->last_v, base->held), ms = s->cpu_ms - base->cpu_ms;
 
-	if (!d->baseline.cpu_ms || !s->cpu_ms || all < LEAST_GAINED || !ms)
+	if (!base->cpu_ms || !s->cpu_ms || all < LEAST_GAINED || !ms)
 		return;
-	if (d->baseline.cpu_ms == SEEP_CPU_UNKNOWN || s->cpu_ms == SEEP_CPU_UNKNOWN)
+	if (base->cpu_ms == SEEP_CPU_UNKNOWN || s->cpu_ms == SEEP_CPU_UNKNOWN)
 		return;
 	seep_add_factor(v, SEEPAGE_FACTOR_WORK, 0, 0,
 			(s64)seep_div(1000 * seep_bytes(all), ms), ms);

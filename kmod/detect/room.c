@@ -29,6 +29,7 @@ void seep_room_begin(struct seep_room *r, const u32 *n, u32 max)
 	r->top = 0;
 	r->newcomers = 0;
 	r->victims = 0;
+	memset(r->dropped, 0, sizeof(r->dropped));
 	for (share = 1; share < SEEP_ROOM_SHARES; share++)
 		if (records(r, share) >= records(r, r->top))
 			r->top = share;
@@ -67,12 +68,15 @@ static bool drops_before(const struct seep_room_side *a, const struct seep_room_
 void seep_room_offer(struct seep_room *r, u32 share, u64 weight, u32 nr)
 {
 	struct seep_room_side new = { .weight = weight, .share = share, .same = 1, .nr = nr };
-	struct seep_room_side *c, *last = &new;
+	struct seep_room_side *c, *last = &new, *dropped = &r->dropped[share % SEEP_ROOM_HINTS];
 	u32 got, given;
 
 	if (weight < SEEP_ROOM_LEAST)
 		return;
 	new.poor = may_get(r, share, &got, &given);
+	/* no newcomer has changed since a heavier one like it was dropped */
+	if (dropped->share == share && dropped->weight >= weight && dropped->poor == new.poor)
+		return;
 	for (c = r->newcomer; c < r->newcomer + r->newcomers; c++) {
 		if (c->share != share)
 			continue;
@@ -87,6 +91,10 @@ void seep_room_offer(struct seep_room *r, u32 share, u64 weight, u32 nr)
 		if (drops_before(c, last))
 			last = c;
 	share = last->share;
+	if (last == &new)
+		*dropped = new;
+	else
+		memset(r->dropped, 0, sizeof(r->dropped));
 	*last = new;
 	for (c = r->newcomer; c < r->newcomer + r->newcomers; c++)
 		c->same -= c->share == share;
@@ -110,6 +118,19 @@ void seep_room_ask(struct seep_room *r)
 		add_place(r, r->newcomer[i].share);
 		add_place(r, r->top);
 	}
+	memset(r->most, 0, sizeof(r->most));
+	r->none = (struct seep_room_side){ .share = SEEP_ROOM_SHARES };
+}
+
+/* The heaviest place of a share; without a place one that no record is lighter than. */
+static struct seep_room_side *heaviest(struct seep_room *r, u32 share)
+{
+	struct seep_room_side *v, *most = &r->none;
+
+	for (v = r->victim; v < r->victim + r->victims; v++)
+		if (v->share == share && (most == &r->none || v->weight > most->weight))
+			most = v;
+	return most;
 }
 
 /**
@@ -121,15 +142,17 @@ void seep_room_ask(struct seep_room *r)
  */
 void seep_room_consider(struct seep_room *r, u32 share, u64 weight, void *rec)
 {
-	struct seep_room_side *v, *most = NULL;
+	struct seep_room_side **hint = &r->most[share % SEEP_ROOM_HINTS], *most = *hint;
 
-	for (v = r->victim; v < r->victim + r->victims; v++)
-		if (v->share == share && (!most || v->weight > most->weight))
-			most = v;
-	if (most && weight < most->weight) {
-		most->weight = weight;
-		most->rec = rec;
+	if (!most || most->share != share) {
+		most = heaviest(r, share);
+		*hint = most;
 	}
+	if (weight >= most->weight)
+		return;
+	most->weight = weight;
+	most->rec = rec;
+	*hint = NULL;
 }
 
 /* The lightest record of a share; NULL: none. */

@@ -30,6 +30,7 @@
 #define SEEP_ROOM_SHARES	(1U << SEEP_ROOM_SHARE_BITS)
 #define SEEP_ROOM_MOVES		64U	/* exchanges at a time, at most */
 #define SEEP_ROOM_LEAST		(1ULL << 20)	/* weight of a newcomer, at least */
+#define SEEP_ROOM_HINTS		64U	/* shares of which something is remembered */
 
 /* A process without a record, or a record (rec) that may be given up for it. */
 struct seep_room_side {
@@ -50,6 +51,10 @@ struct seep_room {
 	u32 newcomers, victims;		/* used places below */
 	struct seep_room_side newcomer[SEEP_ROOM_MOVES];
 	struct seep_room_side victim[2 * SEEP_ROOM_MOVES];
+	/* by share modulo SEEP_ROOM_HINTS; NULL: not known */
+	struct seep_room_side *most[SEEP_ROOM_HINTS];	/* the heaviest place of a share */
+	struct seep_room_side none;	/* the same of shares without a place */
+	struct seep_room_side dropped[SEEP_ROOM_HINTS];	/* the last newcomer that was dropped */
 };
 
 /* The most records that a share can have. */

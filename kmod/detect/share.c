@@ -90,7 +90,7 @@ u32 seep_machine_feed(struct seep_machine *m, u64 now_ns, u64 left, const struct
 
 	if (left > m->most) {
 		m->most = left;
-		seep_det_init(&m->det, now_ns);
+		seep_det_init(&m->det, &m->watch, now_ns);
 	}
 	s.anon = m->most - left;
 	s.vsz = s.anon;

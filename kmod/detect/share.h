@@ -31,6 +31,7 @@ struct seep_pool {
 /* The machine as a whole: available memory and free swap as one series. */
 struct seep_machine {
 	struct seep_det det;
+	struct seep_watch watch;
 	u64 most;		/* bytes, the most that was ever left */
 };
 

@@ -20,8 +20,10 @@
  */
 void seep_reset_fast(struct seep_det *d, u32 t)
 {
-	seep_clock_reset(d->fast_clock, SEEP_FAST_LEVELS, &d->fast_epochs, t);
-	seep_ladder_reset(&d->fast, d->fast_level, SEEP_FAST_LEVELS, SEEP_FAST_STRICT);
+	if (!d->w)
+		return;
+	seep_clock_reset(d->w->fast_clock, SEEP_FAST_LEVELS, &d->w->fast_epochs, t);
+	seep_ladder_reset(&d->w->fast, d->w->fast_level, SEEP_FAST_LEVELS, SEEP_FAST_STRICT);
 }
 
 /**
@@ -72,20 +74,21 @@ void seep_origin_begin(struct seep_det *d, const struct seep_sample *s)
 void seep_watch_begin(struct seep_det *d, const struct seep_sample *s, u32 now)
 {
 	u32 before = seep_mem_floor(d, 1);
+	struct seep_watch *w = d->w;
 
 	d->up = 0;
 	d->down = 0;
 	d->faults_anon0 = s->faults_anon;
 	d->watch_v0 = d->last_v;
 	seep_origin_begin(d, s);
-	d->baseline.cpu_ms = 0;
-	d->t_watch = now;
-	d->onset_t = now;
-	d->onset_v = d->last_v;
+	d->w->baseline.cpu_ms = 0;
+	w->t_watch = now;
+	w->onset_t = now;
+	w->onset_v = d->last_v;
 	if (d->last_v > before) {
-		d->onset_t = d->epochs > 1 ? now - seep_epoch(d->clock, seep_known(d->epochs, 0)) :
+		w->onset_t = d->epochs > 1 ? now - seep_epoch(d->clock, seep_known(d->epochs, 0)) :
 					     d->window[0].t;
-		d->onset_v = before;
+		w->onset_v = before;
 	}
 	seep_reset_fast(d, now);
 }
@@ -117,18 +120,18 @@ static u32 epoch_needed(const struct seep_det *d)
 {
 	u32 epoch = d->interval_ms / 100, j;
 
-	for (j = 1; j < SEEP_SLOW_LEVELS && epoch < d->accused_epoch; j++)
+	for (j = 1; j < SEEP_SLOW_LEVELS && epoch < d->w->accused_epoch; j++)
 		epoch *= 2;
-	return epoch > d->accused_epoch ? epoch : d->accused_epoch;
+	return epoch > d->w->accused_epoch ? epoch : d->w->accused_epoch;
 }
 
 /* The process has released half of the accused growth. */
 static bool given_back(const struct seep_det *d)
 {
-	u32 half = d->accused_v0;
+	u32 half = d->w->accused_v0;
 
-	if (d->accused_top > d->accused_v0)
-		half += (d->accused_top - d->accused_v0) / 2;
+	if (d->w->accused_top > d->w->accused_v0)
+		half += (d->w->accused_top - d->w->accused_v0) / 2;
 	if (d->accused == SEEPAGE_SUBJECT_VSZ)
 		return d->epochs >> SEEP_VSZ_SHIFT >= 2 && recent_vsz(d) < half;
 	return d->epochs >= 2 && recent_top(d) < half;
@@ -178,9 +181,9 @@ void seep_start_over(struct seep_det *d, u32 now)
 static bool accuse(struct seep_det *d, const struct seep_verdict *v)
 {
 	d->accused = v->subject;
-	d->accused_v0 = v->v0;
-	d->accused_top = v->floor;
-	d->accused_epoch = v->epoch;
+	d->w->accused_v0 = v->v0;
+	d->w->accused_top = v->floor;
+	d->w->accused_epoch = v->epoch;
 	return !given_back(d);
 }
 
@@ -193,10 +196,10 @@ static u8 alert_goes_on(struct seep_det *d, const struct seep_verdict *v, u32 no
 	if (v->subject == SEEPAGE_SUBJECT_MEMORY && d->accused != v->subject &&
 	    seep_alert_is(v->state))
 		accuse(d, v);
-	if (v->subject == d->accused && v->floor > d->accused_top)
-		d->accused_top = v->floor;
-	if (v->subject == d->accused && v->epoch > d->accused_epoch)
-		d->accused_epoch = v->epoch;
+	if (v->subject == d->accused && v->floor > d->w->accused_top)
+		d->w->accused_top = v->floor;
+	if (v->subject == d->accused && v->epoch > d->w->accused_epoch)
+		d->w->accused_epoch = v->epoch;
 	if (recovered(d, now))
 		return SEEPAGE_STATE_RECOVERED;
 	return v->subject == d->accused && v->state > d->state ? v->state : d->state;

@@ -53,7 +53,7 @@ static bool beyond_two_sigma(const struct seep_det *d, u64 growth)
 	over = (s64)seep_granules(growth) * k->nsum - k->sum;
 	if (over <= 0)
 		return false;
-	var = k->nsum * k->sumsq - (u64)(k->sum * k->sum);
+	var = k->nsum * k->sumsq - (u64)((s64)k->sum * k->sum);
 	if (over >= 1LL << 31)
 		return true;
 	return (u64)over * (u64)over > 4 * var;
@@ -67,15 +67,17 @@ static void learn(struct seep_classic *k, const struct seep_point *new,
 
 	if (new->t <= old->t)
 		return;
+	k->nsum++;
+	if (!rise)
+		return;
 	if (rise > MAX_SLOT_RISE)
 		rise = MAX_SLOT_RISE;
 	if (rise < -MAX_SLOT_RISE)
 		rise = -MAX_SLOT_RISE;
-	/* |rise| is at most 2^16 * 600: 32 bits */
+	/* at most 2^16 * 600; slots last ten seconds at least: so does the sum fit 32 bits */
 	rise = (int)(rise * (s64)SEEP_MINUTE_DS) / (int)(new->t - old->t);
 	k->sum += rise;
 	k->sumsq += (u64)(rise * rise);
-	k->nsum++;
 }
 
 /* Anonymous share of all faults so far, percent; 0 with too few faults. */
@@ -131,32 +133,14 @@ void seep_classic_forget(struct seep_det *d)
 	d->classic.pressure_since = 0;
 }
 
-/**
- * seep_classic_feed() - update the baseline and how long each rule has held
- * @d: history
- * @s: the sample
- * @c: configuration in force
- * @new_slot: the fault-rate window has a new point
- *
- * To be called after the window was updated. Not needed when nothing is left to learn
- * and another policy is in force.
- *
- * Context: any.
- */
-void seep_classic_feed(struct seep_det *d, const struct seep_sample *s,
-		       const struct seep_conf *c, bool new_slot)
+/* How long each rule has held. Apart: under the other policy a process only learns. */
+static seep_noinline void follow_rules(struct seep_det *d, const struct seep_sample *s,
+				       const struct seep_conf *c)
 {
-	struct seep_classic *k = &d->classic;
 	u32 now = seep_ds(s->time_ns), rate;
-	u64 growth;
+	struct seep_classic *k = &d->classic;
+	u64 growth = growth_per_minute(d, s);
 
-	if (d->samples <= 1)
-		k->base_rss = seep_granules(seep_rss(s));
-	if (new_slot && d->wn >= 2 && seep_classic_learns(d, s, c))
-		learn(k, point(d, 0), point(d, 1));
-	if (c->v[SEEPAGE_CFG_POLICY] != SEEPAGE_POLICY_CLASSIC)
-		return;
-	growth = growth_per_minute(d, s);
 	rate = seep_det_fault_rate(d, s, c->v[SEEPAGE_CFG_MONITORING_WINDOW_S]);
 	hold(&k->suspected_since,
 	     (rate > c->v[SEEPAGE_CFG_FAULT_RATE_WARNING] && beyond_two_sigma(d, growth)) ||
@@ -165,6 +149,31 @@ void seep_classic_feed(struct seep_det *d, const struct seep_sample *s,
 	     rate > c->v[SEEPAGE_CFG_FAULT_RATE_CRITICAL] && growth > 10 * MB &&
 	     s->vsz * 2 > seep_rss(s) * 5, now);
 	hold(&k->pressure_since, rate > PRESSURE_RATE && rate_rising(d), now);
+}
+
+/**
+ * seep_classic_feed() - update the baseline and how long each rule has held
+ * @d: history
+ * @s: the sample
+ * @c: configuration in force
+ * @learns: the fault-rate window has a new point, and seep_classic_learns()
+ *
+ * To be called after the window was updated. Not needed when nothing is left to learn
+ * and another policy is in force.
+ *
+ * Context: any.
+ */
+void seep_classic_feed(struct seep_det *d, const struct seep_sample *s,
+		       const struct seep_conf *c, bool learns)
+{
+	struct seep_classic *k = &d->classic;
+
+	if (d->samples <= 1)
+		k->base_rss = seep_granules(seep_rss(s));
+	if (learns && d->wn >= 2)
+		learn(k, point(d, 0), point(d, 1));
+	if (c->v[SEEPAGE_CFG_POLICY] == SEEPAGE_POLICY_CLASSIC)
+		follow_rules(d, s, c);
 }
 
 static void factor_rate(const struct seep_det *d, const struct seep_sample *s,

@@ -31,10 +31,12 @@ int seep_put_u64(struct sk_buff *skb, int attr, u64 v)
  * @v: its value
  * @pad: type of the padding in that nest
  *
+ * noinline: five copies in this file are larger.
+ *
  * Context: any.
  * Return: 0 or -EMSGSIZE.
  */
-int seep_put_64(struct sk_buff *skb, int attr, u64 v, int pad)
+noinline int seep_put_64(struct sk_buff *skb, int attr, u64 v, int pad)
 {
 	return nla_put_u64_64bit(skb, attr, v, pad);
 }

@@ -123,23 +123,22 @@ static void check_verdict(const struct seep_verdict *v, u64 rss)
 	check_gates(v);
 }
 
-static void check_rungs(const struct seep_ladder *l, const struct seep_level *r, u32 n)
+static void check_rungs(const struct seep_ladder *l, const struct seep_run *r, u32 n)
 {
-	u32 i, runs = 0;
+	u32 i;
 
-	for (i = 0; i < n; i++) {
-		promise(r[i].strict < SEEP_MINIMA);
-		runs |= (u32)r[i].run << i;
-	}
-	promise(l->runs == runs);
+	for (i = 0; i < n; i++)
+		promise(!(l->runs >> i & 1) || (r[i].strict >= l->strict && r[i].t0 <= r[i].t1 &&
+						r[i].strict < SEEP_MINIMA));
+	promise(l->runs < 1U << n);
 }
 
 static void check_history(const struct seep_det *d)
 {
 	promise(d->wpos < SEEP_WINDOW && d->wn >= 1 && d->wn <= SEEP_WINDOW);
-	check_rungs(&d->mem, d->mem_level, SEEP_SLOW_LEVELS);
-	check_rungs(&d->fast, d->fast_level, SEEP_FAST_LEVELS);
-	check_rungs(&d->vsz, d->vsz_level, SEEP_VSZ_LEVELS);
+	check_rungs(&d->mem, d->w->mem_run, SEEP_SLOW_LEVELS);
+	check_rungs(&d->w->fast, d->w->fast_run, SEEP_FAST_LEVELS);
+	check_rungs(&d->vsz, d->w->vsz_run, SEEP_VSZ_LEVELS);
 }
 
 /* What only shows changes nothing and agrees with what was fed. */
@@ -147,6 +146,7 @@ static void check_shown(const struct seep_det *d, const struct seep_sample *s,
 			const struct seep_conf *c, const struct seep_verdict *fed)
 {
 	struct seep_det before = *d;
+	struct seep_watch watch = *d->w;
 	struct seep_verdict v;
 	s64 growth;
 
@@ -155,20 +155,24 @@ static void check_shown(const struct seep_det *d, const struct seep_sample *s,
 	promise(v.state == fed->state && v.confidence == fed->confidence);
 	seep_det_growth(d, &v, &growth);
 	seep_det_fault_rate(d, s, c->v[SEEPAGE_CFG_MONITORING_WINDOW_S]);
-	promise(!memcmp(&before, d, sizeof(before)));
+	promise(!memcmp(&before, d, sizeof(before)) && !memcmp(&watch, d->w, sizeof(watch)));
 }
 
 static void feed(struct seep_det *d, struct seep_det *twin, const struct seep_sample *s,
 		 const struct seep_conf *c)
 {
 	u8 was = d->state, policy = d->policy;
+	struct seep_watch *own = twin->w;
 	struct seep_verdict v, w;
 
 	memset(&v, 0xa5, sizeof(v));	/* what is left over must not count */
 	memset(&w, 0x5a, sizeof(w));
 	seep_det_feed(d, s, c, &v);
 	seep_det_feed(twin, s, c, &w);
+	promise(!memcmp(own, d->w, sizeof(*own)));
+	twin->w = d->w;
 	promise(!memcmp(d, twin, sizeof(*d)));
+	twin->w = own;
 	promise(v.state == d->state && v.confidence == d->confidence);
 	promise(v.nfactors == w.nfactors && v.ngates == w.ngates && v.tte_s == w.tte_s);
 	if (is_alert(was) && d->state != SEEPAGE_STATE_RECOVERED &&
@@ -246,6 +250,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 {
 	struct seep_sample s = { .page_shift = 12, .headroom = 1ULL << 33 };
 	static struct seep_det d, twin;
+	static struct seep_watch dw, tw;
 	struct seep_conf c;
 	u32 pushes;
 
@@ -255,9 +260,9 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	defaults(&c);
 	c.v[SEEPAGE_CFG_POLICY] = take(1) & 1;
 	s.time_ns = take(4) * 1000000ULL;
-	seep_det_init(&d, s.time_ns);
+	seep_det_init(&d, &dw, s.time_ns);
 	memset(&twin, 0xff, sizeof(twin));
-	seep_det_init(&twin, s.time_ns);
+	seep_det_init(&twin, &tw, s.time_ns);
 	while (p < end) {
 		u8 op = (u8)take(1);
 

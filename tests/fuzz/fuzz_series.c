@@ -30,9 +30,9 @@ struct reading {
 static int begin(struct series_reader *r, struct series *s)
 {
 	struct reading *k = r->arg;
-	struct seep_det *d = must(malloc(sizeof(*d)));
+	struct seep_det *d = must(malloc(sizeof(*d) + sizeof(struct seep_watch)));
 
-	seep_det_init(d, s->begun_ns);
+	seep_det_init(d, (struct seep_watch *)(d + 1), s->begun_ns);
 	d->window[0].faults = s->begun_faults;
 	seep_det_inherit(d, seep_granules(s->known_rise),
 			 seep_ds(s->known_span_ns));

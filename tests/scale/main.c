@@ -345,8 +345,13 @@ static void busy(char **args)
 struct task_struct;
 void w_grow(struct task_struct *t, long pages);
 void w_end(struct task_struct *t, int status, bool reaped);
+void w_leave(struct task_struct *t, int status, bool reaped);
+void w_exit(void);
+unsigned int w_known_mb(struct task_struct *t);
+unsigned int w_records(void);
 bool w_alert(char *buf, unsigned long size);
 extern bool w_little;
+extern long w_available;
 
 static struct task_struct *task(unsigned int i)
 {
@@ -389,7 +394,44 @@ static void stop(unsigned int first, unsigned int n, int status, bool reaped)
 	leak(30, 0, 0, 0);
 }
 
-/* Prints the alerts; subjects.txt has what they must be. */
+/*
+ * Processes at rest, whose samples are put off: when one ends, its group learns its climb only
+ * where others have as much left by now; and a record is freed although the exit was counted,
+ * and a pass looked for the dead, before the process left its mm.
+ */
+static void rests(void)
+{
+	static const char *const names[] = { "plenty", "scarce" };
+	unsigned int records;
+
+	for (unsigned int scarce = 0; scarce < 2; scarce++) {
+		unsigned int first = 90 + 10 * scarce;
+		long taken;
+
+		serve(names[scarce], first, 3);
+		leak(30, 0, 0, 0);
+		w_grow(task(first + 1), 15000);
+		leak(1500, 0, 0, 0);
+		taken = scarce ? w_available - 10000 : 0;
+		w_available -= taken;
+		leak(30, 0, 0, 0);
+		w_end(task(first + 1), 0, true);
+		leak(30, 0, 0, 0);
+		w_available += taken;
+		printf("%s: the group knows %u MiB\n", names[scarce], w_known_mb(task(first)));
+	}
+
+	serve("late", 110, 1);
+	leak(600, 0, 0, 0);
+	records = w_records();
+	w_exit();
+	leak(30, 0, 0, 0);
+	w_leave(task(110), 0, true);
+	leak(60, 0, 0, 0);
+	printf("late: %u of 1 record freed\n", records - w_records());
+}
+
+/* Prints the alerts, and what rests() saw; subjects.txt has what they must be. */
 static void subjects(char **args)
 {
 	(void)args;
@@ -442,6 +484,8 @@ static void subjects(char **args)
 	w_sleep();
 	serve("quick", 80, 1);		/* before anybody has looked */
 	leak(240, 80, 1, 7168);
+	w_end(task(80), 9, true);
+	rests();
 }
 
 /*

@@ -11,6 +11,10 @@
 
 void w_grow(struct task_struct *t, long pages);
 void w_end(struct task_struct *t, int status, bool reaped);
+void w_leave(struct task_struct *t, int status, bool reaped);
+void w_exit(void);
+unsigned int w_known_mb(struct task_struct *t);
+unsigned int w_records(void);
 bool w_alert(char *buf, unsigned long size);
 int u_format(char *buf, unsigned long size, const char *fmt, __builtin_va_list args);
 
@@ -24,8 +28,8 @@ void w_grow(struct task_struct *t, long pages)
 	w_available -= pages;
 }
 
-/* A process ends. @reaped: its parent knows; it is in no table any more. */
-void w_end(struct task_struct *t, int status, bool reaped)
+/* A process leaves its mm. @reaped: its parent knows; it is in no table any more. */
+void w_leave(struct task_struct *t, int status, bool reaped)
 {
 	struct mm_struct *mm = t->mm;
 
@@ -39,7 +43,30 @@ void w_end(struct task_struct *t, int status, bool reaped)
 		seep_end_note(t, false);
 		hlist_del_init(&t->pid_links[PIDTYPE_TGID]);
 	}
+}
+
+/* An exit is counted. The process may still have its mm then. */
+void w_exit(void)
+{
 	seep_tab_death();
+}
+
+/* A process ends. */
+void w_end(struct task_struct *t, int status, bool reaped)
+{
+	w_leave(t, status, reaped);
+	w_exit();
+}
+
+/* The highest climb that the group of a process knows of, MiB. */
+unsigned int w_known_mb(struct task_struct *t)
+{
+	return seep_tab_find(t->mm)->group->known_rise / SEEP_MIB;
+}
+
+unsigned int w_records(void)
+{
+	return seep_tab_count();
 }
 
 static void __printf(3, 4) print(char *buf, unsigned long size, const char *fmt, ...)

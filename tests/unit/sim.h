@@ -19,6 +19,7 @@
 
 struct sim {
 	struct seep_det d;
+	struct seep_watch w;
 	struct seep_conf c;
 	struct seep_sample s;
 	struct seep_verdict v;
@@ -47,7 +48,7 @@ static inline void sim_init(struct sim *m, u64 limit)
 	m->t0 = START_NS;
 	m->s.page_shift = 12;
 	m->s.error = 64 * 4096;
-	seep_det_init(&m->d, START_NS);
+	seep_det_init(&m->d, &m->w, START_NS);
 	for (int i = 0; i < __SEEPAGE_STATE_MAX; i++)
 		m->at[i] = -1;
 }

@@ -7,6 +7,7 @@ struct ladder {			/* one series */
 	struct seep_clock clk[SEEP_SLOW_LEVELS];
 	struct seep_ladder s;
 	struct seep_level r[SEEP_SLOW_LEVELS];
+	struct seep_run run[SEEP_SLOW_LEVELS];
 };
 
 static void ladder_init(struct ladder *l)
@@ -20,7 +21,7 @@ static void ladder_push(struct ladder *l, u32 v, u32 t, u32 need)
 {
 	l->epochs++;
 	seep_clock_push(l->clk, SEEP_SLOW_LEVELS, l->epochs, t);
-	seep_ladder_push(&l->s, l->r, l->clk, SEEP_SLOW_LEVELS, l->epochs, v, need);
+	seep_ladder_push(&l->s, l->r, l->run, l->clk, SEEP_SLOW_LEVELS, l->epochs, v, need);
 }
 
 static u32 level_min(const struct ladder *l, u32 j, u32 i)
@@ -60,7 +61,7 @@ static void test_start_is_no_floor(void **state)
 	for (u32 i = 0; i < 64; i++)
 		ladder_push(&l, i ? 1000 + 100 * i : 1, (i + 1) * 100, 256);
 	for (u32 j = 1; j <= 3; j++)	/* begins half an epoch late, and is a floor from then on */
-		assert_int_equal(seep_floor_unpack(l.r[j].run_v0), 1000 + (100U << (j - 1)));
+		assert_int_equal(seep_floor_unpack(l.run[j].v0), 1000 + (100U << (j - 1)));
 }
 
 static void test_levels_keep_minima(void **state)
@@ -118,9 +119,9 @@ static void test_span_is_of_the_epochs_there_were(void **state)
 	assert_int_equal(seep_span(&l.clk[0], 7), 600);
 	ladder_push(&l, 80, t += 700, 1);
 	assert_int_equal(l.clk[0].sum, 1400);
-	assert_true(l.r[0].run);
+	assert_true(l.s.runs & 1);
 	/* 100; not seven times the last epoch before now */
-	assert_in_range(l.r[0].run_t0, 100, 200);
+	assert_in_range(l.run[0].t0, 100, 200);
 	for (i = 9; i < 60; i++)
 		ladder_push(&l, i * 10, t += 100, 1);
 	assert_in_range(seep_span(&l.clk[0], 60), 700, 710);
@@ -150,11 +151,10 @@ static void assert_ladders_equal(const struct ladder *a, const struct ladder *b)
 	for (u32 j = 0; j < SEEP_SLOW_LEVELS; j++) {
 		for (u32 i = 0; i < SEEP_MINIMA; i++)
 			assert_int_equal(level_min(a, j, i), level_min(b, j, i));
-		assert_int_equal(a->r[j].run, b->r[j].run);
-		assert_int_equal(a->r[j].strict, b->r[j].strict);
-		assert_int_equal(a->r[j].run_t0, b->r[j].run_t0);
-		assert_int_equal(a->r[j].run_t1, b->r[j].run_t1);
-		assert_int_equal(a->r[j].run_v0, b->r[j].run_v0);
+		assert_int_equal(a->run[j].strict, b->run[j].strict);
+		assert_int_equal(a->run[j].t0, b->run[j].t0);
+		assert_int_equal(a->run[j].t1, b->run[j].t1);
+		assert_int_equal(a->run[j].v0, b->run[j].v0);
 	}
 }
 
@@ -192,6 +192,59 @@ static void test_short_cut_of_flat_levels_changes_nothing(void **state)
 	assert_int_equal(runs & 15, 15);
 }
 
+/* Strict steps of the floors that a level has, counted anew; 0: they are no run. */
+static u32 steps_of(const struct ladder *l, u32 j, u32 least)
+{
+	u32 i, strict = 0;
+
+	if (l->epochs >> j < SEEP_MINIMA ||
+	    level_min(l, j, 0) < level_min(l, j, SEEP_MINIMA - 1) + least)
+		return 0;
+	for (i = 1; i < SEEP_MINIMA; i++) {
+		if (level_min(l, j, i) > level_min(l, j, i - 1))
+			return 0;
+		strict += level_min(l, j, i) < level_min(l, j, i - 1);
+	}
+	return strict;
+}
+
+/* A level counts its strict steps on while it has a run. */
+static void test_strict_steps_counted_on_are_those_of_the_floors(void **state)
+{
+	static u32 seen[SEEP_MINIMA];
+	u32 i, j, v = 1000, seed = 1, ends = 0, strict;
+	struct ladder l;
+
+	ladder_init(&l);
+	l.s.strict = SEEP_FAST_STRICT;
+	for (i = 1; i < 20000; i++) {
+		u16 before = l.s.runs;
+
+		seed = seed * 1664525 + 1013904223;
+		if (v > 3900 || seed >> 24 < 4)
+			v = v > 1100 ? v - 1000 : 100;	/* exact floors are below 4096 */
+		else if (seed >> 24 < 16)
+			v--;
+		else if (seed >> 24 > 80)
+			v += 3;
+		ladder_push(&l, v, 100 * i, 4);
+		for (j = 0; j < 4 && !(l.epochs & ((1U << j) - 1)); j++) {
+			strict = steps_of(&l, j, 4);
+			assert_int_equal(l.s.runs >> j & 1,
+					 strict >= SEEP_FAST_STRICT &&
+					 level_min(&l, j, 0) - level_min(&l, j, 7) >=
+					 seep_needed_rise(4, level_min(&l, j, 0)));
+			if (l.s.runs >> j & 1)
+				assert_int_equal(l.run[j].strict, strict);
+			seen[l.s.runs >> j & 1 ? strict : 0]++;
+			ends += before & ~l.s.runs & 1U << j ? 1 : 0;
+		}
+	}
+	for (i = SEEP_FAST_STRICT; i < SEEP_MINIMA; i++)
+		assert_in_range(seen[i], 20, 20000);
+	assert_in_range(ends, 100, 20000);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -202,6 +255,7 @@ int main(void)
 		cmocka_unit_test(test_span_is_of_the_epochs_there_were),
 		cmocka_unit_test(test_one_equal_step_is_allowed_two_are_not),
 		cmocka_unit_test(test_short_cut_of_flat_levels_changes_nothing),
+		cmocka_unit_test(test_strict_steps_counted_on_are_those_of_the_floors),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -354,15 +354,15 @@ static void test_memory_takes_an_alert_over(void **state)
 	steps_until(&m, SEEPAGE_STATE_SUSPECTED, 20 * HOUR, 0, 60);
 	assert_int_equal(m.v.state, SEEPAGE_STATE_SUSPECTED);
 	assert_int_equal(m.d.accused, SEEPAGE_SUBJECT_VSZ);
-	assert_true(m.d.accused_v0 >= 150 << 6);
+	assert_true(m.w.accused_v0 >= 150 << 6);
 	for (t = 0; t < HOUR && m.d.accused == SEEPAGE_SUBJECT_VSZ; t += 10) {
 		step(&m, 1200, 60);
 		assert_in_range(m.v.state, SEEPAGE_STATE_SUSPECTED, SEEPAGE_STATE_RUNAWAY);
 	}
 	assert_int_equal(m.d.accused, SEEPAGE_SUBJECT_MEMORY);
 	assert_int_equal(m.v.subject, SEEPAGE_SUBJECT_MEMORY);
-	assert_in_range(m.d.accused_v0, 19 << 6, 25 << 6);
-	assert_true(m.d.accused_top >= 100 << 6);
+	assert_in_range(m.w.accused_v0, 19 << 6, 25 << 6);
+	assert_true(m.w.accused_top >= 100 << 6);
 	/* given back, that ends it, whatever address space does */
 	m.s.anon = 20 * MB;
 	t = steps_until(&m, SEEPAGE_STATE_RECOVERED, HOUR, 0, 60);

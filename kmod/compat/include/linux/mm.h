@@ -91,4 +91,19 @@ static inline long seep_mm_counter_sum(struct mm_struct *mm, struct task_struct 
 #endif
 }
 
+/**
+ * seep_mm_counter_is() - is a memory counter the same as when it was read?
+ * @mm: the mm
+ * @member: MM_ANONPAGES ...
+ * @bytes: what get_mm_counter() gave, which takes a negative value for 0; here it differs
+ */
+static inline bool seep_mm_counter_is(struct mm_struct *mm, int member, u64 bytes)
+{
+#ifdef SEEP_HAVE_RSS_PERCPU
+	return (u64)percpu_counter_read(&mm->rss_stat[member]) << PAGE_SHIFT == bytes;
+#else
+	return (u64)atomic_long_read(&mm->rss_stat.count[member]) << PAGE_SHIFT == bytes;
+#endif
+}
+
 #endif
