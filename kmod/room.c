@@ -88,14 +88,15 @@ static void consider(struct seep_room *r)
 	seep_for_each_rec(rec) {
 		if (!(++n % SEEP_RESCHED_EVERY))
 			cond_resched();
-		if (!rec->ready || seep_suspect_is(rec) || rec->notified.alerted)
+		if (!rec->ready || seep_suspect_is(rec) || rec->notified.alerted ||
+		    rec->notified.pending)
 			continue;
 		if (rec->notified.worst)
 			continue;	/* it would count as a life that has ended */
 		weight = weight_of(rec->mm) << rec->det.slow_rose;
 		if (in_alert(rec->group) && rec->group->n == 1)
 			continue;
-		if (rec->det.state || rec->notified.pending || in_alert(rec->group))
+		if (rec->det.state || in_alert(rec->group))
 			weight <<= WATCHED;
 		seep_room_consider(r, seep_tab_share(rec->charged), weight, rec);
 	}

@@ -232,8 +232,11 @@ static void sample_one(struct seep_rec *rec, const struct seep_conf *c, bool ful
 	if (rec->rested)
 		seep_sample_wake(rec);
 	rec->rest_end = 0;
-	if (unlikely(!rec->det.w && !seep_pool_watch && !seep_pool_fill_watch()))
+	if (unlikely(!rec->det.w && !seep_pool_watch && !seep_pool_fill_watch())) {
+		if (seep_rec_gone(rec))
+			seep_tab_death();
 		return;			/* memory is short: as if this pass had come late */
+	}
 	if (!idle) {
 		s = &pass->sample;
 		if (!rec->ready)

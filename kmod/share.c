@@ -47,6 +47,16 @@ static struct seep_cgroup_pool *find(u64 id, u16 row)
 	return p;
 }
 
+/* Take a process out of the pool, which may be NULL, of its cgroup. */
+static void leave(struct seep_cgroup_pool *p)
+{
+	if (!p || --p->users)
+		return;
+	list_del(&p->all);
+	seep_quota_give(p->row, SEEP_QUOTA_POOLS);
+	kfree(p);
+}
+
 /**
  * seep_share_leave() - the limit of a record's cgroup is not known any more
  * @rec: live or buried
@@ -55,18 +65,11 @@ static struct seep_cgroup_pool *find(u64 id, u16 row)
  */
 void seep_share_leave(struct seep_rec *rec)
 {
-	struct seep_cgroup_pool *p;
-
 	if (!rec->cgroup)
 		return;
-	p = rec->cgroup->pool;
+	leave(rec->cgroup->pool);
 	kfree(rec->cgroup);
 	rec->cgroup = NULL;
-	if (!p || --p->users)
-		return;
-	list_del(&p->all);
-	seep_quota_give(p->row, SEEP_QUOTA_POOLS);
-	kfree(p);
 }
 
 /**
@@ -83,11 +86,15 @@ bool seep_share_join(struct seep_rec *rec, u64 id)
 
 	if (rec->cgroup && rec->cgroup->pool && rec->cgroup->pool->id == id)
 		return true;
-	seep_share_leave(rec);
-	rec->cgroup = kzalloc(sizeof(*rec->cgroup), SEEP_GFP);
-	if (!rec->cgroup) {
-		seep_count(ALLOC_FAILED);
-		return false;
+	/* a limit that is known stays where memory is short */
+	if (rec->cgroup) {
+		leave(rec->cgroup->pool);
+	} else {
+		rec->cgroup = kzalloc(sizeof(*rec->cgroup), SEEP_GFP);
+		if (!rec->cgroup) {
+			seep_count(ALLOC_FAILED);
+			return false;
+		}
 	}
 	p = id ? find(id, seep_rec_row(rec)) : NULL;
 	rec->cgroup->pool = p;

@@ -27,9 +27,11 @@ static bool is_service(const struct unit_name *u)
 	return dot && !strcmp(dot, ".service") && is_plain(u->name);
 }
 
+/* A command of which a terminal would show something else is none. */
 static void __printf(3, 4) step(struct next_steps *n, const char *why, const char *fmt, ...)
 {
 	struct next_step *s = &n->step[n->n];
+	char shown[TEXT_MAX];
 	va_list ap;
 
 	if (n->n == NEXT_MAX)
@@ -37,6 +39,8 @@ static void __printf(3, 4) step(struct next_steps *n, const char *why, const cha
 	va_start(ap, fmt);
 	vsnprintf(s->command, sizeof(s->command), fmt, ap);
 	va_end(ap);
+	if (strcmp(fmt_safe(shown, sizeof(shown), s->command, strlen(s->command)), s->command))
+		return;
 	s->why = why;
 	n->n++;
 }
@@ -47,7 +51,7 @@ static void restart(struct next_steps *n, const struct unit_name *u)
 
 	if (u->runtime && (!strcmp(u->runtime, "docker") || !strcmp(u->runtime, "podman")))
 		step(n, why, "%s restart %.12s", u->runtime, u->container);
-	else if (u->runtime && *u->pod && strcmp(u->runtime, "kubernetes"))
+	else if (u->runtime && (!strcmp(u->runtime, "containerd") || !strcmp(u->runtime, "cri-o")))
 		step(n, "ends the container; the kubelet begins it anew", "crictl stop %.12s",
 		     u->container);
 	else if (!u->runtime && is_service(u) && u->of_user >= 0 && strncmp(u->name, "user@", 5))

@@ -3,6 +3,9 @@
  * What a cgroup path says of a process: the systemd unit that runs it, the container and the
  * Kubernetes pod. Only the path is read, so it works after the process has ended.
  *
+ * A user may make cgroups of any name below the unit of a user manager, and a service below its
+ * own. A component behind the unit is therefore taken for no container of the machine.
+ *
  * Paths are as systemd and the container runtimes make them:
  *	/system.slice/nginx.service
  *	/user.slice/user-1000.slice/user@1000.service/app.slice/foo.service
@@ -14,6 +17,8 @@
  *	/machine.slice/machine-NAME.scope		systemd-nspawn, libvirt
  *	/lxc.payload.NAME, /lxc/NAME			LXC
  */
+#include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
 #include "ctl.h"
 
@@ -107,21 +112,30 @@ static void found(struct unit_name *u, const char *runtime, const struct part *i
 	copy(u->container, sizeof(u->container), id);
 }
 
+/* Returns the character that \xHH at @s stands for, 0 if there is none. */
+static char escaped(const char *s)
+{
+	char digits[3] = { 0 };
+
+	if (s[0] != '\\' || s[1] != 'x' || !isxdigit((unsigned char)s[2]) ||
+	    !isxdigit((unsigned char)s[3]))
+		return '\0';
+	memcpy(digits, s + 2, 2);
+	return (char)strtoul(digits, NULL, 16);
+}
+
 /* machine-NAME.scope; what is no letter or digit of the name is \xHH. */
 static void find_machine(struct unit_name *u, const struct part *p)
 {
 	struct part name = cut(p, strlen("machine-"), strlen(".scope"));
-	char *to = u->container;
-	unsigned int c;
+	const char *from = u->container;
+	char *to = u->container, c;
 
 	found(u, "machine", &name);
-	for (const char *from = u->container; *from; from++) {
-		if (sscanf(from, "\\x%2x", &c) == 1 && c) {
-			*to++ = (char)c;
-			from += 3;
-		} else {
-			*to++ = *from;
-		}
+	while (*from) {
+		c = escaped(from);
+		*to++ = c ? c : *from;
+		from += c ? 4 : 1;
 	}
 	*to = '\0';
 }
@@ -163,6 +177,7 @@ static void find_container(struct unit_name *u, const struct part *before, const
 static void find_pod(struct unit_name *u, const struct part *p)
 {
 	struct part uid = *p;
+	size_t i;
 	char *s;
 
 	if (begins(p, "kubepods-") && ends(p, ".slice")) {
@@ -176,6 +191,10 @@ static void find_pod(struct unit_name *u, const struct part *p)
 	if (!begins(&uid, "pod") || uid.len != strlen("pod") + POD_LEN)
 		return;
 	uid = cut(&uid, strlen("pod"), 0);
+	for (i = 0; i < uid.len; i++) {
+		if (!isxdigit((unsigned char)uid.s[i]) && !strchr("-_", uid.s[i]))
+			return;
+	}
 	copy(u->pod, sizeof(u->pod), &uid);
 	for (s = u->pod; *s; s++) {
 		if (*s == '_')
@@ -190,7 +209,7 @@ static void find_pod(struct unit_name *u, const struct part *p)
 void unit_of(const char *cgroup, struct unit_name *u)
 {
 	struct part before = { "", 0 }, p;
-	bool in_slices = true;
+	bool in_slices = true, inside;
 
 	memset(u, 0, sizeof(*u));
 	u->of_user = -1;
@@ -198,10 +217,13 @@ void unit_of(const char *cgroup, struct unit_name *u)
 		p = next_part(&cgroup);
 		if (!p.len)
 			break;
+		inside = !in_slices && *u->name;	/* behind the unit */
 		find_unit(u, &p, &in_slices);
-		find_pod(u, &p);
-		if (!u->runtime)
-			find_container(u, &before, &p);
+		if (!inside && u->of_user < 0) {
+			find_pod(u, &p);
+			if (!u->runtime)
+				find_container(u, &before, &p);
+		}
 		before = p;
 	}
 }

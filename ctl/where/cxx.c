@@ -7,12 +7,14 @@
  */
 #include <dlfcn.h>
 #include <grp.h>
+#include <linux/capability.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include "where/where.h"
@@ -49,6 +51,8 @@ static void limit(int keep)
 {
 	const struct rlimit cpu = { CPU_S, CPU_S }, no = { 0, 0 };
 	struct rlimit memory = { memory_limit(), memory_limit() };
+	struct __user_cap_header_struct header = { _LINUX_CAPABILITY_VERSION_3, 0 };
+	struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = { { 0 } };
 	int fd;
 
 	for (fd = 3; fd < FILES; fd++)
@@ -58,11 +62,13 @@ static void limit(int keep)
 	setrlimit(RLIMIT_AS, &memory);
 	setrlimit(RLIMIT_CORE, &no);
 	setrlimit(RLIMIT_FSIZE, &no);
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 	if (!geteuid() && (setgroups(0, NULL) || setresgid(NOBODY, NOBODY, NOBODY) ||
 			   setresuid(NOBODY, NOBODY, NOBODY)))
 		_exit(1);
+	if (syscall(SYS_capset, &header, none))
+		_exit(1);
+	prctl(PR_SET_PDEATHSIG, SIGKILL);	/* a change of the user takes it back */
 }
 
 /* Rust's older names are C++ names with a hash at the end, ::h and 16 digits. */

@@ -52,6 +52,10 @@ compare() {
 		user=$(ended user "${2:-}") kernel=$(ended kernel "${2:-}")
 		[[ $user != "$puser" || $kernel != "$pkernel" ]] || { verdict=equal; break; }
 	done
+	# nor does it go on to count
+	sleep 0.6
+	user=$(ended user "${2:-}") kernel=$(ended kernel "${2:-}")
+	[[ $user == "$puser" && $kernel == "$pkernel" ]] || verdict=DIFFERENT
 	[[ $verdict == equal ]] || bad=1
 	printf '%-26s perf %7s user %6s kernel   seepage %7s user %6s kernel   %s\n' \
 		"$1" "$puser" "$pkernel" "$user" "$kernel" $verdict

@@ -201,6 +201,51 @@ static void no_command_of_users(void **state)
 	assert_int_equal(next.n, 2);
 }
 
+/* Nor may it end the container of somebody else, or come from the name of one. */
+static void no_container_of_users(void **state)
+{
+	static const char *const paths[] = {
+		"/user.slice/user-1000.slice/user@1000.service/app.slice/docker-" ID ".scope",
+		"/user.slice/user-1000.slice/user@1000.service/docker/" ID,
+		"/system.slice/runner.service/docker/" ID,
+		"/user.slice/user-1000.slice/user@1000.service/app.slice/pod" POD
+			"/lxc.payload.$(reboot)",
+		"/pod" POD "/lxc.payload.$(reboot)",
+		"/pod" POD "/machine-\\x0areboot\\x0a\\x1b[2J.scope",
+		"/pod$(reboot)5678-1234-5678-9abc-12345678/" ID,
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(paths); i++) {
+		next_for(SEEPAGE_STATE_SUSPECTED, SEEPAGE_LIMIT_CGROUP, paths[i]);
+		for (unsigned int j = 0; j < next.n; j++)
+			assert_null(strpbrk(next.step[j].command, "$`;|&<>(){}\n\x1b\\'\""));
+		assert_false(has("docker restart 0123456789ab"));
+		assert_false(has("docker update --memory BYTES --memory-swap -1 0123456789ab"));
+	}
+	of(paths[6]);
+	assert_string_equal(u.pod, "");
+	of(paths[0]);
+	assert_null(u.runtime);
+	assert_string_equal(text, "docker-" ID ".scope of user 1000");
+}
+
+/* A name that is cut within \\xHH. */
+static void cut_machine(void **state)
+{
+	char path[512] = "/pod" POD "/machine-";
+	size_t n = strlen(path);
+
+	(void)state;
+	for (size_t many = 100; many < 140; many++) {
+		memset(path + n, 'a', many);
+		strcpy(path + n + many, "\\x41\\x4.scope");
+		of(path);
+		assert_true(memchr(u.container, 0, sizeof(u.container)));
+		assert_string_equal(u.pod, POD);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -209,6 +254,7 @@ int main(void)
 		cmocka_unit_test(pods), cmocka_unit_test(hostile),
 		cmocka_unit_test(what_can_be_done), cmocka_unit_test(no_steps),
 		cmocka_unit_test(no_command_of_users),
+		cmocka_unit_test(no_container_of_users), cmocka_unit_test(cut_machine),
 	};
 
 	return cmocka_run_group_tests_name("ctl_unit", tests, NULL, NULL);
