@@ -5,7 +5,7 @@ import sys
 import unittest
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
-sys.path.append(os.path.join(TOP, "tests/where-bench"))
+sys.path.insert(0, os.path.join(TOP, "tests/where-bench"))
 import peers  # noqa: E402  pylint: disable=C0413
 import board  # noqa: E402  pylint: disable=C0413
 from cases import CASES  # noqa: E402  pylint: disable=C0413
