@@ -7,10 +7,14 @@
  * Lock: pool.lock, a raw spinlock with interrupts off. It is innermost, below tab.lock.
  */
 #include <linux/list.h>
+#include <linux/mempool.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/spinlock.h>
 #include "seep.h"
+
+/* seep_watch kept for records that come under watch while memory is short. */
+#define SPARE_WATCHES	8
 
 static struct {
 	raw_spinlock_t lock;		/* interrupts off */
@@ -19,6 +23,7 @@ static struct {
 	u32 allocated;			/* all records; lock to change, read without for display */
 	u32 watches;			/* seep_watch allocated; table mutex */
 	struct kmem_cache *cache;	/* set at load */
+	mempool_t *spare;		/* of seep_watch; set at load */
 } pool = {
 	.lock = __RAW_SPIN_LOCK_UNLOCKED(pool.lock),
 	.free = LIST_HEAD_INIT(pool.free),
@@ -116,11 +121,12 @@ struct seep_watch *seep_pool_watch;
  */
 bool __cold seep_pool_fill_watch(void)
 {
-	seep_pool_watch = kzalloc(sizeof(*seep_pool_watch), SEEP_GFP);
+	seep_pool_watch = mempool_alloc(pool.spare, SEEP_GFP);
 	if (!seep_pool_watch) {
 		seep_count(ALLOC_FAILED);
 		return false;
 	}
+	memset(seep_pool_watch, 0, sizeof(*seep_pool_watch));
 	pool.watches++;
 	return true;
 }
@@ -135,7 +141,7 @@ void __cold seep_pool_drop_watch(struct seep_rec *rec)
 {
 	if (!rec->det.w)
 		return;
-	kfree(rec->det.w);
+	mempool_free(rec->det.w, pool.spare);
 	rec->det.w = NULL;
 	pool.watches--;
 }
@@ -183,6 +189,12 @@ u64 seep_pool_bytes(void)
 			 (u64)pool.watches * sizeof(struct seep_watch));
 }
 
+static void destroy(void)
+{
+	mempool_destroy(pool.spare);
+	kmem_cache_destroy(pool.cache);
+}
+
 /**
  * seep_pool_init() - create the cache of records; the pool is empty
  *
@@ -192,7 +204,11 @@ u64 seep_pool_bytes(void)
 int __init seep_pool_init(void)
 {
 	pool.cache = KMEM_CACHE(seep_rec, 0);
-	return pool.cache ? 0 : -ENOMEM;
+	pool.spare = mempool_create_kmalloc_pool(SPARE_WATCHES, sizeof(struct seep_watch));
+	if (pool.cache && pool.spare)
+		return 0;
+	destroy();
+	return -ENOMEM;
 }
 
 /**
@@ -206,7 +222,7 @@ void seep_pool_exit(void)
 
 	while ((rec = seep_pool_take()))
 		release(rec);
-	kfree(seep_pool_watch);
+	mempool_free(seep_pool_watch, pool.spare);
 	WARN_ON(pool.allocated);
-	kmem_cache_destroy(pool.cache);
+	destroy();
 }

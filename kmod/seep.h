@@ -259,7 +259,7 @@ static __always_inline const char *seep_disabled(void)
 	bool __broken = unlikely(cond);					\
 									\
 	if (__broken)							\
-		seep_disable("broken invariant: " #cond);		\
+		seep_disable("bug: " #cond);				\
 	__broken;							\
 })
 

@@ -18,6 +18,7 @@
 #include <linux/irq_work.h>
 #include <linux/kernfs.h>
 #include <linux/kernel.h>
+#include <linux/mempool.h>
 #include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
@@ -340,6 +341,43 @@ void kfree(const void *p)
 	p -= c->align;
 	*(void **)p = c->free;
 	c->free = (void *)p;
+}
+
+/* Memory is never short here, so a pool keeps nothing in reserve. */
+void *mempool_kmalloc(gfp_t flags, void *size)
+{
+	return __kmalloc((size_t)size, flags);
+}
+
+void mempool_kfree(void *element, void *size)
+{
+	kfree(element);
+}
+
+mempool_t *mempool_create(int min_nr, mempool_alloc_t *alloc, mempool_free_t *free, void *data)
+{
+	mempool_t *pool = __kmalloc(sizeof(*pool), GFP_KERNEL | __GFP_ZERO);
+
+	pool->alloc = alloc;
+	pool->free = free;
+	pool->pool_data = data;
+	return pool;
+}
+
+void mempool_destroy(mempool_t *pool)
+{
+	kfree(pool);
+}
+
+void *mempool_alloc(mempool_t *pool, gfp_t flags)
+{
+	return pool->alloc(flags, pool->pool_data);
+}
+
+void mempool_free(void *element, mempool_t *pool)
+{
+	if (element)
+		pool->free(element, pool->pool_data);
 }
 
 void *kmalloc_trace(struct kmem_cache *c, gfp_t flags, size_t size)
