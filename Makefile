@@ -158,6 +158,10 @@ noise:
 where:
 	@tests/where-bench/run $(NAMES)
 
+## prometheus: rules, route and dashboard of contrib/ in a real Prometheus; HOSTS= (100)
+prometheus:
+	@tests/prometheus/run $(or $(HOSTS),100)
+
 ## pmu-events: the codes of hardware events against the lists that perf is built from
 pmu-events:
 	@tests/pmu-events/run
@@ -258,4 +262,4 @@ help:
 	@sed -n 's/^## /  /p' $(MAKEFILE_LIST)
 
 .PHONY: noise appliance ynl house circle pmu-events corpus corpus-seeds fuzz bench accuracy storm matrix debug-kernels stress all kmod ctl progs demo test check fresh-test install dkms-install deb uninstall clean help
-.PHONY: where deps quick results scale lockdown latency mm-selftests selftests endian older mutants
+.PHONY: prometheus where deps quick results scale lockdown latency mm-selftests selftests endian older mutants

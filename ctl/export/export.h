@@ -31,10 +31,16 @@ struct export_process {
 	struct place place;
 };
 
+/* Totals of PSI, microseconds; UINT64_MAX: unknown */
+struct export_pressure {
+	u64 some_us, full_us;
+};
+
 struct export_data {
 	u64 now_s;			/* seconds since 1970 */
 	const struct message *status;
 	const struct conf *conf;
+	struct export_pressure pressure;
 	struct pmc_list pmc;
 	const struct message *alerts;	/* alerts in the ring */
 	size_t n_alerts;
@@ -44,11 +50,17 @@ struct export_data {
 };
 
 /*
- * export/text.c, export/process.c: the page as text, which the caller frees.
+ * export/text.c, export/process.c, export/unit.c: the page as text, which the caller frees.
  * @d: NULL if the module did not answer
  */
 char *export_text(const struct export_data *d, size_t *len);
 void export_processes(struct prom *p, const struct export_data *d);
+void export_units(struct prom *p, const struct export_data *d);
+
+/* export/pressure.c */
+void export_pressure_parse(const char *text, struct export_pressure *p);
+void export_pressure_read(struct export_pressure *p);
+void export_pressure(struct prom *p, const struct export_pressure *pressure);
 
 /* export/http.c: GET /metrics */
 struct export_address {

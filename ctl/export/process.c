@@ -30,17 +30,22 @@ static void label_name(struct prom *p, const char *label, const char *name)
 static void write_info(struct prom *p, const struct export_data *d)
 {
 	const struct export_process *o;
+	struct unit_name unit;
+	char text[192];
 	u64 v;
 
 	prom_family(p, PROM_GAUGE, "process_info",
-		    "Always 1; labels: user, executable, cgroup, subject of the verdict and the "
-		    "limit that growth reaches first.");
+		    "Always 1; labels: user, executable, cgroup, unit or container, subject of "
+		    "the verdict and the limit that growth reaches first.");
 	EACH(o, d) {
 		begin(p, o);
 		if (msg_u64(o->msg, SEEPAGE_A_UID, &v))
 			prom_label_number(p, "uid", v);
 		label_name(p, "exe", o->place.exe);
 		label_name(p, "cgroup", o->place.cgroup);
+		unit_of(o->place.cgroup, &unit);
+		unit_text(&unit, text, sizeof(text));
+		label_name(p, "unit", *text ? text : NULL);
 		if (msg_u64(o->msg, SEEPAGE_A_SUBJECT, &v))
 			label_name(p, "subject", subject_name((unsigned int)v));
 		if (msg_u64(o->msg, SEEPAGE_A_LIMIT, &v))

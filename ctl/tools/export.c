@@ -109,6 +109,7 @@ static char *format_page(const struct answers *a, const struct message *status, 
 	u64 state;
 
 	d.alerts = alerts;
+	export_pressure_read(&d.pressure);
 	pmc_list(&d.pmc, status);
 	msg = list_messages(&a->processes, &n);
 	n = distinct(msg, n);

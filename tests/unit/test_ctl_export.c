@@ -165,6 +165,9 @@ static void make_processes(void)
 		list[i] = (struct export_process){ .msg = &rec[i] };
 	}
 	list[0].place.exe = (char *)"/bin/x\\y";
+	list[0].place.cgroup = (char *)"/system.slice/shop.service";
+	list[1].place.cgroup = (char *)"/system.slice/cron.service";
+	list[2].place.cgroup = (char *)"/system.slice/shop.service/workers";
 }
 
 static char *page(void)
@@ -185,6 +188,9 @@ static char *page(void)
 	}
 	memset(&data, 0, sizeof(data));
 	data.now_s = 1000000;
+	export_pressure_parse("some avg10=0.00 avg60=0.00 avg300=0.00 total=1500000\n"
+			      "full avg10=0.00 avg60=0.00 avg300=0.00 total=7\n",
+			      &data.pressure);
 	data.status = &status;
 	data.conf = &conf;
 	data.alerts = alerts;
@@ -260,9 +266,11 @@ static void processes(void **state)
 {
 	(void)state;
 	text = page();
-	has("seepage_process_info" WHO ",uid=\"1000\",exe=\"/bin/x\\\\y\",subject=\"memory\","
+	has("seepage_process_info" WHO ",uid=\"1000\",exe=\"/bin/x\\\\y\","
+	    "cgroup=\"/system.slice/shop.service\",unit=\"shop.service\",subject=\"memory\","
 	    "limit=\"cgroup\"} 1");
-	has("seepage_process_info{pid=\"41\",comm=\"b\"} 1");
+	has("seepage_process_info{pid=\"41\",comm=\"b\",cgroup=\"/system.slice/cron.service\","
+	    "unit=\"cron.service\"} 1");
 	has("seepage_process_state" WHO ",state=\"confirmed\"} 1");
 	has("seepage_process_state" WHO ",state=\"ok\"} 0");
 	has("seepage_process_state{pid=\"41\",comm=\"b\",state=\"ok\"} 0");
@@ -288,6 +296,43 @@ static void processes(void **state)
 	has_not("seepage_process_llc_miss_ratio");
 	has_not("event=\"node_remote\"}\n");
 	drop();
+}
+
+/* One line a unit; what shrinks is not taken off what grows. */
+static void units(void **state)
+{
+	(void)state;
+	text = page();
+	has("seepage_unit_processes{unit=\"shop.service\"} 2");
+	has("seepage_unit_processes{unit=\"cron.service\"} 1");
+	has("seepage_unit_processes_accused{unit=\"shop.service\"} 1");
+	has("seepage_unit_processes_accused{unit=\"cron.service\"} 0");
+	has("seepage_unit_rss_bytes{unit=\"shop.service\"} 1073741824");
+	has("seepage_unit_growth_bytes_per_second{unit=\"shop.service\"} 1.500");
+	has("seepage_unit_exhaustion_seconds{unit=\"shop.service\"} 4000");
+	has_not("seepage_unit_exhaustion_seconds{unit=\"cron.service\"}");
+	drop();
+}
+
+static void pressure(void **state)
+{
+	static const char *const texts[] = {
+		"", "some", "some avg10=0.00 total=\nfull", "some avg10=0.00\nother total=3",
+	};
+	struct export_pressure p;
+	size_t i;
+
+	(void)state;
+	text = page();
+	has("seepage_memory_pressure_seconds_total{kind=\"some\"} 1.500000");
+	has("seepage_memory_pressure_seconds_total{kind=\"full\"} 0.000007");
+	drop();
+	for (i = 0; i < ARRAY_SIZE(texts); i++) {
+		export_pressure_parse(texts[i], &p);
+		assert_true(p.some_us == UINT64_MAX && p.full_us == UINT64_MAX);
+	}
+	export_pressure_parse("full avg10=0.00 total=9", &p);
+	assert_true(p.some_us == UINT64_MAX && p.full_us == 9);
 }
 
 /* The name that a sample or a comment is about, terminated */
@@ -398,7 +443,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(escaping), cmocka_unit_test(numbers),
-		cmocka_unit_test(figures), cmocka_unit_test(processes),
+		cmocka_unit_test(figures), cmocka_unit_test(processes), cmocka_unit_test(units),
+		cmocka_unit_test(pressure),
 		cmocka_unit_test(structure), cmocka_unit_test(no_module),
 		cmocka_unit_test(addresses),
 	};
