@@ -62,7 +62,7 @@ static struct subject one, all;
 static bool repeats(const struct subject *subj)
 {
 	const struct seep_group *g = subj->group ?: subj->rec->group;
-	u64 born_ns = subj->group ? g->born_ns : subj->rec->born_ns, mean_s;
+	u64 born_ns = subj->group ? g->born_ns : READ_ONCE(subj->rec->born_ns), mean_s;
 
 	if (!g || !g->lives.n)
 		return false;

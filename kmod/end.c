@@ -57,7 +57,7 @@ static struct seep_end_slot *slot_of(struct task_struct *p, u32 *how)
 static u32 status_of(struct task_struct *p)
 {
 	const struct signal_struct *sig = p->signal;
-	u32 status = READ_ONCE(p->group_leader->exit_code);
+	u32 status = READ_ONCE(READ_ONCE(p->group_leader)->exit_code);
 
 	if (READ_ONCE(sig->flags) & SIGNAL_GROUP_EXIT)
 		status = READ_ONCE(sig->group_exit_code);
@@ -149,8 +149,8 @@ void seep_end_want(struct seep_rec *rec)
 	if (i == SEEP_END_SLOTS)
 		return;
 	WRITE_ONCE(slots[i].at, 0);
-	/* the stamp is never 0 */
-	WRITE_ONCE(slots[i].how, ((slots[i].how & ~END) + STAMP) ?: STAMP);
+	/* the stamp is never 0; READ_ONCE() pairs with a late cmpxchg() in seep_end_note() */
+	WRITE_ONCE(slots[i].how, ((READ_ONCE(slots[i].how) & ~END) + STAMP) ?: STAMP);
 	/* a probe that reads the new how may still read the old pid, which then differs */
 	smp_store_release(&slots[i].pid, rec->pid);
 	WRITE_ONCE(used, max(used, i + 1));

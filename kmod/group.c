@@ -136,7 +136,7 @@ static void begin_life(struct seep_group *g)
 	const struct seep_rec *first = list_first_entry(&g->members, struct seep_rec, kin);
 
 	g->id = first->id | GROUP_ID;
-	g->born_ns = first->born_ns;
+	g->born_ns = READ_ONCE(first->born_ns);
 }
 
 /**

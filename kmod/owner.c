@@ -131,7 +131,7 @@ static bool adopt(struct task_struct *t, void *arg)
 	if (seep_tab_find(t->mm))
 		return false;
 	if (!seep_pool_left() && !seep_tab_full() &&
-	    seep_tab_room(seep_owner_charge(t->group_leader), max))
+	    seep_tab_room(seep_owner_charge(READ_ONCE(t->group_leader)), max))
 		++*missing;
 	else
 		seep_tab_birth(t->mm, t);	/* a refusal is for room.c to settle */
@@ -248,7 +248,8 @@ bool seep_owner_refresh(struct seep_rec *rec)
 /* Make @process the owner if the previous owner has left the mm. */
 static void take_over(struct seep_rec *rec, struct task_struct *process)
 {
-	struct pid *pid = task_tgid(process);	/* NULL: it was reaped meanwhile */
+	/* NULL: it was reaped meanwhile, by a plain store in kernel/pid.c */
+	struct pid *pid = data_race(task_tgid(process));
 
 	if (pid && rec->pid != pid && !has_owner(rec) && seep_owner_of(process, rec->mm) == process)
 		set_owner(rec, get_pid(pid));
@@ -296,7 +297,7 @@ static struct seep_rec *known_by(struct pid *pid)
 	struct seep_rec *rec;
 	bool exiting;
 
-	if (!p || p->flags & PF_KTHREAD)
+	if (!p || READ_ONCE(p->flags) & PF_KTHREAD)
 		return NULL;
 	rec = seep_owner_rec(p, &exiting);
 	/* if not, the process shares the mm of another one, which stands for both */
@@ -340,7 +341,7 @@ bool seep_owner_visit(int *nr, seep_visit_fn *visit, void *arg)
 	rcu_read_lock();
 	pid = next_pid(&init_pid_ns, nr);
 	p = pid ? pid_task(pid, PIDTYPE_TGID) : NULL;
-	if (p && !(p->flags & PF_KTHREAD))
+	if (p)
 		visit_user_thread(p, visit, arg);
 	rcu_read_unlock();
 	return pid;

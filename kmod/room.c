@@ -36,7 +36,7 @@ static u64 weight_of(struct mm_struct *mm)
 /* Create the record of a process, or offer the process. Context: task_lock(). */
 static bool look(struct task_struct *t, void *arg)
 {
-	kuid_t charged = seep_owner_charge(t->group_leader);
+	kuid_t charged = seep_owner_charge(READ_ONCE(t->group_leader));
 	struct seep_room *r = arg;
 
 	if (seep_tab_find(t->mm))

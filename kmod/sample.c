@@ -39,7 +39,7 @@ static void __cold first_look(struct seep_rec *rec)
 	u64 rw[2];
 
 	seep_det_init(&rec->det, rec->det.w, rec->seen_ns);
-	if (rec->seen_ns - min(rec->born_ns, rec->seen_ns) > NSEC_PER_SEC) {
+	if (rec->seen_ns - min(READ_ONCE(rec->born_ns), rec->seen_ns) > NSEC_PER_SEC) {
 		s.time_ns = max(pass->now_ns, rec->seen_ns);
 		seep_sample_read(rec, &s, rw);
 		rec->last.anon = s.anon;

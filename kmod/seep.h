@@ -90,7 +90,7 @@ struct seep_rec {
 	u64 id;				/* ascends with every birth */
 	struct pid *pid;		/* of the thread group, referenced; table mutex */
 	u64 seen_ns;			/* CLOCK_MONOTONIC: faults are counted since then */
-	/* CLOCK_MONOTONIC of fork or exec; WRITE_ONCE() in seep_tab_exec(), irqs off */
+	/* CLOCK_MONOTONIC of fork or exec; WRITE_ONCE() in seep_tab_exec(), else READ_ONCE() */
 	u64 born_ns;
 	char comm[TASK_COMM_LEN];	/* this and creds: as last seen; table mutex */
 	struct seep_creds {

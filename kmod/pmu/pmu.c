@@ -481,7 +481,8 @@ void __cold seep_pmu_leave(bool (*which)(const struct seep_rec *rec))
 	int cpu;
 
 	lockdep_assert_held(&seep_table_mutex);
-	if (!seep_pmu_cpus)
+	/* Pairs with smp_store_release() in seep_pmu_cpus_alloc(), without the mutex. */
+	if (!READ_ONCE(seep_pmu_cpus))
 		return;
 	cpus_read_lock();
 	for_each_online_cpu(cpu) {	/* an offline CPU holds nothing */
@@ -507,7 +508,8 @@ void __cold seep_pmu_sync(const struct seep_rec *rec)
 	int cpu;
 
 	lockdep_assert_held(&seep_table_mutex);
-	if (!seep_pmu_cpus)
+	/* likewise */
+	if (!READ_ONCE(seep_pmu_cpus))
 		return;
 	cpus_read_lock();
 	for_each_online_cpu(cpu) {

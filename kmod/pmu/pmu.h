@@ -105,7 +105,10 @@ struct seep_pmu_cpu {
 	int stale;			/* events must be created again; changed by xchg() */
 };
 
-/* NULL: nothing is counted. pmu_mutex and table mutex to change; RCU or either to read. */
+/*
+ * NULL: nothing is counted. pmu_mutex to set; it and table mutex to clear; RCU or either to
+ * read, with READ_ONCE() where pmu_mutex is not held.
+ */
 extern struct seep_pmu_cpu __percpu *seep_pmu_cpus;
 int seep_pmu_cpus_alloc(void);			/* pmu_mutex, may sleep */
 void seep_pmu_cpus_free(void);			/* likewise; all CPUs are closed */

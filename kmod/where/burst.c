@@ -206,7 +206,8 @@ static int find_target(struct where_burst *b)
 	if (!task)
 		return -ESRCH;
 	ticks = div_u64(task->start_boottime, NSEC_PER_SEC / USER_HZ);
-	if (ticks == b->how.start_ticks && !(task->flags & PF_KTHREAD)) {
+	/* READ_ONCE() pairs with plain stores by the task itself */
+	if (ticks == b->how.start_ticks && !(READ_ONCE(task->flags) & PF_KTHREAD)) {
 		struct mm_struct *mm = get_task_mm(task);
 
 		if (mm) {
