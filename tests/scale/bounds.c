@@ -141,7 +141,10 @@ void shares(char **args)
 	knows(3000, "else0");
 }
 
-/* A dump of 300 processes lets the worker have the mutex every 64 pids. */
+/*
+ * A dump of 300 processes lets the worker have the mutex every 64 pids. A user without rights has
+ * one request under way, whatever others have.
+ */
 void dump(char **args)
 {
 	unsigned int before, n;
@@ -153,6 +156,9 @@ void dump(char **args)
 	before = w_released;
 	n = w_dump();
 	printf("%u processes dumped, the mutex was released %u times\n", n, w_released - before);
+	printf("a user asks: %d\n", w_ask(UID));
+	printf("and once more: %d\n", w_ask(UID));
+	printf("another user asks: %d\n", w_ask(3000));
 }
 
 static void counted(const char *when)

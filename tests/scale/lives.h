@@ -43,6 +43,7 @@ void w_counted(struct task_struct *t, unsigned long long *area, unsigned long lo
 unsigned int w_lost(void);
 
 /* wire.c */
+int w_ask(unsigned int uid);
 extern bool w_records_series;	/* somebody listens to the group series */
 extern unsigned int w_messages, w_largest, w_samples, w_ends;	/* that were multicast there */
 

@@ -105,6 +105,20 @@ int netlink_has_listeners(struct sock *sk, unsigned int group)
 	return w_records_series && group == SEEP_GROUP_SERIES;
 }
 
+void do_trace_netlink_extack(const char *text)
+{
+}
+
+/* A user without rights asks, and does not read the answer. Return: 0, or why it is refused. */
+int w_ask(unsigned int uid)
+{
+	static struct seep_unpriv request[4];
+	static unsigned int n;
+
+	request[n].uid = KUIDT_INIT(uid);
+	return seep_unpriv_begin(&request[n++], NULL);
+}
+
 /* Reads a message of the group series. */
 int netlink_broadcast(struct sock *sk, struct sk_buff *skb, u32 portid, u32 group, gfp_t flags)
 {
