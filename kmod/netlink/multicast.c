@@ -14,6 +14,17 @@
 struct sk_buff *seep_netlink_spare;
 
 /**
+ * seep_netlink_small() - allocate an empty message of a page
+ *
+ * Context: any.
+ * Return: NULL when memory is short.
+ */
+struct sk_buff *seep_netlink_small(void)
+{
+	return nlmsg_new(NLMSG_GOODSIZE, SEEP_GFP);
+}
+
+/**
  * seep_netlink_heard() - does a group have listeners?
  * @group: the group
  *
@@ -46,7 +57,7 @@ int seep_netlink_tell(struct sk_buff *skb, enum seep_mcgrp group)
 static void multicast(enum seep_mcgrp group, u8 cmd, const struct seep_alert *a,
 		      struct seep_view *v, const struct seep_rec *rec)
 {
-	struct sk_buff *skb = nlmsg_new(NLMSG_GOODSIZE, SEEP_GFP);
+	struct sk_buff *skb = seep_netlink_small();
 	void *head;
 	int rc;
 

@@ -13,7 +13,7 @@
 #include <linux/pid.h>
 #include "netlink.h"
 
-/* An skb with its data then takes four pages at most. */
+/* An skb with its data then takes four pages at most; one page where four in a row are not free. */
 #define MSG_BYTES	(SKB_WITH_OVERHEAD(16384) - NLMSG_HDRLEN)
 
 static struct {
@@ -49,7 +49,7 @@ static int put_pass(struct sk_buff *skb)
 /* Begin a message that ends in @array. Return: false: it failed, msg.skb is NULL. */
 static bool open_msg(int array)
 {
-	struct sk_buff *skb = nlmsg_new(MSG_BYTES, SEEP_GFP);
+	struct sk_buff *skb = nlmsg_new(MSG_BYTES, SEEP_GFP) ?: seep_netlink_small();
 	void *head;
 
 	msg.seq++;
@@ -113,7 +113,7 @@ void seep_series_begin(u64 now_ns, u64 headroom, u64 shmem_total, bool full,
 		       const struct seep_conf *c)
 {
 	if (!seep_netlink_spare)	/* an alert has used it */
-		seep_netlink_spare = nlmsg_new(NLMSG_GOODSIZE, SEEP_GFP);
+		seep_netlink_spare = seep_netlink_small();
 	seep_series_on = seep_netlink_heard(SEEP_GROUP_SERIES);
 	msg.now_ns = now_ns;
 	msg.headroom = headroom;

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "scale.h"
+#include "lives.h"
 
 #define DEFAULT_TABLE	8192
 #define LARGEST_TABLE	65536
@@ -34,6 +35,7 @@ void u_set_gs(unsigned long base)
 
 void u_die(const char *text)
 {
+	fflush(stdout);
 	fprintf(stderr, "scale: %s\n", text);
 	_exit(1);
 }
@@ -340,154 +342,6 @@ static void busy(char **args)
 	figures(key, &s);
 }
 
-/* ---- subjects: one alert a service ---- */
-
-struct task_struct;
-void w_grow(struct task_struct *t, long pages);
-void w_end(struct task_struct *t, int status, bool reaped);
-void w_leave(struct task_struct *t, int status, bool reaped);
-void w_exit(void);
-unsigned int w_known_mb(struct task_struct *t);
-unsigned int w_records(void);
-bool w_alert(char *buf, unsigned long size);
-extern bool w_little;
-extern long w_available;
-
-static struct task_struct *task(unsigned int i)
-{
-	return (struct task_struct *)processes[i];	/* its first member */
-}
-
-/* Seven processes of a name or fewer: a master and its workers, from @first on. */
-static void serve(const char *comm, unsigned int first, unsigned int n)
-{
-	for (unsigned int i = first; i < first + n; i++) {
-		processes[i] = w_fork(comm);
-		w_announce(processes[i]);
-	}
-}
-
-/* Works for @s seconds. @n processes from @first on gain @kb each second. */
-static void leak(unsigned int s, unsigned int first, unsigned int n, unsigned int kb)
-{
-	static unsigned long long last;
-	unsigned long long until = w_now() + s * 1000000000ULL, spent;
-	char alert[160];
-
-	while (w_now() < until) {
-		w_sleep();
-		spent = last ? w_now() - last : 0;
-		last = w_now();
-		for (unsigned int i = first; i < first + n; i++)
-			w_grow(task(i), (long)(spent / 1000 * kb / 4000000));
-		w_work(0);
-		w_interrupts();
-		while (w_alert(alert, sizeof(alert)))
-			puts(alert);
-	}
-}
-
-static void stop(unsigned int first, unsigned int n, int status, bool reaped)
-{
-	for (unsigned int i = first; i < first + n; i++)
-		w_end(task(i), status, reaped);
-	leak(30, 0, 0, 0);
-}
-
-/*
- * Processes at rest, whose samples are put off: when one ends, its group learns its climb only
- * where others have as much left by now; and a record is freed although the exit was counted,
- * and a pass looked for the dead, before the process left its mm.
- */
-static void rests(void)
-{
-	static const char *const names[] = { "plenty", "scarce" };
-	unsigned int records;
-
-	for (unsigned int scarce = 0; scarce < 2; scarce++) {
-		unsigned int first = 90 + 10 * scarce;
-		long taken;
-
-		serve(names[scarce], first, 3);
-		leak(30, 0, 0, 0);
-		w_grow(task(first + 1), 15000);
-		leak(1500, 0, 0, 0);
-		taken = scarce ? w_available - 10000 : 0;
-		w_available -= taken;
-		leak(30, 0, 0, 0);
-		w_end(task(first + 1), 0, true);
-		leak(30, 0, 0, 0);
-		w_available += taken;
-		printf("%s: the group knows %u MiB\n", names[scarce], w_known_mb(task(first)));
-	}
-
-	serve("late", 110, 1);
-	leak(600, 0, 0, 0);
-	records = w_records();
-	w_exit();
-	leak(30, 0, 0, 0);
-	w_leave(task(110), 0, true);
-	leak(60, 0, 0, 0);
-	printf("late: %u of 1 record freed\n", records - w_records());
-}
-
-/* Prints the alerts, and what rests() saw; subjects.txt has what they must be. */
-static void subjects(char **args)
-{
-	(void)args;
-	w_little = true;
-	boot(4, DEFAULT_TABLE);
-	serve("six", 0, 7);
-	leak(400, 1, 6, 1024);
-	stop(1, 1, 3 << 8, true);	/* a worker is replaced: the alert goes on */
-	leak(60, 2, 5, 1024);
-	w_end(task(0), 9, true);
-	stop(2, 5, 9, true);
-
-	serve("one", 10, 7);
-	leak(600, 11, 1, 2048);		/* one of six: an alert of its own */
-	leak(300, 11, 3, 2048);		/* it passes to the group */
-	stop(10, 7, 1 << 8, false);
-
-	for (int life = 1; life <= 6; life++) {
-		serve("again", 20, 2);
-		leak(240, 21, 1, 7168 + 1024 * (unsigned int)life);
-		stop(20, 2, life << 8, true);
-	}
-
-	serve("calm", 30, 7);
-	leak(400, 31, 6, 1024);
-	for (unsigned int i = 31; i < 37; i++)
-		w_grow(task(i), -90000);
-	leak(2400, 0, 0, 0);
-
-	for (int life = 1; life <= 2; life++) {
-		serve("fleet", 60, 7);
-		leak(400, 61, 6, 1024);
-		stop(60, 7, 9, true);	/* six end together: one life */
-	}
-
-	serve("parts", 70, 2);
-	leak(240, 71, 1, 7168);
-	stop(71, 1, 1 << 8, true);	/* a worker is replaced: no life has ended */
-	serve("parts", 71, 1);
-	leak(240, 71, 1, 7168);
-	stop(70, 2, 9, true);
-	serve("parts", 70, 2);
-	leak(240, 71, 1, 7168);
-	stop(71, 1, 1 << 8, true);
-	w_end(task(70), 9, true);
-
-	serve("quick", 80, 1);
-	leak(240, 80, 1, 7168);
-	w_end(task(80), 9, true);
-	w_sleep();
-	serve("quick", 80, 1);		/* before anybody has looked */
-	leak(240, 80, 1, 7168);
-	w_end(task(80), 9, true);
-	rests();
-}
-
 /*
  * @args[0] processes of one program that gain 64 KB a second each: @args[1] full passes are
  * not counted, then 64 are, and the short ones between them.
@@ -511,7 +365,8 @@ static void growing(char **args)
 		if (is_full)
 			full_at = last;
 		for (unsigned int j = 0; j < n; j++)
-			w_grow(processes[j], (long)(spent / 1000 * 64 / 4000000));
+			w_grow((struct task_struct *)processes[j],
+			       (long)(spent / 1000 * 64 / 4000000));
 		begin();
 		w_work(0);
 		end(i < warm ? &unused : is_full ? &full : &brief);
@@ -531,6 +386,10 @@ static const struct {
 	{ "same", same, 0 },	 { "turn", turn, 1 }, { "full", full, 1 }, { "idle", idle, 1 },
 	{ "memory", memory, 0 }, { "busy", busy, 3 },
 	{ "subjects", subjects, 0 },	{ "growing", growing, 2 },
+	{ "held", held, 0 },		{ "shortage", shortage, 0 },
+	{ "shares", shares, 0 },	{ "dump", dump, 0 },
+	{ "kept", kept, 0 },		{ "record", record, 0 },
+	{ "flood", flood, 0 },		{ "watched", watched, 0 },
 };
 
 int main(int argc, char **argv)

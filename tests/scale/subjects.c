@@ -8,14 +8,8 @@
 #include <linux/sched/signal.h>
 #include <linux/workqueue.h>
 #include "seep.h"
+#include "lives.h"
 
-void w_grow(struct task_struct *t, long pages);
-void w_end(struct task_struct *t, int status, bool reaped);
-void w_leave(struct task_struct *t, int status, bool reaped);
-void w_exit(void);
-unsigned int w_known_mb(struct task_struct *t);
-unsigned int w_records(void);
-bool w_alert(char *buf, unsigned long size);
 int u_format(char *buf, unsigned long size, const char *fmt, __builtin_va_list args);
 
 long w_available = 1L << 20;	/* pages: 4 GiB */
@@ -97,8 +91,20 @@ bool w_alert(char *buf, unsigned long size)
 	return true;
 }
 
-/* The only such work is that of hardware counters, which are off. */
+/* The only such work is that of hardware counters. */
+static struct work_struct *waiting;
+
 bool queue_work_on(int cpu, struct workqueue_struct *wq, struct work_struct *work)
 {
+	waiting = work;
 	return true;
+}
+
+void w_run_works(void)
+{
+	struct work_struct *work = waiting;
+
+	waiting = NULL;
+	if (work)
+		work->func(work);
 }

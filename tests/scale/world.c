@@ -22,7 +22,6 @@
 #include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
-#include <linux/netlink.h>
 #include <linux/perf_event.h>
 #include <linux/pid.h>
 #include <linux/pid_namespace.h>
@@ -42,6 +41,7 @@
 #include <asm/alternative.h>
 #include <asm/trap_pf.h>
 #include "scale.h"
+#include "lives.h"
 
 #define __standin __section("standin_text")
 
@@ -227,6 +227,9 @@ static unsigned long brk = SCALE_HEAP;
 static u64 live;		/* bytes that the module holds */
 static struct kmem_cache caches[64];
 static u32 n_caches;
+static struct task_struct worker;
+
+bool w_short, w_scattered;
 
 struct kmem_cache *kmalloc_caches[NR_KMALLOC_TYPES][KMALLOC_SHIFT_HIGH + 1];
 
@@ -255,11 +258,18 @@ static struct kmem_cache *cache_of(const char *name, size_t size, size_t align)
 	return c;
 }
 
-/* Objects lie side by side, as in a slab, so that two may share a line. */
+/*
+ * Objects lie side by side, as in a slab, so that two may share a line. Return: NULL: memory is
+ * short.
+ */
 static void *take(struct kmem_cache *c, gfp_t flags)
 {
 	void *object = c->free;
 
+	if (flags & __GFP_DIRECT_RECLAIM && this_cpu_read(current_task) == &worker)
+		k_die("the worker allocates in a way that may wait for memory");
+	if (w_short)
+		return NULL;
 	if (object)
 		c->free = *(void **)object;
 	else
@@ -278,8 +288,11 @@ struct kmem_cache *kmem_cache_create(const char *name, unsigned int size, unsign
 
 void *kmem_cache_alloc(struct kmem_cache *c, gfp_t flags)
 {
-	live += c->size;
-	return take(c, flags);
+	void *object = take(c, flags);
+
+	if (object)
+		live += c->size;
+	return object;
 }
 
 void kmem_cache_free(struct kmem_cache *c, void *object)
@@ -309,9 +322,13 @@ void *__kmalloc(size_t size, gfp_t flags)
 		full = sizes[i];
 		align = full & (full - 1) ? L1_CACHE_BYTES / 2 : min_t(size_t, full, PAGE_SIZE);
 	}
+	if (w_scattered && size > 2 * PAGE_SIZE)
+		return NULL;
 	/* a line of its own for the head, which the kernel does not have */
 	align = max_t(size_t, align, L1_CACHE_BYTES);
 	b = take(cache_of("kmalloc", align + full, align), flags);
+	if (!b)
+		return NULL;
 	b = (void *)b + align - sizeof(*b);
 	b->cache = cache_of("kmalloc", align + full, align);
 	live += full;
@@ -343,7 +360,6 @@ void kfree(const void *p)
 	c->free = (void *)p;
 }
 
-/* Memory is never short here, so a pool keeps nothing in reserve. */
 void *mempool_kmalloc(gfp_t flags, void *size)
 {
 	return __kmalloc((size_t)size, flags);
@@ -361,22 +377,33 @@ mempool_t *mempool_create(int min_nr, mempool_alloc_t *alloc, mempool_free_t *fr
 	pool->alloc = alloc;
 	pool->free = free;
 	pool->pool_data = data;
+	pool->min_nr = min_nr;
+	pool->elements = __kmalloc(min_nr * sizeof(void *), GFP_KERNEL);
+	while (pool->curr_nr < min_nr)
+		pool->elements[pool->curr_nr++] = alloc(GFP_KERNEL, data);
 	return pool;
 }
 
 void mempool_destroy(mempool_t *pool)
 {
+	while (pool->curr_nr)
+		pool->free(pool->elements[--pool->curr_nr], pool->pool_data);
+	kfree(pool->elements);
 	kfree(pool);
 }
 
 void *mempool_alloc(mempool_t *pool, gfp_t flags)
 {
-	return pool->alloc(flags, pool->pool_data);
+	void *element = pool->alloc(flags, pool->pool_data);
+
+	return element || !pool->curr_nr ? element : pool->elements[--pool->curr_nr];
 }
 
 void mempool_free(void *element, mempool_t *pool)
 {
-	if (element)
+	if (element && pool->curr_nr < pool->min_nr)
+		pool->elements[pool->curr_nr++] = element;
+	else if (element)
 		pool->free(element, pool->pool_data);
 }
 
@@ -433,8 +460,7 @@ u64 w_object(const char *name)
 atomic_long_t vm_node_stat[NR_VM_NODE_STAT_ITEMS] ____cacheline_aligned_in_smp;
 atomic_long_t nr_swap_pages;
 
-bool w_little;			/* there is as much as subjects.c says */
-extern long w_available;
+bool w_little;
 
 long si_mem_available(void)
 {
@@ -490,8 +516,12 @@ int mutex_trylock(struct mutex *lock)
 	return !atomic_long_cmpxchg(&lock->owner, 0, 1);
 }
 
+extern struct mutex seep_table_mutex;
+unsigned int w_released;
+
 void mutex_unlock(struct mutex *lock)
 {
+	w_released += lock == &seep_table_mutex;
 	atomic_long_set(&lock->owner, 0);
 }
 
@@ -515,6 +545,11 @@ unsigned long volatile __cacheline_aligned_in_smp jiffies = START_NS / TICK_NSEC
 u64 w_now(void)
 {
 	return now;
+}
+
+void w_advance(u64 ns)
+{
+	now += ns;
 }
 
 ktime_t ktime_get(void)
@@ -620,6 +655,22 @@ unsigned int __standin __bitmap_weight(const unsigned long *bits, unsigned int n
 	return sum;
 }
 
+bool llist_add_batch(struct llist_node *first, struct llist_node *last, struct llist_head *head)
+{
+	last->next = head->first;
+	head->first = first;
+	return !last->next;
+}
+
+struct llist_node *llist_del_first(struct llist_head *head)
+{
+	struct llist_node *first = head->first;
+
+	if (first)
+		head->first = first->next;
+	return first;
+}
+
 /* ---- works ---- */
 
 static struct queued {
@@ -707,8 +758,6 @@ void w_sleep(void)
 	jiffies = now / TICK_NSEC;
 }
 
-static struct task_struct worker;
-
 /* Run the works that are due, on @cpu. Return: how many. */
 u32 w_work(u32 cpu)
 {
@@ -725,6 +774,7 @@ u32 w_work(u32 cpu)
 		work->work.func(&work->work);
 		n++;
 	}
+	this_cpu_write(current_task, &init_task);
 	return n;
 }
 
@@ -878,6 +928,22 @@ struct w_process *w_fork(const char *comm)
 	list_add_tail_rcu(&t->thread_node, &p->signal.thread_head);
 	list_add_tail_rcu(&t->tasks, &init_task.tasks);
 	return p;
+}
+
+/* From now on @p is of that user. */
+void w_become(struct w_process *p, unsigned int uid)
+{
+	struct cred *c = &cred;
+
+	if (uid) {
+		c = carve(sizeof(*c), L1_CACHE_BYTES);
+		c->user_ns = &init_user_ns;
+		c->uid = KUIDT_INIT(uid);
+		c->euid = c->uid;
+		c->suid = c->uid;
+	}
+	RCU_INIT_POINTER(p->task.real_cred, c);
+	RCU_INIT_POINTER(p->task.cred, c);
 }
 
 struct task_struct __standin *pid_task(struct pid *pid, enum pid_type type)
@@ -1043,6 +1109,20 @@ void w_announce(struct w_process *p)
 		probe(NULL, &init_task, &p->task);
 }
 
+/* CPU 0 switches to @next; NULL: to idle. */
+void w_switch(struct w_process *next)
+{
+	static struct task_struct idle = { .flags = PF_KTHREAD | PF_IDLE };
+	struct task_struct *to = next ? &next->task : &idle;
+	void (*probe)(void *data, bool preempt, struct task_struct *prev,
+		      struct task_struct *next, unsigned int prev_state) =
+		attached[AT_SWITCH].func;
+
+	run_on(0);
+	probe(NULL, false, current, to, 0);
+	this_cpu_write(current_task, to);
+}
+
 /* As w_fault(), with a handler that does nothing. */
 void w_empty(u32 cpu, const struct w_process *p)
 {
@@ -1103,32 +1183,6 @@ static void set_params(const char *params)
 	}
 }
 
-int genl_register_family(struct genl_family *family)
-{
-	return 0;
-}
-
-int genl_unregister_family(const struct genl_family *family)
-{
-	return 0;
-}
-
-/* A message that the module keeps for bad times; nobody listens, so none is written. */
-struct sk_buff *__alloc_skb(unsigned int size, gfp_t flags, int how, int node)
-{
-	return __kmalloc(sizeof(struct sk_buff) + size, flags);
-}
-
-void kfree_skb_reason(struct sk_buff *skb, enum skb_drop_reason reason)
-{
-	kfree(skb);
-}
-
-int netlink_has_listeners(struct sock *sk, unsigned int group)
-{
-	return 0;
-}
-
 struct dentry *debugfs_create_dir(const char *name, struct dentry *parent)
 {
 	return ERR_PTR(-ENODEV);
@@ -1140,10 +1194,17 @@ struct dentry *debugfs_create_file(const char *name, umode_t mode, struct dentry
 	return ERR_PTR(-ENODEV);
 }
 
+void __cpuhp_remove_state(enum cpuhp_state state, bool invoke)
+{
+}
+
+unsigned int w_events;
+
 struct perf_event *perf_event_create_kernel_counter(struct perf_event_attr *attr, int cpu,
 						    struct task_struct *task,
 						    perf_overflow_handler_t handler, void *context)
 {
+	w_events++;
 	return ERR_PTR(-ENOENT);
 }
 

@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Scenarios over the simulated machine that show what does not give way: alerts, limits and
+ * deaths where records or memory are short, what users have beside each other, the mutex and
+ * the counters. What each prints must be what NAME.txt has.
+ */
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "scale.h"
+#include "lives.h"
+
+#define UID	2000U
+
+/* @n programs of a process each, @name and a number, of a user. */
+static void programs(unsigned int uid, const char *name, unsigned int first, unsigned int n)
+{
+	char comm[16];
+
+	for (unsigned int i = 0; i < n; i++) {
+		snprintf(comm, sizeof(comm), "%.8s%u", name, i);
+		serve_as(uid, comm, first + i, 1);
+	}
+}
+
+static unsigned int count(bool (*is)(struct task_struct *t), unsigned int first, unsigned int n)
+{
+	unsigned int sum = 0;
+
+	for (unsigned int i = first; i < first + n; i++)
+		sum += is(task(i));
+	return sum;
+}
+
+static void ignore(const char *alert)
+{
+	(void)alert;
+}
+
+/*
+ * The share of a user in a full table is taken by 99 processes that leak and one that does not.
+ * Short passes read 64 of them, and alerts of the others are held back. 40 processes of the
+ * user that are far heavier come: they get the record of the one that is at rest, no other.
+ */
+void held(char **args)
+{
+	(void)args;
+	w_little = true;
+	w_available = 1L << 24;
+	on_alert = ignore;
+	w_boot(4, "pmc=off hook=tracepoint max_processes=200 alerts_per_minute=4");
+	programs(UID, "leak", 0, 99);
+	serve_as(UID, "rests", 99, 1);
+	leak(300, 0, 99, 512);
+	printf("before: %u of 99 told, %u held back\n", count(w_told, 0, 99),
+	       count(w_held_back, 0, 99));
+	programs(UID, "heavy", 100, 40);
+	for (unsigned int i = 100; i < 140; i++) {
+		w_grow(task(i), 1L << 22);
+		w_available += 1L << 22;
+	}
+	leak(60, 0, 99, 512);
+	printf("after: %u of 99 told, %u held back\n", count(w_told, 0, 99),
+	       count(w_held_back, 0, 99));
+	printf("%u of 99 that leak have a record, %u of 1 at rest, %u of 40 heavy ones\n",
+	       count(w_has, 0, 99), count(w_has, 99, 1), count(w_has, 100, 40));
+}
+
+/*
+ * No allocation succeeds: the limit of a cgroup stays where it is told again, nine of twelve
+ * leaks are told, and a process that ends is noticed, although its exit was counted before it
+ * left its mm and no memory is left to sample it with. The other leaks are told later.
+ */
+void shortage(char **args)
+{
+	unsigned int records;
+
+	(void)args;
+	w_little = true;
+	w_available = 1L << 22;
+	w_boot(4, "pmc=off hook=tracepoint");
+	serve("limited", 0, 1);
+	serve("late", 1, 1);
+	programs(0, "leak", 2, 12);
+	leak(300, 0, 0, 0);
+	printf("told: %u MiB left\n", w_tell(task(0), 7));
+	w_short = true;
+	printf("told again, of another cgroup: %u MiB left\n", w_tell(task(0), 8));
+	leak(400, 2, 12, 1024);
+	records = w_records();
+	w_exit();
+	leak(30, 2, 12, 1024);
+	w_leave(task(1), 0, true);
+	leak(60, 2, 12, 1024);
+	printf("late: %u of 1 record freed\n", records - w_records());
+	w_short = false;
+	puts("there is memory again");
+	leak(300, 2, 12, 1024);
+}
+
+/* @n programs of a user climb, and end. */
+static void climbs(unsigned int uid, const char *name, unsigned int first, unsigned int n)
+{
+	programs(uid, name, first, n);
+	leak(30, 0, 0, 0);
+	for (unsigned int i = first; i < first + n; i++)
+		w_grow(task(i), 15000);
+	leak(1500, 0, 0, 0);
+	for (unsigned int i = first; i < first + n; i++)
+		w_end(task(i), 0, true);
+	leak(30, 0, 0, 0);
+}
+
+static void knows(unsigned int uid, const char *name)
+{
+	serve_as(uid, name, 399, 1);
+	leak(30, 0, 0, 0);
+	printf("%s of user %u: its group knows %u MiB\n", name, uid, w_known_mb(task(399)));
+}
+
+/*
+ * 128 groups without members are remembered: one of user 1000, the oldest, 64 of another and 63
+ * of a third. The second has its share: one more of its takes the place of its own oldest.
+ */
+void shares(char **args)
+{
+	(void)args;
+	w_little = true;
+	w_available = 1L << 24;
+	w_boot(4, "pmc=off hook=tracepoint");
+	climbs(1000, "theirs", 0, 1);
+	climbs(UID, "many", 10, 64);
+	climbs(3000, "else", 100, 63);
+	climbs(UID, "more", 200, 1);
+	knows(1000, "theirs0");
+	knows(UID, "many0");
+	knows(UID, "many1");
+	knows(UID, "more0");
+	knows(3000, "else0");
+}
+
+/*
+ * A dump of 300 processes lets the worker have the mutex every 64 pids. A user without rights has
+ * one request under way, whatever others have.
+ */
+void dump(char **args)
+{
+	unsigned int before, n;
+
+	(void)args;
+	w_boot(4, "pmc=off hook=tracepoint");
+	programs(0, "p", 0, 300);
+	leak(30, 0, 0, 0);
+	before = w_released;
+	n = w_dump();
+	printf("%u processes dumped, the mutex was released %u times\n", n, w_released - before);
+	printf("a user asks: %d\n", w_ask(UID));
+	printf("and once more: %d\n", w_ask(UID));
+	printf("another user asks: %d\n", w_ask(3000));
+}
+
+static void counted(const char *when)
+{
+	unsigned long long area, kept;
+
+	w_counted(task(0), &area, &kept);
+	printf("%s: %llu events in the area of the first, %llu kept by the CPU\n", when, area,
+	       kept);
+}
+
+/* Counts of a process in turn with idle stay with the CPU until another process runs there. */
+void kept(char **args)
+{
+	struct w_process *first, *second;
+
+	(void)args;
+	w_boot(4, "pmc=off hook=tracepoint");
+	serve("first", 0, 1);
+	serve("second", 1, 1);
+	leak(30, 0, 0, 0);
+	first = (struct w_process *)task(0);
+	second = (struct w_process *)task(1);
+	w_count_here(task(0), task(1));
+	for (unsigned int i = 0; i < 100; i++) {
+		w_switch(first);
+		w_advance(5000);
+		w_switch(NULL);
+		w_advance(5000);
+	}
+	counted("100 turns with idle");
+	w_switch(first);
+	w_advance(5000);
+	w_switch(second);
+	counted("the second runs");
+}
+
+/* Two full passes of 300 processes, as a recorder gets them. */
+static void recorded(const char *when)
+{
+	unsigned int before = w_lost();
+
+	w_messages = 0;
+	w_largest = 0;
+	w_samples = 0;
+	w_ends = 0;
+	leak(20, 0, 0, 0);
+	printf("%s: %u samples of %u passes in %u messages of up to %u KiB, %u lost\n", when,
+	       w_samples, w_ends, w_messages, (w_largest + 1023) / 1024, w_lost() - before);
+}
+
+/* Where no four pages in a row are free, a recording has the same samples in more messages. */
+void record(char **args)
+{
+	(void)args;
+	w_boot(4, "pmc=off hook=tracepoint");
+	programs(0, "p", 0, 300);
+	leak(30, 0, 0, 0);
+	w_records_series = true;
+	recorded("there is memory");
+	w_scattered = true;
+	recorded("it is scattered");
+}
+
+static unsigned int of_flood;
+static unsigned long long told_ns;
+
+static void sort(const char *alert)
+{
+	if (!strncmp(alert, "flood", 5))
+		of_flood++;
+	else if (!told_ns)
+		told_ns = w_now();
+}
+
+/*
+ * 60 leaks of a user would take all alerts of many minutes. They have a quarter of them, and the
+ * leak of another user is told all the same.
+ */
+void flood(char **args)
+{
+	unsigned long long begun;
+
+	(void)args;
+	w_little = true;
+	w_available = 1L << 24;
+	on_alert = sort;
+	w_boot(4, "pmc=off hook=tracepoint alerts_per_minute=12");
+	programs(UID, "flood", 0, 60);
+	leak(600, 0, 60, 1024);
+	printf("the flood had %u alerts in ten minutes\n", of_flood);
+	serve_as(1000, "one", 60, 1);
+	begun = w_now();
+	leak(600, 0, 61, 1024);
+	if (told_ns)
+		printf("the leak of another user was told after %llu s\n",
+		       (told_ns - begun) / 1000000000);
+	else
+		puts("the leak of another user was not told");
+}
+
+/*
+ * Hardware counters with pmc=watched: with nobody under watch none is asked for. A leak brings
+ * them, by a work of its own: the worker, which must not wait for memory, asks for none.
+ */
+void watched(char **args)
+{
+	(void)args;
+	w_little = true;
+	w_boot(4, "pmc=watched hook=tracepoint");
+	serve("calm", 0, 1);
+	leak(600, 0, 0, 0);
+	w_run_works();
+	printf("nobody is under watch: %u counters were asked for\n", w_events);
+	serve("leak", 1, 1);
+	leak(120, 1, 1, 7168);
+	printf("a leak: the worker asked for %u\n", w_events);
+	w_run_works();
+	printf("a work of its own asked for %s\n", w_events ? "some" : "none");
+}

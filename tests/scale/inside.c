@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What the scenarios of bounds.c ask of records, limits and counters. Compiled as kernel code.
+ */
+#include <linux/mm.h>
+#include <linux/pid_namespace.h>
+#include <linux/sched/signal.h>
+#include "pmu/pmu.h"
+#include "lives.h"
+
+void k_die(const char *text);
+
+bool w_has(struct task_struct *t)
+{
+	return seep_tab_find(t->mm);
+}
+
+/* The process has a record with an alert that was not sent yet. */
+bool w_held_back(struct task_struct *t)
+{
+	const struct seep_rec *rec = seep_tab_find(t->mm);
+
+	return rec && rec->notified.pending;
+}
+
+/* The process has a record with an alert that was sent. */
+bool w_told(struct task_struct *t)
+{
+	const struct seep_rec *rec = seep_tab_find(t->mm);
+
+	return rec && rec->notified.alerted;
+}
+
+/* A cgroup with a limit of 500 MiB, all of them free. Return: MiB that the process has left. */
+unsigned int w_tell(struct task_struct *t, unsigned long long cgroup)
+{
+	struct seep_rec *rec = seep_tab_find(t->mm);
+	u64 left = 0;
+
+	mutex_lock(&seep_table_mutex);
+	seep_facts_cgroup(rec, 500ULL << 20, 0, cgroup);
+	seep_facts_headroom(rec, &rec->last, &left);
+	mutex_unlock(&seep_table_mutex);
+	return left >> 20;
+}
+
+/* As a dump of all processes does it. Return: how many. */
+unsigned int w_dump(void)
+{
+	unsigned int n = 0;
+	int nr = 0;
+
+	mutex_lock(&seep_table_mutex);
+	while (seep_owner_next(&init_pid_ns, &nr))
+		n++;
+	mutex_unlock(&seep_table_mutex);
+	return n;
+}
+
+/* Messages to listeners that could not be made or sent. */
+unsigned int w_lost(void)
+{
+	return seep_counter(SEEPAGE_COUNTER_NOTIFY_FAILED);
+}
+
+/* ---- a counter that counts 1000 events each time that it is read ---- */
+
+static struct perf_event event;
+
+static void read_event(struct perf_event *e)
+{
+	local64_add(1000, &e->count);
+}
+
+/* CPU 0 counts for all processes that run there from now on; @a and @b have areas. */
+void w_count_here(struct task_struct *a, struct task_struct *b)
+{
+	static const struct seep_pmu_listed listed = { .name = "events" };
+	static const u8 first;
+	struct seep_pmu_counter *c;
+
+	event.state = PERF_EVENT_STATE_ACTIVE;
+	event.tstamp = 1;
+	if (seep_pmu_cpus_alloc() || seep_pmu_areas_start(&listed, 1) || seep_pmu_probe_start())
+		k_die("counters do not begin");
+	mutex_lock(&seep_table_mutex);
+	seep_pmu_refill();
+	seep_tab_find(a->mm)->pmu = seep_pmu_take();
+	seep_tab_find(b->mm)->pmu = seep_pmu_take();
+	mutex_unlock(&seep_table_mutex);
+	c = per_cpu_ptr(seep_pmu_cpus, 0)->counter;
+	c->event = &event;
+	c->read = read_event;
+	c->since = event.tstamp;
+	c->at = offsetof(struct seep_pmu_area, of);
+	seep_pmu_open_here(per_cpu_ptr(seep_pmu_cpus, 0), &first, 1);
+}
+
+/* @area: out: events in the area of a process, which CPUs share; @kept: those of CPU 0 */
+void w_counted(struct task_struct *t, unsigned long long *area, unsigned long long *kept)
+{
+	*area = atomic64_read(&seep_tab_find(t->mm)->pmu->of[0].count);
+	*kept = per_cpu_ptr(seep_pmu_cpus, 0)->counter[0].kept.count;
+}

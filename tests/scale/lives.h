@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Lives in the simulated machine, whose scenarios print what the module did. subjects.c,
+ * inside.c and wire.c are compiled as kernel code, like world.c; lives.c and bounds.c are not.
+ */
+#ifndef SCALE_LIVES_H
+#define SCALE_LIVES_H
+
+struct task_struct;
+struct w_process;
+
+/* world.c */
+void w_become(struct w_process *p, unsigned int uid);
+void w_switch(struct w_process *next);
+void w_advance(unsigned long long ns);
+extern bool w_little;		/* the machine has what w_available says */
+extern bool w_short;		/* no allocation succeeds */
+extern bool w_scattered;	/* none of more than two pages */
+extern unsigned int w_released;	/* how often the table mutex was */
+
+extern unsigned int w_events;	/* perf events that the module asked for */
+
+/* subjects.c */
+void w_run_works(void);
+void w_grow(struct task_struct *t, long pages);
+void w_end(struct task_struct *t, int status, bool reaped);
+void w_leave(struct task_struct *t, int status, bool reaped);
+void w_exit(void);
+unsigned int w_known_mb(struct task_struct *t);
+unsigned int w_records(void);
+bool w_alert(char *buf, unsigned long size);
+extern long w_available;	/* pages */
+
+/* inside.c */
+bool w_has(struct task_struct *t);
+bool w_held_back(struct task_struct *t);
+bool w_told(struct task_struct *t);
+unsigned int w_tell(struct task_struct *t, unsigned long long cgroup);
+unsigned int w_dump(void);
+void w_count_here(struct task_struct *a, struct task_struct *b);
+void w_counted(struct task_struct *t, unsigned long long *area, unsigned long long *kept);
+
+unsigned int w_lost(void);
+
+/* wire.c */
+int w_ask(unsigned int uid);
+extern bool w_records_series;	/* somebody listens to the group series */
+extern unsigned int w_messages, w_largest, w_samples, w_ends;	/* that were multicast there */
+
+/* lives.c */
+void serve_as(unsigned int uid, const char *comm, unsigned int first, unsigned int n);
+void serve(const char *comm, unsigned int first, unsigned int n);
+void leak(unsigned int s, unsigned int first, unsigned int n, unsigned int kb);
+struct task_struct *task(unsigned int i);
+extern void (*on_alert)(const char *alert);	/* called for each alert; prints it by default */
+void subjects(char **args);
+
+/* bounds.c */
+void held(char **args);
+void shortage(char **args);
+void shares(char **args);
+void dump(char **args);
+void kept(char **args);
+void record(char **args);
+void flood(char **args);
+void watched(char **args);
+
+#endif
