@@ -30,7 +30,7 @@ struct asker {
 	struct job job[JOBS];	/* the first one is that of the child */
 	unsigned int n;
 	pid_t child;		/* 0: none */
-	int fd;			/* of a pipe, at whose other end the child is */
+	int fd;			/* of a pipe, the other end of which the child has */
 };
 
 /* May @word be the value of --where? */
@@ -41,7 +41,7 @@ bool asker_word(const char *word)
 
 /*
  * @word: of --where; NULL: it was not given. Returns NULL if nothing is to be asked: the tool
- * is not installed, or the user is not root, who alone may look at all processes.
+ * is not installed, or the user is not root: only root may look at all processes.
  */
 struct asker *asker_new(const char *word)
 {
