@@ -18,7 +18,7 @@ declare -A _seepage_options=(
 	[ps]='--state --states --min-confidence --uid --comm --limit'
 	[show]='--group'
 	[explain]='--cold --window'
-	[watch]='--since --states --state --min-confidence --count --timeout --wait --no-cold'
+	[watch]='--since --states --state --min-confidence --count --timeout --wait --no-cold --where'
 	[alerts]='--since'
 	[apply]='--check'
 	[reset]='--pid'
@@ -27,7 +27,7 @@ declare -A _seepage_options=(
 	[record]='--output --reset --duration --count-passes --comm'
 	[replay]='--policy --set --limit --no-cold --id --all'
 	[export]='--output --interval --listen --top --all'
-	[where]='--seconds --diff --class --top --text --census --burst --samples --max-traps --cost --again-after --folded --svg --faults --profile'
+	[where]='--seconds --diff --keep --class --top --text --census --burst --samples --max-traps --cost --again-after --folded --svg --faults --profile'
 )
 
 _seepage_pids() {
@@ -42,6 +42,8 @@ _seepage_words() {
 	case $1:$2 in
 	*:--state | *:--states) echo "$_seepage_states" ;;
 	where:--diff | where:--svg) return 1 ;;
+	where:--keep) echo 'first second' ;;
+	watch:--where) echo 'census burst off' ;;
 	replay:--policy | set:policy) echo "$_seepage_policies" ;;
 	set:pmc) echo "$_seepage_pmc" ;;
 	set:*_*) ;; # the value of any other key

@@ -285,6 +285,26 @@ bool place_of(u32 pid, s64 least_age_ms, struct place *p);
 void place_free(struct place *p);
 char *procfs_read(int dir, const char *name);
 int procfs_open(u32 pid, s64 least_age_ms);
+int procfs_open_msg(const struct message *msg, bool multicast);
+u64 procfs_start(int dir);
+
+/*
+ * kept.c: what `seepage where --keep` keeps: "first-KEY" is a look, "answer-KEY" an answer,
+ * "ledger" what all of them cost
+ */
+#define KEPT_OWN	"kept"	/* member that only the tool reads */
+#define KEPT_KEY	80	/* "PID-START-BOOT_ID" */
+#define KEPT_BYTES	(1U << 19)	/* most of a file */
+#define KEPT_PERMILLE	5U	/* of a CPU, in an hour: the limit of cost */
+
+bool kept_path(char *buf, size_t size);
+int kept_dir(void);
+bool kept_key(int dir, u32 pid, char *key);
+struct json_object *kept_read(const char *kind, const char *key);
+struct json_object *kept_answer(const char *key, u64 age_s);
+struct json_object *kept_of(const struct message *msg);
+void kept_print(struct json_object *o, const char *before);
+struct json_object *kept_cost(void);
 
 /* unit.c: what a cgroup path says of a process */
 #define POD_LEN	36		/* characters of a UUID */

@@ -225,6 +225,18 @@ static struct json_object *next_json(const struct message *msg, const struct pla
 	return list;
 }
 
+/* What watch found out about what the process keeps */
+static void print_where(const struct message *msg)
+{
+	struct json_object *o = msg->gone ? NULL : kept_of(msg);
+
+	if (!o)
+		return;
+	out_line("\nWhat it keeps:");
+	kept_print(o, "  ");
+	json_object_put(o);
+}
+
 static void print_text(const struct message *msg, const struct message *alert,
 		       const struct message *before)
 {
@@ -240,6 +252,7 @@ static void print_text(const struct message *msg, const struct message *alert,
 	print_factors(msg);
 	if (before)
 		print_before(before);
+	print_where(msg);
 	if (msg->gone)
 		return;
 	sentence_change(msg, text, sizeof(text));
@@ -274,6 +287,7 @@ static int print_json(const struct ctx *ctx, const struct message *msg, const st
 	json_object_object_add(o, "last_alert", last);
 	json_object_object_add(o, "before", before ? json_alert(before, &nowhere) : NULL);
 	json_object_object_add(o, "cold_look", cold_report_json(look));
+	json_object_object_add(o, "where", msg->gone ? NULL : kept_of(msg));
 	return out_json(ctx, o);
 }
 

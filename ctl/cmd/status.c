@@ -58,6 +58,7 @@ static int print_json(const struct ctx *ctx, const struct message *msg, const st
 	json_object_object_add(o, attr_table[SEEPAGE_A_PMC_EVENTS].key,
 			       list.n ? pmc_list_json(&list) : NULL);
 	counters_json(o, msg);
+	json_object_object_add(o, "where", kept_cost());
 	return out_json(ctx, o);
 }
 
@@ -107,6 +108,26 @@ static void print_work(const struct message *msg, const struct conf *c)
 	out_printf("%-12s%s, %s a process\n", "memory:", a, b);
 }
 
+static const char *member(struct json_object *o, const char *name)
+{
+	return json_object_get_string(json_object_object_get(o, name));
+}
+
+/* What the looks of watch --where cost */
+static void print_where(void)
+{
+	struct json_object *o = kept_cost();
+
+	if (!o)
+		return;
+	out_printf("%-12s%s looks, %s bursts, %s left out, %.2f permille of a CPU, "
+		   "at most %u in an hour\n", "where:", member(o, "looks"), member(o, "bursts"),
+		   member(o, "left_out"),
+		   json_object_get_double(json_object_object_get(o, "cpu_permille")),
+		   KEPT_PERMILLE);
+	json_object_put(o);
+}
+
 static void print_text(const struct message *msg, const struct conf *c)
 {
 	u64 first = msg_get(msg, SEEPAGE_A_SEQ_FIRST, 0);
@@ -137,6 +158,7 @@ static void print_text(const struct message *msg, const struct conf *c)
 	pmc_list(&list, msg);
 	if (list.n)
 		pmc_list_print(&list);
+	print_where();
 	print_counters(msg);
 }
 

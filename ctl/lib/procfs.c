@@ -48,26 +48,35 @@ char *procfs_read(int dir, const char *name)
 	return NULL;
 }
 
-/* @dir: descriptor of /proc/PID. Returns the age of the process in ms, -1: unknown. */
-static s64 age_ms(int dir)
+/*
+ * Returns when the process of @dir, a descriptor of /proc/PID, started: clock ticks since
+ * boot. 0: unknown
+ */
+u64 procfs_start(int dir)
 {
 	char *stat = procfs_read(dir, "stat"), *p = stat ? strrchr(stat, ')') : NULL;
-	long hz = sysconf(_SC_CLK_TCK);
-	s64 age = -1;
-	struct timespec now;
-	u64 start;
+	u64 start = 0;
 	int field;
 
 	/* comm may hold anything but the last ')' ends it; starttime is field 22 */
 	for (field = 2; p && field < 22; field++)
 		p = strchr(p + 1, ' ');
-	if (p && hz > 0 && !clock_gettime(CLOCK_BOOTTIME, &now)) {
+	if (p)
 		start = strtoull(p + 1, NULL, 10);
-		age = (s64)now.tv_sec * 1000 + now.tv_nsec / 1000000 -
-		      (s64)(start * 1000 / (u64)hz);
-	}
 	free(stat);
-	return age;
+	return start;
+}
+
+/* @dir: descriptor of /proc/PID. Returns the age of the process in ms, -1: unknown. */
+static s64 age_ms(int dir)
+{
+	long hz = sysconf(_SC_CLK_TCK);
+	u64 start = procfs_start(dir);
+	struct timespec now;
+
+	if (!start || hz <= 0 || clock_gettime(CLOCK_BOOTTIME, &now))
+		return -1;
+	return (s64)now.tv_sec * 1000 + now.tv_nsec / 1000000 - (s64)(start * 1000 / (u64)hz);
 }
 
 /* Returns the least age in ms that the process of @msg must have by now. */
@@ -244,32 +253,38 @@ static bool identity_of(const struct message *msg, struct place *p)
 }
 
 /*
+ * Opens /proc/PID of the process of an alert or an answer. @multicast: its pid is one of the
+ * initial pid namespace. Returns a descriptor that the caller closes, or -1 if the process has
+ * exited or its pid was reused.
+ */
+int procfs_open_msg(const struct message *msg, bool multicast)
+{
+	u64 pid, state = msg_get(msg, SEEPAGE_A_STATE, SEEPAGE_STATE_OK);
+
+	if (!msg_u64(msg, SEEPAGE_A_PID, &pid) || !pid || state == SEEPAGE_STATE_EXITED ||
+	    (multicast && !initial_pids()))
+		return -1;
+	return procfs_open((u32)pid, least_age(msg));
+}
+
+/*
  * Fills @p, without uid, for the process of @msg. Members stay NULL if they are
- * unknown. An alert may carry them. @multicast: the pid of @msg is one of the initial pid
- * namespace.
+ * unknown. An alert may carry them. @multicast: as for procfs_open_msg()
  */
 void place_find(const struct message *msg, bool multicast, struct place *p)
 {
-	u64 pid, state = msg_get(msg, SEEPAGE_A_STATE, SEEPAGE_STATE_OK);
-	char path[32];
 	int dir;
 
 	memset(p, 0, sizeof(*p));
 	if (identity_of(msg, p))
 		return;
-	if (!msg_u64(msg, SEEPAGE_A_PID, &pid) || !pid || state == SEEPAGE_STATE_EXITED ||
-	    (multicast && !initial_pids()))
-		return;
-	snprintf(path, sizeof(path), "/proc/%llu", (unsigned long long)pid);
-	dir = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	dir = procfs_open_msg(msg, multicast);
 	if (dir < 0)
 		return;
-	if (age_ms(dir) + CLOCK_SLACK_MS >= least_age(msg)) {
-		p->cgroup = cgroup_path(dir);
-		p->exe = exe_path(dir);
-		if (msg->a[SEEPAGE_A_SEQ])
-			identity_read(dir, p);
-	}
+	p->cgroup = cgroup_path(dir);
+	p->exe = exe_path(dir);
+	if (msg->a[SEEPAGE_A_SEQ])
+		identity_read(dir, p);
 	close(dir);
 }
 

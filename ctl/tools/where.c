@@ -12,6 +12,7 @@
 #include <unistd.h>
 #include "tools.h"
 #include "where/burst.h"
+#include "where/keep.h"
 
 #define SECONDS		60
 #define AGAIN		"60"
@@ -26,7 +27,7 @@
 
 static bool census, burst, faults, profile, text, folded;
 static u64 seconds, top, class_bytes, samples, max_traps, cost;
-static const char *diff, *svg, *again_after;
+static const char *diff, *svg, *again_after, *keep;
 static struct again again;
 
 static const struct opt opts[] = {
@@ -38,6 +39,8 @@ static const struct opt opts[] = {
 	  "show only the class that serves malloc(BYTES)", 1, 1ULL << 40 },
 	{ "top", 'n', OPT_NUMBER, &top, "N", "show the N classes that grow most (10; -j: all)",
 	  1, CLASSES },
+	{ "keep", 0, OPT_STRING, &keep, "first|second",
+	  "keep a look, or compare with it and keep the answer, for explain and watch", 0, 0 },
 	{ "text", 0, OPT_FLAG, &text, NULL, "show text of blocks, without its digits", 0, 0 },
 	{ "census", 0, OPT_FLAG, &census, NULL, "count blocks by size; the default, but for Go",
 	  0, 0 },
@@ -72,6 +75,7 @@ struct survey {
 	int signals;
 	bool stopped;		/* by a signal between the looks */
 	struct drawing drawing;
+	struct keeper keeper;		/* with --keep */
 	u64 looks_cpu, looks_bytes;	/* CPU time in ns, and what was read, without the burst */
 };
 
@@ -234,7 +238,7 @@ static int first_look(struct survey *s)
 	u64 start = clock_ns();
 	int status;
 
-	s->go = !census && !burst && go_is(&s->t) && go_look(&s->t, &s->go_a);
+	s->go = !census && (!burst || keep) && go_is(&s->t) && go_look(&s->t, &s->go_a);
 	if (profile && !s->go)
 		return fail(s->ctx, "--profile: process %u: no profile of Go in it", s->t.pid);
 	status = s->go ? 0 : look(s, &s->a, true, NULL);
@@ -304,6 +308,13 @@ static int check_words(struct ctx *ctx)
 			     "allowed with --burst only");
 	if (!burst && !profile && (folded || svg))
 		return usage(ctx, "--folded, --svg: allowed with --burst or --profile only");
+	if (keep && strcmp(keep, "first") && strcmp(keep, "second"))
+		return usage(ctx, "--keep: '%s': allowed first second", keep);
+	if (keep && (diff || svg || folded || text || top || class_bytes || ctx->json))
+		return usage(ctx, "--keep: allowed with --seconds, --census, --profile and those of "
+			     "--burst only");
+	if (keep && burst && !strcmp(keep, "first"))
+		return usage(ctx, "--burst: allowed with --keep second only");
 	if (svg && !*svg)
 		return usage(ctx, "--svg: '': allowed the name of a file");
 	if (burst && profile)
@@ -332,7 +343,7 @@ static int sites(struct survey *s)
 		.again = again, .top = top ? top : TOP, .wait = wait_ms, .arg = s,
 	};
 
-	if (!burst)
+	if (!burst || s->go)
 		return 0;
 	if (s->stopped) {
 		result_note(&s->r, "burst: none, because of the signal");
@@ -341,9 +352,25 @@ static int sites(struct survey *s)
 	return sites_find(&s->t, &s->bins, &how, class_bytes, &s->r);
 }
 
+/* The census is an answer of its own, also where a burst is not possible or cut short. */
+static int keep_sites(struct survey *s)
+{
+	int status = 0;
+
+	if (burst && !s->go) {
+		keep_answer(&s->keeper, &s->r, false);
+		status = burst_check(s->ctx) ?: sites(s);
+		if (status)
+			result_note(&s->r, "burst: not possible, seepage where --burst says why");
+	}
+	notes(s);
+	keep_answer(&s->keeper, &s->r, burst);
+	return status;
+}
+
 static int answer(struct survey *s)
 {
-	int status = burst ? burst_check(s->ctx) : 0;
+	int status = burst && !keep ? burst_check(s->ctx) : 0;
 
 	if (!status && !diff)
 		status = first_look(s);
@@ -351,6 +378,8 @@ static int answer(struct survey *s)
 		status = s->go ? second_profile(s) : second_look(s);
 	s->looks_cpu = cpu_ns();
 	s->looks_bytes = s->t.read_bytes;
+	if (keep && !status)
+		return keep_sites(s);
 	if (!status)
 		status = sites(s);
 	if (status)
@@ -364,9 +393,52 @@ static int answer(struct survey *s)
 		return 0;
 	}
 	if (s->ctx->json)
-		return show_json(s->ctx, &s->r, top ? top : CLASSES);
+		return out_json(s->ctx, result_json(&s->r, top ? top : CLASSES, SIZE_MAX));
 	show_table(&s->r, top ? top : TOP);
 	return 0;
+}
+
+/*
+ * A first look is kept where --diff can compare with it: of pages and of profiles it is not, so
+ * that the second look is two of them.
+ */
+static int keep_look(struct survey *s)
+{
+	int status = 0;
+
+	if (strcmp(keep, "first")) {
+		diff = *s->keeper.first ? s->keeper.first : NULL;
+		return answer(s);
+	}
+	if (!go_is(&s->t))
+		status = look(s, &s->a, false, NULL);
+	if (!status && !go_is(&s->t) && !is_unknown(s, &s->a))
+		keep_first(&s->keeper, &s->a);
+	return status;
+}
+
+static int kept(struct survey *s)
+{
+	int status = 0;
+
+	switch (keep_open(&s->keeper, &s->t, !strcmp(keep, "second"), burst)) {
+	case KEEP_LOOK:
+		s->signals = child_signals();
+		status = keep_look(s);
+		keep_close(&s->keeper, cpu_ns() + s->r.traps * TRAP_NS);
+		return status;
+	case KEEP_LEFT_OUT:
+		status = fail(s->ctx, "--keep: process %u: the limit of cost, %u permille of a CPU "
+			      "in an hour, does not allow a look", s->t.pid, KEPT_PERMILLE);
+		break;
+	case KEEP_FAILED:
+		status = 1;
+		break;
+	case KEEP_DONE:
+		break;
+	}
+	keep_close(&s->keeper, 0);
+	return status;
 }
 
 static int run(struct ctx *ctx, int argc, char **argv)
@@ -387,10 +459,14 @@ static int run(struct ctx *ctx, int argc, char **argv)
 	status = target_open(ctx, pid, &s->t);
 	if (!status)
 		status = drawing_open(ctx, svg, &s->drawing);
-	s->signals = child_signals();
-	if (!status)
+	if (!status && keep) {
+		status = kept(s);
+	} else if (!status) {
+		s->signals = child_signals();
 		status = answer(s);
-	close(s->signals);
+	}
+	if (s->signals > 0)
+		close(s->signals);
 	drawing_drop(&s->drawing);
 	json_object_put(s->r.notes);
 	json_object_put(s->r.sites);
@@ -410,6 +486,7 @@ const struct command cmd_where = {
 	.more = "Reads the heap of the process twice, without stopping it, and compares blocks in\n"
 		"use by size. What new blocks hold often names their type. Needs CAP_SYS_PTRACE, or\n"
 		"to be the user of the process. ^C between the looks takes the second one at once.\n"
+		"--keep second takes both looks if there is no first one that is kept.\n"
 		"--burst needs CAP_PERFMON as well, and the module seepage_where.",
 	.opts = opts, .min = 1, .max = 1, .run = run,
 };

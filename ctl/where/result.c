@@ -136,7 +136,7 @@ static bool read_classes(struct json_object *list, struct look *l, const struct 
 		if (!class_from_size(size, &id) || blocks > 1ULL << 32)
 			return false;
 		l->c[id].blocks = blocks;
-		l->c[id].bytes = bytes_of(id, blocks, now);
+		l->c[id].bytes = get_u64(o, "bytes") ?: bytes_of(id, blocks, now);
 	}
 	return true;
 }

@@ -5,9 +5,8 @@
 #include <string.h>
 #include "where/where.h"
 
-#define CELL	(CONTENT_NAME + 64)
-
-static void content_cell(const struct content *c, char *buf, size_t size)
+/* What blocks hold, in words; @buf has CONTENT_CELL bytes. */
+void content_cell(const struct content *c, char *buf, size_t size)
 {
 	char name[4 * CONTENT_NAME];
 
@@ -21,7 +20,8 @@ static void content_cell(const struct content *c, char *buf, size_t size)
 			 c->permille / 10);
 }
 
-static void size_cell(const struct where_row *row, char *buf, size_t size)
+/* The requests that the class serves */
+const char *size_cell(const struct where_row *row, char *buf, size_t size)
 {
 	char a[32], b[32];
 
@@ -31,14 +31,14 @@ static void size_cell(const struct where_row *row, char *buf, size_t size)
 		snprintf(buf, size, "%s..%s",
 			 fmt_bytes_short(a, sizeof(a), class_size(row->id) / 2),
 			 fmt_bytes_short(b, sizeof(b), class_size(row->id)));
+	return buf;
 }
 
 static void row_cells(struct table *t, const struct result *r, const struct where_row *row)
 {
-	char text[CELL];
+	char text[CONTENT_CELL];
 
-	size_cell(row, text, sizeof(text));
-	table_cell(t, text);
+	table_cell(t, size_cell(row, text, sizeof(text)));
 	snprintf(text, sizeof(text), "%llu", row->blocks);
 	table_cell(t, text);
 	snprintf(text, sizeof(text), "%+lld", row->growth_blocks);
@@ -188,8 +188,8 @@ static struct json_object *row_json(const struct where_row *row)
 	return o;
 }
 
-/* @top: most classes. Returns an exit status. */
-int show_json(const struct ctx *ctx, const struct result *r, size_t top)
+/* The answer with at most @top classes and @sites sites; the caller puts it. */
+struct json_object *result_json(const struct result *r, size_t top, size_t sites)
 {
 	struct json_object *o = json_object_new_object(), *list = json_object_new_array();
 	size_t i;
@@ -210,6 +210,10 @@ int show_json(const struct ctx *ctx, const struct result *r, size_t top)
 	for (i = 0; i < r->rows && i < top; i++)
 		json_object_array_add(list, row_json(&r->row[i]));
 	json_object_object_add(o, "classes", list);
-	json_object_object_add(o, "sites", json_object_get(r->sites));
-	return out_json(ctx, o);
+	list = json_object_new_array();
+	for (i = 0; i < json_object_array_length(r->sites) && i < sites; i++)
+		json_object_array_add(list,
+				      json_object_get(json_object_array_get_idx(r->sites, i)));
+	json_object_object_add(o, "sites", list);
+	return o;
 }

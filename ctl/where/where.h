@@ -282,6 +282,9 @@ void drawing_drop(struct drawing *d);
 /* show.c */
 void show_table(const struct result *r, size_t top);
 void show_folded(const struct result *r);
-int show_json(const struct ctx *ctx, const struct result *r, size_t top);
+#define CONTENT_CELL	(CONTENT_NAME + 64)
+void content_cell(const struct content *c, char *buf, size_t size);
+const char *size_cell(const struct where_row *row, char *buf, size_t size);
+struct json_object *result_json(const struct result *r, size_t top, size_t sites);
 
 #endif /* SEEPAGE_WHERE_H */

@@ -342,6 +342,108 @@ class Where(unittest.TestCase):
         self.assertEqual(got.stderr.count("\n"), 1)
         self.assertTrue(got.stderr.startswith("seepage: where: "), got.stderr)
 
+    def kept(self, run, kind, pid):
+        """The files of one process."""
+        at = os.path.join(run, "where")
+        return [os.path.join(at, name) for name in sorted(os.listdir(at))
+                if name.startswith(f"{kind}-{pid}-")]
+
+    def keep(self, run, *words):
+        got = where("--keep", *words, env={**os.environ, "SEEPAGE_RUN": run})
+        self.assertEqual((got.returncode, got.stdout, got.stderr), (0, "", ""))
+
+    def age(self, name, seconds):
+        """Makes a look old enough to compare with."""
+        with open(name, encoding="utf-8") as f:
+            look = json.load(f)
+        look["kept"]["taken_ns"] -= int(seconds * 1e9)
+        with open(name, "w", encoding="utf-8") as f:
+            json.dump(look, f)
+
+    def test_a_kept_look_is_the_first_one(self):
+        program = Program(self, f"{BUILD}/leaky", "small")
+        with tempfile.TemporaryDirectory() as run:
+            self.keep(run, "first", program.pid)
+            first, = self.kept(run, "first", program.pid)
+            self.assertEqual((os.stat(os.path.dirname(first)).st_mode & 0o777,
+                              os.stat(first).st_mode & 0o777), (0o700, 0o600))
+            program.do("leak", 20000)
+            self.age(first, 100)
+            before = os.stat(first).st_mtime_ns
+            self.keep(run, "first", program.pid)
+            self.assertEqual(os.stat(first).st_mtime_ns, before, "the first look was replaced")
+            begin = time.monotonic()
+            self.keep(run, "second", program.pid)
+            self.assertLess(time.monotonic() - begin, 30, "it took two looks")
+            name, = self.kept(run, "answer", program.pid)
+            with open(name, encoding="utf-8") as f:
+                answer = json.load(f)
+            self.assertEqual([k for k in KEYS if k not in answer], [])
+            self.assertEqual(answer["pid"], program.pid)
+            self.assertLessEqual(len(answer["classes"]), 3)
+            self.assertGreaterEqual(answer["classes"][0]["growth_blocks"], 1000)
+            self.assertLess(answer["seconds"], 30)
+            self.assertRegex(answer["text"][0], r"^\+[0-9.]+ .iB/h in blocks of \d+\.\.\d+ bytes: ")
+            with open(os.path.join(run, "where", "ledger"), encoding="utf-8") as f:
+                ledger = json.load(f)
+            self.assertEqual((ledger["looks"], ledger["bursts"], ledger["left_out"]), (2, 0, 0))
+            self.assertGreater(ledger["cpu_ns"], 0)
+            # There is an answer now: another look costs nothing.
+            self.keep(run, "second", program.pid)
+            with open(os.path.join(run, "where", "ledger"), encoding="utf-8") as f:
+                self.assertEqual(json.load(f), ledger)
+            # A limit that is used up
+            os.unlink(name)
+            ledger["hour_cpu_ns"] = int(18e9)
+            with open(os.path.join(run, "where", "ledger"), "w", encoding="utf-8") as f:
+                json.dump(ledger, f)
+            got = where("--keep", "second", program.pid, env={**os.environ, "SEEPAGE_RUN": run})
+            self.assertEqual((got.returncode, self.kept(run, "answer", program.pid)), (1, []))
+            self.assertIn("limit of cost", got.stderr)
+
+    def test_a_kept_look_of_another_program_is_not_used(self):
+        """The key is the same after an exec; the heap is not."""
+        program = Program(self, f"{BUILD}/leaky", "small")
+        with tempfile.TemporaryDirectory() as run:
+            self.keep(run, "first", program.pid)
+            name, = self.kept(run, "first", program.pid)
+            with open(name, encoding="utf-8") as f:
+                look = json.load(f)
+            look["kept"]["start_brk"] += 4096
+            with open(name, "w", encoding="utf-8") as f:
+                json.dump(look, f)
+            self.age(name, 100)
+            self.keep(run, "second", "--seconds", "1", program.pid)
+            self.assertEqual(self.kept(run, "first", program.pid), [])
+            answer, = self.kept(run, "answer", program.pid)
+            with open(answer, encoding="utf-8") as f:
+                self.assertLess(json.load(f)["seconds"], 60)
+
+    def test_files_that_are_kept_are_bounded(self):
+        program = Program(self, f"{BUILD}/leaky", "small")
+        with tempfile.TemporaryDirectory() as run:
+            os.mkdir(os.path.join(run, "where"), 0o700)
+            for i in range(200):
+                name = os.path.join(run, "where", f"answer-{i}-1-x")
+                with open(name, "w", encoding="utf-8") as f:
+                    f.write("{}")
+                os.utime(name, (1000 + i,) * 2)
+            self.keep(run, "first", program.pid)
+            left = [n for n in os.listdir(os.path.join(run, "where")) if n.startswith(("a", "f"))]
+            self.assertEqual(len(left), 128)
+            self.assertEqual(len(self.kept(run, "first", program.pid)), 1)
+            self.assertNotIn("answer-0-1-x", left)
+            self.assertIn("answer-199-1-x", left)
+
+    def test_a_directory_that_others_may_read_is_refused(self):
+        program = Program(self, f"{BUILD}/leaky", "small")
+        with tempfile.TemporaryDirectory() as run:
+            os.mkdir(os.path.join(run, "where"), 0o700)
+            os.chmod(os.path.join(run, "where"), 0o755)
+            got = where("--keep", "first", program.pid, env={**os.environ, "SEEPAGE_RUN": run})
+            self.assertEqual((got.returncode, os.listdir(os.path.join(run, "where"))), (1, []))
+            self.assertIn("nobody else may read", got.stderr)
+
     def test_words_that_are_refused(self):
         self.refused(where("x"), "PID: 'x': allowed 1..", 2)
         self.refused(where("--seconds", 0, 1), "--seconds: '0': allowed 1..86400", 2)
@@ -356,6 +458,9 @@ class Where(unittest.TestCase):
         self.refused(where("--burst", "--profile", 1), "not allowed with --profile", 2)
         self.refused(where("--profile", os.getpid()), "no profile of Go in it")
         self.refused(where("--diff", "/dev/null", os.getpid()), "allowed a regular file")
+        self.refused(where("--keep", "third", 1), "--keep: 'third': allowed first second", 2)
+        self.refused(where("--keep", "first", "--burst", 1), "allowed with --keep second only", 2)
+        self.refused(where("--keep", "second", "--text", 1), "--keep: allowed with", 2)
         self.refused(where(2 ** 22 + 1), "No such process")
 
     @unittest.skipIf(os.path.exists("/dev/seepage_where"), "the module is loaded")
