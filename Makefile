@@ -158,6 +158,11 @@ noise:
 where:
 	@tests/where-bench/run $(NAMES)
 
+## notify-peers: seepage notify with a real Alertmanager and a real journald
+notify-peers: ctl
+	@scripts/setup build notify
+	@tests/notify/peers
+
 ## pmu-events: the codes of hardware events against the lists that perf is built from
 pmu-events:
 	@tests/pmu-events/run
@@ -258,4 +263,4 @@ help:
 	@sed -n 's/^## /  /p' $(MAKEFILE_LIST)
 
 .PHONY: noise appliance ynl house circle pmu-events corpus corpus-seeds fuzz bench accuracy storm matrix debug-kernels stress all kmod ctl progs demo test check fresh-test install dkms-install deb uninstall clean help
-.PHONY: where deps quick results scale lockdown latency mm-selftests selftests endian older mutants
+.PHONY: notify-peers where deps quick results scale lockdown latency mm-selftests selftests endian older mutants

@@ -144,8 +144,10 @@ bool http_begin(struct http *h, struct receiver *to, struct json_object *body)
 	return true;
 }
 
-static void collect(struct http *h)
+/* Marks the requests that have ended. Returns whether there are any. */
+static bool collect(struct http *h)
 {
+	bool any = false;
 	struct receiver *to;
 	struct http_job *job;
 	CURLMsg *m;
@@ -158,7 +160,9 @@ static void collect(struct http *h)
 		job = to->job;
 		job->done = true;
 		job->code = m->data.result;
+		any = true;
 	}
+	return any;
 }
 
 /* Sleeps until something happens to a request or to @extra, at most @ms. */
@@ -178,6 +182,8 @@ void http_poll(struct http *h, struct pollfd *extra, unsigned int n, int ms)
 		fds[i].revents = 0;
 	}
 	curl.multi_perform(h->multi, &running);
+	if (collect(h))
+		return;
 	curl.multi_poll(h->multi, fds, i, ms, NULL);
 	curl.multi_perform(h->multi, &running);
 	collect(h);
@@ -196,14 +202,15 @@ static void judge(struct http_job *job, struct result *r)
 	long status = 0;
 
 	memset(r, 0, sizeof(*r));
-	if (job->code != CURLE_OK) {
+	curl.easy_getinfo(job->easy, CURLINFO_RESPONSE_CODE, &status);
+	/* It was taken, even where the answer has no proper end (TLS without close_notify). */
+	if (job->code != CURLE_OK && status / 100 != 2) {
 		r->outcome = is_final(job->code) ? REFUSED : LATER;
 		snprintf(r->text, sizeof(r->text), "%s%s",
 			 job->code == CURLE_UNSUPPORTED_PROTOCOL ? "redirect to another scheme: " :
 			 "", curl.easy_strerror(job->code));
 		return;
 	}
-	curl.easy_getinfo(job->easy, CURLINFO_RESPONSE_CODE, &status);
 	curl.easy_getinfo(job->easy, CURLINFO_RETRY_AFTER, &retry);
 	r->outcome = status / 100 == 2 ? TAKEN :
 		     status / 100 == 5 || status == 408 || status == 429 ? LATER : REFUSED;
