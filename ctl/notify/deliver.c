@@ -155,6 +155,7 @@ static void wait_a_while(struct delivery *d, struct receiver *to, const struct r
 	to->complained = true;
 	if (to->first && is_too_old(d, to->first)) {
 		to->dropped++;
+		to->failed = true;
 		note(d->ctx, "%s: %s: given up after %llu s (%llu dropped so far): %s",
 		     to->label, to->first->name, d->set->retry_s, to->dropped, r->text);
 		spool_remove(d->spool, to, to->first);
@@ -190,6 +191,7 @@ static void finish(struct delivery *d, struct receiver *to, const struct result 
 			     to->pending - 1);
 	} else {
 		to->refused++;
+		to->failed = true;
 		note(d->ctx, "%s: %s: not sent again (%llu refused so far)", to->label, r->text,
 		     to->refused);
 	}
@@ -255,6 +257,7 @@ static struct json_object *next_note(struct delivery *d, struct receiver *to)
 	    json_object_is_type(body, json_type_array))
 		return what;
 	to->dropped++;
+	to->failed = true;
 	note(d->ctx, "%s: %s: %s", to->label, to->first->name,
 	     to->kind == TO_NOBODY ? "given up" : "damaged, dropped");
 	json_object_put(what);

@@ -89,6 +89,7 @@ struct receiver {
 	u64 trimmed;		/* of dropped, by the last spool_trim() */
 	u64 next_ms;		/* monotonic: no try before it */
 	unsigned int tries;	/* of the first note, since it came to the front */
+	bool failed;		/* this run refused or dropped one */
 	bool complained;	/* a failed try was said; the next ones are not */
 	u64 refresh_ms;		/* Alertmanager: next time to repeat what is open */
 

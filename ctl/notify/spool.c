@@ -148,6 +148,7 @@ void spool_trim(struct spool *s, struct settings *set)
 		to->trimmed = 0;
 	while (s->bytes > s->most_bytes && (n = oldest(set, &of))) {
 		of->dropped++;
+		of->failed = true;
 		of->trimmed++;
 		spool_remove(s, of, n);
 	}

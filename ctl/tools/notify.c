@@ -147,7 +147,7 @@ static int sum_up(struct notify *n, const struct settings *s)
 	for (to = s->to; to < s->to + s->n && !s->dry_run; to++) {
 		note(n->ctx, "%s: %llu delivered, %llu refused, %llu dropped, %llu waiting",
 		     to->label, to->taken, to->refused, to->dropped, to->pending);
-		if (s->from && (to->refused || to->dropped))
+		if (s->from && to->failed)
 			status = 1;
 	}
 	return status;
