@@ -94,7 +94,8 @@ enum alert_line alert_parse(const char *line, size_t len, struct alert *a, char 
 	if (a->instance && a->seq && a->pid && a->state &&
 	    state_from_name(a->state, strlen(a->state)) >= 0)
 		return LINE_ALERT;
-	snprintf(err, size, "no alert: it needs instance, seq, pid and state, as watch -j prints them");
+	snprintf(err, size,
+		 "no alert: it needs instance, seq, pid and state, as watch -j prints them");
 	json_object_put(o);
 	return LINE_BAD;
 }

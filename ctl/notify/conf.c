@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Options of notify, and the configuration file: a JSON object whose keys are the options,
- * with '_' in place of '-'. The command line comes before the file; receivers of both count.
+ * Options of notify, and the configuration file: a JSON object with the options as keys,
+ * '_' in place of '-'. The command line comes before the file; receivers of both count.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -249,7 +249,7 @@ struct json_object *payload_labels(const struct alert *a)
 }
 
 /*
- * Ends an incident whose end nobody has seen, as the module was loaded again. Returns NULL
+ * Ends an incident after the module was loaded again: nobody will say how it ended. Returns NULL
  * where the receiver keeps none.
  */
 struct json_object *payload_forgotten(const struct receiver *to, const struct incident *one)
