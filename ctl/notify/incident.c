@@ -108,7 +108,8 @@ struct json_object *incidents_json(const struct incidents *i)
 /* Reads what incidents_json() made; what is not of that shape is left out. */
 void incidents_read(struct incidents *i, struct json_object *list)
 {
-	size_t n = json_object_is_type(list, json_type_array) ? json_object_array_length(list) : 0, k;
+	bool is_list = json_object_is_type(list, json_type_array);
+	size_t n = is_list ? json_object_array_length(list) : 0, k;
 
 	for (k = 0; k < n && i->n < INCIDENTS_MAX; k++) {
 		struct json_object *o = json_object_array_get_idx(list, k);

@@ -58,7 +58,7 @@ void incidents_read(struct incidents *i, struct json_object *list);
 void incidents_free(struct incidents *i);
 
 /* Receivers */
-enum kind { TO_EXEC, TO_WEBHOOK, TO_ALERTMANAGER, TO_PAGERDUTY, TO_JOURNAL, TO_SYSLOG, TO_NOBODY };
+enum receiver_kind { TO_EXEC, TO_WEBHOOK, TO_ALERTMANAGER, TO_PAGERDUTY, TO_JOURNAL, TO_SYSLOG, TO_NOBODY };
 
 enum outcome {
 	TAKEN,			/* delivered */
@@ -75,7 +75,7 @@ struct note {
 };
 
 struct receiver {
-	enum kind kind;
+	enum receiver_kind kind;
 	char *target;		/* URL, command or key, as given */
 	char *url;		/* that requests go to */
 	char label[128];	/* for messages, without what may be secret */

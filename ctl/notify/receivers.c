@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The receivers of notify: what each was given, checked, and how messages call it. */
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -44,7 +45,7 @@ static bool is_url(const char *url)
 }
 
 /* Returns the new receiver, or NULL after printing an error. */
-static struct receiver *add(struct ctx *ctx, struct settings *s, enum kind kind,
+static struct receiver *add(struct ctx *ctx, struct settings *s, enum receiver_kind kind,
 			    const char *target)
 {
 	struct receiver *to;
@@ -69,7 +70,7 @@ static struct receiver *add(struct ctx *ctx, struct settings *s, enum kind kind,
 	return to;
 }
 
-static int add_url(struct ctx *ctx, struct settings *s, enum kind kind, const char *url)
+static int add_url(struct ctx *ctx, struct settings *s, enum receiver_kind kind, const char *url)
 {
 	static const char path[] = "/api/v2/alerts";
 	struct receiver *to;
@@ -99,9 +100,11 @@ static int add_pagerduty(struct ctx *ctx, struct settings *s, const char *key)
 	const char *base = s->pagerduty_url ? s->pagerduty_url : "https://events.pagerduty.com";
 	struct receiver *to;
 	size_t len = strlen(base);
+	const char *c;
 
-	if (!*key || key[strspn(key, "0123456789abcdefghijklmnopqrstuvwxyz"
-				     "ABCDEFGHIJKLMNOPQRSTUVWXYZ")])
+	for (c = key; isalnum((unsigned char)*c); c++)
+		;
+	if (*c || !*key)
 		return usage(ctx, "--pagerduty-key: allowed letters and digits");
 	if (!is_url(base))
 		return usage(ctx, "--pagerduty-url: '%s': allowed http://HOST... or "

@@ -21,8 +21,8 @@ static bool in_memory(const struct settings *set)
 }
 
 /*
- * Writes the position, the incidents and the counts. Notes come before: spool_put(). While one is in
- * memory only the position stays.
+ * Writes the position, the incidents and the counts. Notes come before: spool_put(). While
+ * one of them is in memory only, the file stays as it is.
  */
 void state_write(struct spool *s, struct settings *set)
 {
