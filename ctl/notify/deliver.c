@@ -339,7 +339,8 @@ void deliver_wait(struct delivery *d, struct pollfd *own, unsigned int n, int ms
 
 	if (ms < 0 || at < now + (u64)ms)
 		ms = at > now ? (int)(at - now) : 0;
-	memcpy(p, own, n * sizeof(*p));
+	if (n)
+		memcpy(p, own, n * sizeof(*p));
 	for (to = d->set->to; to < d->set->to + d->set->n && n < ARRAY_SIZE(p); to++)
 		if (to->kind == TO_EXEC && to->job && exec_fd(to) >= 0)
 			p[n++] = (struct pollfd){ .fd = exec_fd(to), .events = POLLOUT };

@@ -58,7 +58,10 @@ void incidents_read(struct incidents *i, struct json_object *list);
 void incidents_free(struct incidents *i);
 
 /* Receivers */
-enum receiver_kind { TO_EXEC, TO_WEBHOOK, TO_ALERTMANAGER, TO_PAGERDUTY, TO_JOURNAL, TO_SYSLOG, TO_NOBODY };
+enum receiver_kind {
+	TO_EXEC, TO_WEBHOOK, TO_ALERTMANAGER, TO_PAGERDUTY, TO_JOURNAL, TO_SYSLOG,
+	TO_NOBODY,		/* of the spool, not configured any more */
+};
 
 enum outcome {
 	TAKEN,			/* delivered */

@@ -27,13 +27,13 @@ server = http.server.HTTPServer(("127.0.0.1", 8099), Handler)
 open("receiver.ready", "w")
 server.serve_forever()
 END
-cat >command <<'END'
+cat >cmd <<'END'
 #!/bin/sh
 printf '%s %s ' "$SEEPAGE_SEQ" "$SEEPAGE_STATE" >>command.env
 cat >>command.out
 echo >>command.out
 END
-chmod +x command
+chmod +x cmd
 cat >leak.pl <<'END'
 use Time::HiRes qw(sleep);
 my @kept;
@@ -44,7 +44,7 @@ while (1) {
 END
 
 notify() {
-	seepage notify --state-dir "$PWD/state" --webhook http://127.0.0.1:8099/hook --exec "$PWD/command" \
+	seepage notify --state-dir "$PWD/state" --webhook http://127.0.0.1:8099/hook --exec "$PWD/cmd" \
 		2>>notify.err &
 	notify=$!
 }
