@@ -216,12 +216,14 @@ struct delivery {
 	struct http *http;	/* NULL: no receiver needs it */
 };
 
-void deliver_alert(struct delivery *d, const struct alert *a);
 void deliver_start(struct delivery *d);
 void deliver_finish(struct delivery *d);
 void deliver_wait(struct delivery *d, struct pollfd *own, unsigned int n, int ms);
 void deliver_end(struct delivery *d);
 bool deliver_idle(const struct delivery *d);
 int deliver_test(struct delivery *d);
+
+/* notify/notes.c: from an alert to notes */
+void deliver_alert(struct delivery *d, const struct alert *a);
 
 #endif /* SEEPAGE_CTL_NOTIFY_H */
