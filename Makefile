@@ -162,6 +162,11 @@ where:
 prometheus:
 	@tests/prometheus/run $(or $(HOSTS),100)
 
+## notify-peers: seepage notify with a real Alertmanager and a real journald
+notify-peers: ctl
+	@scripts/setup build notify
+	@tests/notify/peers
+
 ## pmu-events: the codes of hardware events against the lists that perf is built from
 pmu-events:
 	@tests/pmu-events/run
@@ -262,4 +267,4 @@ help:
 	@sed -n 's/^## /  /p' $(MAKEFILE_LIST)
 
 .PHONY: noise appliance ynl house circle pmu-events corpus corpus-seeds fuzz bench accuracy storm matrix debug-kernels stress all kmod ctl progs demo test check fresh-test install dkms-install deb uninstall clean help
-.PHONY: prometheus where deps quick results scale lockdown latency mm-selftests selftests endian older mutants
+.PHONY: prometheus notify-peers where deps quick results scale lockdown latency mm-selftests selftests endian older mutants

@@ -4,7 +4,7 @@
 # those that the program lists itself.
 
 _seepage_commands='status ps show explain watch alerts get set apply reset version help'
-_seepage_tools='stat record replay export where'
+_seepage_tools='stat record replay export where notify'
 _seepage_keys='sample_interval_ms suspect_interval_ms max_processes min_process_size_mb policy
 	alert_confidence alert_interval_s alerts_per_minute fault_rate_warning fault_rate_critical
 	rss_growth_percent monitoring_window_s warmup_s max_cpu_permille pmc pmc_max_counters pmc_events'
@@ -27,6 +27,9 @@ declare -A _seepage_options=(
 	[record]='--output --reset --duration --count-passes --comm'
 	[replay]='--policy --set --limit --no-cold --id --all'
 	[export]='--output --interval --listen --top --all'
+	[notify]='--exec --webhook --alertmanager --pagerduty-key --pagerduty-key-file --pagerduty-url --journal --syslog --config
+		--state --min-confidence --min-severity --url --cacert --timeout --exec-timeout --retry --spool-size --state-dir
+		--from --dry-run --test'
 	[where]='--seconds --diff --keep --class --top --text --census --burst --samples --max-traps --cost --again-after --folded --svg --faults --profile'
 )
 
@@ -44,6 +47,7 @@ _seepage_words() {
 	where:--diff | where:--svg) return 1 ;;
 	where:--keep) echo 'first second' ;;
 	watch:--where) echo 'census burst off' ;;
+	notify:--*file | notify:--config | notify:--cacert | notify:--from | notify:--*dir | notify:--exec) return 1 ;;
 	replay:--policy | set:policy) echo "$_seepage_policies" ;;
 	set:pmc) echo "$_seepage_pmc" ;;
 	set:*_*) ;; # the value of any other key

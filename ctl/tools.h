@@ -20,9 +20,12 @@
 			"print all figures in the text format of Prometheus"
 #define TOOL_WHERE	"where", "PID",					\
 			"find which blocks of a process grow, and what they hold"
+#define TOOL_NOTIFY	"notify", "",					\
+			"send alerts to webhooks, Alertmanager, PagerDuty, the journal"
 
 /* The files of tools/ */
-extern const struct command cmd_stat, cmd_record, cmd_replay, cmd_export, cmd_where;
+extern const struct command cmd_stat, cmd_record, cmd_replay, cmd_export, cmd_where,
+	cmd_notify;
 
 /* tools.c: finds tools and executes them */
 struct tool {

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * An alert as `watch -j` prints it, and what every receiver needs in addition: an id that
+ * no other alert has, the host, a sentence, the severity as a word.
+ */
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+#include "notify/notify.h"
+
+#define DEPTH_MAX	32
+
+const char *alert_string(const struct json_object *o, const char *key)
+{
+	struct json_object *v = json_object_object_get(o, key);
+
+	return json_object_is_type(v, json_type_string) ? json_object_get_string(v) : NULL;
+}
+
+u64 alert_number(const struct json_object *o, const char *key, u64 otherwise)
+{
+	struct json_object *v = json_object_object_get(o, key);
+
+	return json_object_is_type(v, json_type_int) ? json_object_get_uint64(v) : otherwise;
+}
+
+const char *alert_host(void)
+{
+	static char host[256];
+
+	if (!*host && (gethostname(host, sizeof(host) - 1) || !*host))
+		snprintf(host, sizeof(host), "localhost");
+	return host;
+}
+
+static void fill(struct alert *a, struct json_object *o)
+{
+	const char *subject = alert_string(o, "subject");
+
+	memset(a, 0, sizeof(*a));
+	a->o = o;
+	a->instance = alert_number(o, "instance", 0);
+	a->seq = alert_number(o, "seq", 0);
+	a->time_ns = alert_number(o, "time_ns", 0);
+	a->pid = alert_number(o, "pid", 0);
+	a->confidence = alert_number(o, "confidence", 0);
+	a->severity = alert_number(o, "severity", 0);
+	a->begun_s = (s64)(a->time_ns / 1000000000) - (s64)alert_number(o, "age_seconds", 0);
+	a->state = alert_string(o, "state");
+	a->of_group = subject && !strcmp(subject, "group");
+	a->ends = a->state && (!strcmp(a->state, "recovered") || !strcmp(a->state, "exited"));
+}
+
+static struct json_object *parse(const char *line, size_t len, char *err, size_t size)
+{
+	struct json_tokener *tok = must(json_tokener_new_ex(DEPTH_MAX));
+	struct json_object *o;
+
+	json_tokener_set_flags(tok, JSON_TOKENER_STRICT | JSON_TOKENER_VALIDATE_UTF8);
+	o = json_tokener_parse_ex(tok, line, (int)len + 1);
+	if (json_tokener_get_error(tok) != json_tokener_success) {
+		snprintf(err, size, "not JSON: %s",
+			 json_tokener_get_error(tok) == json_tokener_continue ?
+			 "the line ends too early" :
+			 json_tokener_error_desc(json_tokener_get_error(tok)));
+		o = NULL;
+	} else if (!json_object_is_type(o, json_type_object)) {
+		snprintf(err, size, "not a JSON object");
+		json_object_put(o);
+		o = NULL;
+	}
+	json_tokener_free(tok);
+	return o;
+}
+
+/*
+ * Parses a line of @len characters that a NUL follows. Of LINE_LOST only @a->seq is set: how
+ * many alerts were lost. @err: for LINE_BAD, the reason.
+ */
+enum alert_line alert_parse(const char *line, size_t len, struct alert *a, char *err, size_t size)
+{
+	struct json_object *o = parse(line, len, err, size), *range;
+
+	if (!o)
+		return LINE_BAD;
+	range = json_object_object_get(o, "lost");
+	if (json_object_is_type(range, json_type_object)) {
+		memset(a, 0, sizeof(*a));
+		a->seq = alert_number(range, "to", 0) - alert_number(range, "from", 1) + 1;
+		json_object_put(o);
+		return LINE_LOST;
+	}
+	fill(a, o);
+	if (a->instance && a->seq && a->pid && a->state &&
+	    state_from_name(a->state, strlen(a->state)) >= 0)
+		return LINE_ALERT;
+	snprintf(err, size,
+		 "no alert: it needs instance, seq, pid and state, as watch -j prints them");
+	json_object_put(o);
+	return LINE_BAD;
+}
+
+static const char *severity_word(u64 severity)
+{
+	for (; severity; severity--)
+		if (severity_name((unsigned int)severity))
+			return severity_name((unsigned int)severity);
+	return "none";
+}
+
+static void append_where(const struct json_object *o, char *buf, size_t size)
+{
+	const char *unit = alert_string(o, "unit"), *runtime = alert_string(o, "runtime");
+	const char *container = alert_string(o, "container");
+
+	if (runtime && container)
+		sentence_append(buf, size, " in %s %.12s", runtime, container);
+	else if (unit)
+		sentence_append(buf, size, " in %s", unit);
+}
+
+/* Writes the alert in one line of plain text, control characters escaped. */
+static void sentence(const struct alert *a, char *buf, size_t size)
+{
+	const char *comm = alert_string(a->o, "comm");
+	u64 rss = alert_number(a->o, "rss_bytes", UINT64_MAX);
+	u64 left = alert_number(a->o, "tte_seconds", UINT64_MAX);
+	u64 into = alert_number(a->o, "merged_into", 0);
+	u64 members = alert_number(a->o, "members", 0);
+	char text[TEXT_MAX], raw[SENTENCE_MAX];
+	struct json_object *growth = json_object_object_get(a->o, "growth_bytes_per_hour");
+
+	if (a->test) {
+		snprintf(buf, size, "test notification of seepage, no process leaks");
+		return;
+	}
+	snprintf(raw, sizeof(raw), "%s: pid %llu (%s)", a->state, a->pid, comm ? comm : "?");
+	append_where(a->o, raw, sizeof(raw));
+	if (into)
+		sentence_append(raw, sizeof(raw), " merged into #%llu, which goes on", into);
+	if (a->of_group && members)
+		sentence_append(raw, sizeof(raw), " and %llu more of its group", members - 1);
+	if (rss != UINT64_MAX)
+		sentence_append(raw, sizeof(raw), ", RSS %s", fmt_bytes(text, sizeof(text), rss));
+	if (growth)
+		sentence_append(raw, sizeof(raw), ", %s%s", a->ends ? "last " : "",
+				fmt_growth(text, sizeof(text), json_object_get_int64(growth)));
+	if (!a->ends && left != UINT64_MAX)
+		sentence_append(raw, sizeof(raw), ", %s left",
+				fmt_seconds(text, sizeof(text), left));
+	sentence_append(raw, sizeof(raw), ", severity %s, confidence %llu",
+			severity_word(a->severity), a->confidence);
+	fmt_safe(buf, size, raw, strlen(raw));
+}
+
+/*
+ * Adds the keys that notifications have beside those of watch: id, boot_id, host, text,
+ * severity_label. The id is the same whenever this alert is read again, on this boot.
+ */
+void alert_complete(struct alert *a, const char *boot)
+{
+	char id[128], text[SENTENCE_MAX];
+
+	snprintf(id, sizeof(id), "%s%s/%llx/%llu", a->test ? "test/" : "", boot, a->instance,
+		 a->seq);
+	sentence(a, text, sizeof(text));
+	json_object_object_add(a->o, "id", json_object_new_string(id));
+	json_object_object_add(a->o, "boot_id", json_object_new_string(boot));
+	json_object_object_add(a->o, "host", json_text(alert_host(), strlen(alert_host())));
+	json_object_object_add(a->o, "text", json_text(text, strlen(text)));
+	json_object_object_add(a->o, "severity_label",
+			       json_object_new_string(severity_word(a->severity)));
+	if (a->test)
+		json_object_object_add(a->o, "test", json_object_new_boolean(true));
+}
+
+/* Makes the notification of --test: about this process, which does not leak. */
+void alert_test(struct alert *a)
+{
+	struct json_object *o = json_object_new_object();
+	u64 now = clock_real_ns();
+	time_t t = (time_t)(now / 1000000000);
+	char text[32];
+	struct tm tm;
+
+	json_object_object_add(o, "seq", json_object_new_uint64(1));
+	json_object_object_add(o, "instance", json_object_new_uint64(now));
+	json_object_object_add(o, "time_ns", json_object_new_uint64(now));
+	if (gmtime_r(&t, &tm) && strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &tm))
+		json_object_object_add(o, "time", json_object_new_string(text));
+	json_object_object_add(o, "pid", json_object_new_int(getpid()));
+	json_object_object_add(o, "comm", json_object_new_string("seepage-notify"));
+	json_object_object_add(o, "uid", json_object_new_int64(getuid()));
+	json_object_object_add(o, "state", json_object_new_string("suspected"));
+	json_object_object_add(o, "severity", json_object_new_int(1));
+	json_object_object_add(o, "confidence", json_object_new_int(0));
+	json_object_object_add(o, "age_seconds", json_object_new_int(0));
+	fill(a, o);
+	a->test = true;
+}
+
+void alert_free(struct alert *a)
+{
+	json_object_put(a->o);
+	a->o = NULL;
+}

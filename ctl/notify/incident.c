@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Processes under an alert that receivers were told of. Alertmanager and PagerDuty take
+ * several messages for one incident: all of them must carry the key or the labels of the
+ * first. An alert has the age of its process in whole seconds, so the start that follows
+ * from it differs by a second from alert to alert; the first one is kept.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include "notify/notify.h"
+
+#define INCIDENTS_MAX	1024
+#define START_SLACK_S	5
+
+/* Groups: the pid is that of the oldest process, another one when that has ended. */
+static bool same_group(const struct incident *one, const struct alert *a)
+{
+	static const char *const keys[] = { "comm", "uid", "cgroup_id" };
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(keys); i++)
+		if (!json_object_equal(json_object_object_get(one->alert, keys[i]),
+				       json_object_object_get(a->o, keys[i])))
+			return false;
+	return true;
+}
+
+struct incident *incident_find(struct incidents *i, const struct alert *a)
+{
+	struct incident *one;
+
+	for (one = i->v; one < i->v + i->n; one++) {
+		if (one->instance != a->instance || one->of_group != a->of_group)
+			continue;
+		if (one->of_group ? same_group(one, a) :
+		    one->pid == a->pid && one->begun_s <= a->begun_s + START_SLACK_S &&
+		    one->begun_s >= a->begun_s - START_SLACK_S)
+			return one;
+	}
+	return NULL;
+}
+
+/* Returns a new incident. Of too many, the oldest is forgotten. */
+struct incident *incident_open(struct incidents *i, const struct alert *a, const char *boot)
+{
+	struct incident *one;
+
+	if (i->n == INCIDENTS_MAX)
+		incident_drop(i, &i->v[0]);
+	i->v = must(realloc(i->v, (i->n + 1) * sizeof(*i->v)));
+	one = &i->v[i->n++];
+	memset(one, 0, sizeof(*one));
+	one->instance = a->instance;
+	one->pid = a->pid;
+	one->begun_s = a->begun_s;
+	one->first_ns = a->time_ns;
+	one->of_group = a->of_group;
+	snprintf(one->key, sizeof(one->key), "%s%s-%llu-%lld", a->test ? "test-" : "", boot, a->pid,
+		 (long long)a->begun_s);
+	return one;
+}
+
+/* Keeps of @a, which is completed, what later messages about the incident need. */
+void incident_update(struct incident *one, const struct alert *a)
+{
+	static const char *const keys[] = {
+		"id", "seq", "pid", "comm", "uid", "cgroup_id", "unit", "runtime", "container",
+		"pod", "state", "severity", "severity_label", "confidence", "text",
+	};
+	size_t i;
+
+	json_object_put(one->alert);
+	one->alert = json_object_new_object();
+	for (i = 0; i < ARRAY_SIZE(keys); i++)
+		json_object_object_add(one->alert, keys[i],
+				       json_object_get(json_object_object_get(a->o, keys[i])));
+}
+
+void incident_drop(struct incidents *i, struct incident *one)
+{
+	json_object_put(one->alert);
+	json_object_put(one->labels);
+	memmove(one, one + 1, (size_t)(i->v + i->n - one - 1) * sizeof(*one));
+	i->n--;
+}
+
+/* Returns a list for the file of the state. */
+struct json_object *incidents_json(const struct incidents *i)
+{
+	struct json_object *list = json_object_new_array(), *o;
+	const struct incident *one;
+
+	for (one = i->v; one < i->v + i->n; one++) {
+		o = json_object_new_object();
+		json_object_object_add(o, "key", json_object_new_string(one->key));
+		json_object_object_add(o, "instance", json_object_new_uint64(one->instance));
+		json_object_object_add(o, "pid", json_object_new_uint64(one->pid));
+		json_object_object_add(o, "begun_s", json_object_new_int64(one->begun_s));
+		json_object_object_add(o, "first_ns", json_object_new_uint64(one->first_ns));
+		json_object_object_add(o, "of_group", json_object_new_boolean(one->of_group));
+		json_object_object_add(o, "alert", json_object_get(one->alert));
+		json_object_object_add(o, "labels", json_object_get(one->labels));
+		json_object_array_add(list, o);
+	}
+	return list;
+}
+
+/* Reads what incidents_json() made; what is not of that shape is left out. */
+void incidents_read(struct incidents *i, struct json_object *list)
+{
+	bool is_list = json_object_is_type(list, json_type_array);
+	size_t n = is_list ? json_object_array_length(list) : 0, k;
+
+	for (k = 0; k < n && i->n < INCIDENTS_MAX; k++) {
+		struct json_object *o = json_object_array_get_idx(list, k);
+		struct json_object *alert = json_object_object_get(o, "alert");
+		const char *key = alert_string(o, "key");
+		struct incident *one;
+
+		if (!key || !json_object_is_type(alert, json_type_object))
+			continue;
+		i->v = must(realloc(i->v, (i->n + 1) * sizeof(*i->v)));
+		one = &i->v[i->n++];
+		memset(one, 0, sizeof(*one));
+		snprintf(one->key, sizeof(one->key), "%s", key);
+		one->instance = alert_number(o, "instance", 0);
+		one->pid = alert_number(o, "pid", 0);
+		one->begun_s = (s64)alert_number(o, "begun_s", 0);
+		one->first_ns = alert_number(o, "first_ns", 0);
+		one->of_group = json_object_get_boolean(json_object_object_get(o, "of_group"));
+		one->alert = json_object_get(alert);
+		one->labels = json_object_get(json_object_object_get(o, "labels"));
+	}
+}
+
+void incidents_free(struct incidents *i)
+{
+	while (i->n)
+		incident_drop(i, &i->v[i->n - 1]);
+	free(i->v);
+	memset(i, 0, sizeof(*i));
+}

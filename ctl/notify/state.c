@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The file state.json: position, open incidents, counts. */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+#include "notify/notify.h"
+
+#define STATE		"state.json"
+
+static bool in_memory(const struct settings *set)
+{
+	const struct receiver *to;
+	const struct note *n;
+
+	for (to = set->to; to < set->to + set->n; to++)
+		for (n = to->first; n; n = n->next)
+			if (n->text)
+				return true;
+	return false;
+}
+
+/*
+ * Writes the position, the incidents and the counts. Notes come before: spool_put(). While
+ * one of them is in memory only, the file stays as it is.
+ */
+void state_write(struct spool *s, struct settings *set)
+{
+	struct json_object *o, *counts;
+	const struct receiver *to;
+	const char *text;
+	int err;
+
+	if (in_memory(set))
+		return;
+	o = json_object_new_object();
+	counts = json_object_new_object();
+	json_object_object_add(o, "boot_id", json_object_new_string(s->boot));
+	json_object_object_add(o, "instance", json_object_new_uint64(s->position.instance));
+	json_object_object_add(o, "next", json_object_new_uint64(s->position.next));
+	json_object_object_add(o, "old_instance",
+			       json_object_new_uint64(s->position.old_instance));
+	json_object_object_add(o, "old_next", json_object_new_uint64(s->position.old_next));
+	json_object_object_add(o, "arrivals", json_object_new_uint64(s->arrivals));
+	json_object_object_add(o, "lost", json_object_new_uint64(s->lost));
+	for (to = set->to; to < set->to + set->n; to++) {
+		struct json_object *c = json_object_new_object();
+
+		json_object_object_add(c, "receiver", json_object_new_string(to->label));
+		json_object_object_add(c, "taken", json_object_new_uint64(to->taken));
+		json_object_object_add(c, "refused", json_object_new_uint64(to->refused));
+		json_object_object_add(c, "dropped", json_object_new_uint64(to->dropped));
+		json_object_object_add(counts, to->dir, c);
+	}
+	json_object_object_add(o, "receivers", counts);
+	json_object_object_add(o, "open", incidents_json(&s->open));
+	text = json_object_to_json_string_ext(o, JSON_C_TO_STRING_NOSLASHESCAPE);
+	err = disk_write(s->dir, STATE, text, strlen(text));
+	if (!err && fsync(s->dir))
+		err = errno;
+	if (err)
+		disk_complain(s, STATE, err);
+	else
+		s->complained = false;
+	json_object_put(o);
+}
+
+static void read_counts(struct json_object *counts, struct settings *set)
+{
+	struct receiver *to;
+
+	for (to = set->to; to < set->to + set->n; to++) {
+		struct json_object *c = json_object_object_get(counts, to->dir);
+
+		to->taken = alert_number(c, "taken", 0);
+		to->refused = alert_number(c, "refused", 0);
+		to->dropped = alert_number(c, "dropped", 0);
+	}
+}
+
+/* Reads what the last run has left; nothing is not an error. */
+void state_read(struct spool *s, struct settings *set)
+{
+	struct json_object *o = disk_read(s->dir, STATE);
+
+	if (!o) {
+		if (!faccessat(s->dir, STATE, F_OK, 0))
+			note(s->ctx, "%s/" STATE ": damaged, begun anew", set->state_dir);
+		return;
+	}
+	s->arrivals = alert_number(o, "arrivals", 0);
+	s->lost = alert_number(o, "lost", 0);
+	s->position.instance = alert_number(o, "instance", 0);
+	s->position.next = alert_number(o, "next", 0);
+	s->position.old_instance = alert_number(o, "old_instance", 0);
+	s->position.old_next = alert_number(o, "old_next", 0);
+	read_counts(json_object_object_get(o, "receivers"), set);
+	incidents_read(&s->open, json_object_object_get(o, "open"));
+	json_object_put(o);
+}

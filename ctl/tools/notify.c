@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Tells receivers of alerts. Reads alerts (notify/source.c), puts a note for each receiver
+ * into the spool (notify/spool.c), then writes how far it has read (notify/state.c), then
+ * delivers (notify/deliver.c). One thread; nothing waits for a receiver.
+ */
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+#include "notify/notify.h"
+#include "tools.h"
+
+#define BATCH		256	/* alerts between two writes of the state */
+
+struct notify {
+	struct ctx *ctx;
+	struct source in;
+	struct spool spool;
+	struct delivery d;
+	u64 known;		/* alerts of the input that an earlier run has taken */
+	int signals;
+	int status;
+	bool ended;		/* by a signal */
+};
+
+static void read_boot(char *boot, size_t size)
+{
+	char *text = procfs_read(AT_FDCWD, "/proc/sys/kernel/random/boot_id");
+
+	snprintf(boot, size, "%s", text ? text : "unknown");
+	boot[strcspn(boot, "\n")] = '\0';
+	free(text);
+}
+
+/*
+ * Is the alert new? Alerts of the load before may still come after the first one of a new
+ * load. Marks it as read.
+ */
+static bool take(struct follow *f, const struct alert *a)
+{
+	if (f->instance != a->instance && f->old_instance == a->instance)
+		return follow_take_old(f, a->instance, a->seq);
+	follow_reloaded(f, a->instance);
+	if (follow_look(f, a->instance, a->seq) == FOLLOW_SEEN)
+		return false;
+	follow_take(f, a->seq);
+	return true;
+}
+
+static void read_line(struct notify *n, const char *line, size_t len)
+{
+	char err[256];
+	struct alert a;
+
+	switch (alert_parse(line, len, &a, err, sizeof(err))) {
+	case LINE_BAD:
+		n->status = fail(n->ctx, "line %llu: %s", n->in.lines, err);
+		return;
+	case LINE_LOST:
+		n->spool.lost += a.seq;
+		return;
+	case LINE_ALERT:
+		break;
+	}
+	if (take(&n->spool.position, &a)) {
+		alert_complete(&a, n->spool.boot);
+		deliver_alert(&n->d, &a);
+	} else {
+		n->known++;
+	}
+	alert_free(&a);
+}
+
+/* A file waits while the spool is half full. Others would wait in vain: the ring goes on. */
+static bool may_read(const struct notify *n)
+{
+	return n->in.fd >= 0 && !(n->in.is_file && n->spool.bytes > n->spool.most_bytes / 2);
+}
+
+/* Reads what there is, a batch at most. Returns whether there may be more. */
+static bool read_alerts(struct notify *n)
+{
+	unsigned int count = 0;
+	size_t len;
+	char *line = source_line(&n->in, &len);
+
+	if (!line && may_read(n)) {
+		n->status |= source_read(&n->in);
+		line = source_line(&n->in, &len);
+	}
+	for (; line; line = ++count < BATCH ? source_line(&n->in, &len) : NULL) {
+		read_line(n, line, len);
+		free(line);
+	}
+	if (count && !n->d.set->dry_run) {
+		state_write(&n->spool, n->d.set);
+		spool_trim(&n->spool, n->d.set);
+	}
+	return count == BATCH || (n->in.is_file && may_read(n));
+}
+
+static void read_signals(struct notify *n)
+{
+	struct signalfd_siginfo info;
+
+	while (read(n->signals, &info, sizeof(info)) == sizeof(info))
+		if (info.ssi_signo != SIGCHLD)
+			n->ended = true;
+}
+
+/* Is there nothing to be done any more? Without watch it ends; the spool has what is left. */
+static bool is_over(const struct notify *n, const struct settings *s)
+{
+	return n->ended || out_broken() ||
+	       (n->in.fd < 0 && !n->in.len && (!s->from || deliver_idle(&n->d)));
+}
+
+static void loop(struct notify *n, const struct settings *s)
+{
+	struct pollfd own[2] = { { .fd = n->signals, .events = POLLIN }, { .events = POLLIN } };
+	bool more;
+
+	for (;;) {
+		more = read_alerts(n);
+		deliver_finish(&n->d);
+		deliver_start(&n->d);
+		if (is_over(n, s))
+			break;
+		own[1].fd = n->in.fd;
+		deliver_wait(&n->d, own, n->in.fd >= 0 && !n->in.is_file ? 2 : 1, more ? 0 : -1);
+		read_signals(n);
+	}
+}
+
+/* Says what became of the notifications. Returns an exit status. */
+static int sum_up(struct notify *n, const struct settings *s)
+{
+	const struct receiver *to;
+	int status = n->status;
+
+	if (s->from && n->known)
+		note(n->ctx, "--from: '%s': %llu alerts were taken by an earlier run", s->from,
+		     n->known);
+	for (to = s->to; to < s->to + s->n && !s->dry_run; to++) {
+		note(n->ctx, "%s: %llu delivered, %llu refused, %llu dropped, %llu waiting",
+		     to->label, to->taken, to->refused, to->dropped, to->pending);
+		if (s->from && to->failed)
+			status = 1;
+	}
+	return status;
+}
+
+static int follow_alerts(struct notify *n, struct settings *s)
+{
+	int status = s->dry_run ? 0 : spool_open(&n->spool, s);
+
+	if (!status)
+		status = source_open(&n->in, n->ctx, s->from);
+	if (!status) {
+		loop(n, s);
+		deliver_end(&n->d);
+		if (!s->dry_run)
+			state_write(&n->spool, s);
+		status = sum_up(n, s);
+	}
+	source_close(&n->in);
+	spool_close(&n->spool);
+	return status;
+}
+
+static bool needs_http(const struct settings *s)
+{
+	size_t i;
+
+	for (i = 0; i < s->n; i++)
+		if (s->to[i].url)
+			return true;
+	return false;
+}
+
+static int run(struct ctx *ctx, int argc, char **argv)
+{
+	struct settings *s = &notify_settings;
+	struct notify n = { .ctx = ctx, .spool = { .ctx = ctx, .dir = -1, .lock = -1 } };
+	int status = conf_notify(ctx, s);
+
+	n.in.fd = -1;
+	n.d = (struct delivery){ .ctx = ctx, .set = s, .spool = &n.spool };
+	if (!status && s->test && (s->dry_run || s->from))
+		status = usage(ctx, "--test: not allowed with --%s", s->from ? "from" : "dry-run");
+	if (!status && needs_http(s) && !s->dry_run) {
+		status = http_library(ctx);
+		n.d.http = status ? NULL : http_new(s);
+	}
+	if (!status) {
+		read_boot(n.spool.boot, sizeof(n.spool.boot));
+		n.signals = child_signals();
+		status = s->test ? deliver_test(&n.d) : follow_alerts(&n, s);
+		close(n.signals);
+	}
+	http_free(n.d.http);
+	receivers_free(s);
+	return status;
+}
+
+const struct command cmd_notify = {
+	TOOL_NOTIFY,
+	.more = "Notifications wait on disk until their receiver takes them, also over restarts.\n"
+		"Every receiver may be given any number of times and has a queue of its own.\n"
+		"It ends with status 0 on SIGINT and SIGTERM.",
+	.opts = notify_opts, .run = run,
+};

@@ -1,0 +1,733 @@
+# SPDX-License-Identifier: GPL-2.0
+"""seepage notify with receivers that fail: they hang, refuse, are down, ask for time; with kills in
+the middle of deliveries; with a journal's and a syslog's socket. Runs on this machine, without
+the module: alerts come through --from, as `watch -j` prints them."""
+import http.server
+import json
+import os
+import re
+import resource
+import shutil
+import signal
+import socket
+import ssl
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import unittest
+
+HERE = os.path.dirname(os.path.realpath(__file__))
+TOP = os.path.dirname(os.path.dirname(HERE))
+TOOL = os.path.join(TOP, "build/ctl/tools/seepage-notify")
+INSTANCE = 1234567890123456789
+LONG = 90		# seconds: what a busy machine may take
+
+
+def alert(seq, **keys):
+    """One line of watch -j, as a process that leaks gives it."""
+    o = {"seq": seq, "time_ns": 1790000000000000000 + seq * 10**9, "time": "2026-09-21T14:13:20Z",
+         "instance": INSTANCE, "prev_state": "watch", "severity": 6, "pid": 1000 + seq,
+         "comm": "leaky", "uid": 33, "cgroup": "/system.slice/leaky.service", "cgroup_id": 77,
+         "unit": "leaky.service", "unit_uid": None, "runtime": None, "container": None, "pod": None,
+         "exe": "/usr/bin/leaky", "state": "suspected", "confidence": 80, "policy": "ladder",
+         "score": {"floor": 40}, "rss_bytes": 210 << 20, "vsz_bytes": 300 << 20,
+         "growth_bytes_per_hour": 500 << 20, "tte_seconds": 7200, "subject": "memory",
+         "fault_rate": 12, "age_seconds": 600 + seq, "cmdline": "leaky --all", "ppid": 1,
+         "parent": "systemd", "end": None, "merged_into": None}
+    o.update(keys)
+    return o
+
+
+def text(alerts):
+    return "".join(json.dumps(a) + "\n" for a in alerts)
+
+
+def wait_for(what, *arguments):
+    end = time.monotonic() + LONG
+    while not what(*arguments):
+        if time.monotonic() > end:
+            raise AssertionError("waited in vain")
+        time.sleep(0.02)
+
+
+class Receiver:
+    """An HTTP server. @answers: for the first requests in order, then `otherwise`: a status, a
+    status and headers, "hang" or "drop"."""
+
+    def __init__(self, test, *answers, otherwise=200, port=0, tls=None):
+        self.answers, self.otherwise = list(answers), otherwise
+        self.seen, self.taken, self.paths, self.methods = [], [], [], []
+        self.lock, self.released = threading.Lock(), threading.Event()
+        receiver = self
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_POST(self):
+                receiver.handle(self)
+            do_GET = do_POST
+
+            def log_message(self, *_):
+                pass
+
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", port), Handler)
+        self.server.daemon_threads = True
+        if tls:
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            context.load_cert_chain(tls)
+            self.server.socket = context.wrap_socket(self.server.socket, server_side=True)
+        self.port = self.server.server_port
+        self.url = f"http{'s' if tls else ''}://127.0.0.1:{self.port}"
+        self.thread = threading.Thread(target=self.server.serve_forever, daemon=True)
+        self.thread.start()
+        test.addCleanup(self.close)
+
+    def handle(self, request):
+        size = int(request.headers.get("Content-Length", 0))
+        body = request.rfile.read(size)
+        with self.lock:
+            answer = self.answers.pop(0) if self.answers else self.otherwise
+            status, headers = answer if isinstance(answer, tuple) else (answer, {})
+            self.seen.append((time.monotonic(), json.loads(body) if body else None))
+            self.paths.append(request.path)
+            self.methods.append(request.command)
+            self.headers = request.headers
+            if status == 200:
+                self.taken.append(json.loads(body))
+        if status == "hang":
+            self.released.wait(LONG)
+        if status in ("hang", "drop"):
+            request.close_connection = True
+            return
+        request.send_response(status)
+        for name, value in headers.items():
+            request.send_header(name, value)
+        request.end_headers()
+        request.wfile.write(b"answer\n" if status != 200 else b"")
+
+    def close(self):
+        self.released.set()
+        self.server.shutdown()
+        self.server.server_close()
+
+
+class Notify(unittest.TestCase):
+    def setUp(self):
+        self.dir = tempfile.mkdtemp()
+        self.addCleanup(shutil.rmtree, self.dir)
+        self.state = os.path.join(self.dir, "state")
+
+    def path(self, name, content=None):
+        path = os.path.join(self.dir, name)
+        if content is not None:
+            with open(path, "w", encoding="utf-8") as f:
+                f.write(content)
+        return path
+
+    def start(self, *words, stdin=subprocess.PIPE, env=None, state=True, **how):
+        words = [*words, "--state-dir", self.state] if state else words
+        env = {k: v for k, v in os.environ.items() if not k.endswith("_proxy")} | (env or {})
+        p = subprocess.Popen([TOOL, *words], stdin=stdin, stdout=subprocess.PIPE,
+                             stderr=subprocess.PIPE, text=True, env=env, **how)
+
+        def end():
+            p.kill()
+            p.wait()
+            for f in (p.stdin, p.stdout, p.stderr):
+                if f:
+                    f.close()
+        self.addCleanup(end)
+        return p
+
+    def run_on(self, alerts, *words, status=0, **how):
+        """Runs it on these alerts to its end; returns stdout and stderr."""
+        p = self.start("--from", self.path("alerts", text(alerts)), *words, **how)
+        out, err = p.communicate(timeout=LONG)
+        self.assertEqual(p.returncode, status, err)
+        return out, err
+
+    def pipe(self, *words, **how):
+        return self.start("--from", "-", *words, **how)
+
+    def feed(self, p, alerts):
+        p.stdin.write(text(alerts))
+        p.stdin.flush()
+
+    def ended(self, p, status=0):
+        out, err = p.communicate(timeout=LONG)
+        self.assertEqual(p.returncode, status, err)
+        return out, err
+
+    def notes(self):
+        return [os.path.join(d, f) for d, _, files in os.walk(self.state) for f in files
+                if f[0].isdigit()]
+
+    def seqs(self, receiver):
+        return [body["alert"]["seq"] for body in receiver.taken]
+
+
+class Payload(Notify):
+    def test_webhook_has_the_keys_of_the_document_and_ours(self):
+        to = Receiver(self)
+        self.run_on([alert(1)], "--webhook", to.url + "/hook")
+        body = to.taken[0]
+        self.assertEqual((body["type"], body["pid"], body["process"], body["severity"],
+                          body["confidence"], body["timestamp"]),
+                         ("memory_leak_detected", 1001, "leaky", "Medium-High", 80, 1790000001.0))
+        self.assertEqual(body["metrics"], {"rss_mb": 210, "vsz_mb": 300, "fault_rate": 12})
+        with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as f:
+            boot = f.read().strip()
+        self.assertEqual(body["id"], f"{boot}/{INSTANCE:x}/1")
+        self.assertEqual(body["alert"]["cmdline"], "leaky --all")
+        self.assertIn("pid 1001 (leaky) in leaky.service, RSS 210.0 MiB", body["text"])
+        self.assertEqual(to.headers["Content-Type"], "application/json")
+        self.assertEqual(to.paths, ["/hook"])
+
+    def test_alertmanager_keeps_labels_and_begin_to_the_end(self):
+        to = Receiver(self)
+        self.run_on([alert(1, pid=5, age_seconds=10),
+                     alert(2, pid=5, age_seconds=12, state="confirmed", severity=10),
+                     alert(3, pid=5, age_seconds=12, state="exited", severity=8)],
+                    "--alertmanager", to.url + "/")
+        self.assertEqual(to.paths, ["/api/v2/alerts"] * 3)
+        first, second, third = to.taken
+        self.assertEqual([len(first), len(second), len(third)], [1, 2, 1])
+        self.assertNotIn("endsAt", first[0])
+        # a label has changed: that alert ends, another begins
+        self.assertEqual(second[0]["labels"], first[0]["labels"])
+        self.assertIn("endsAt", second[0])
+        self.assertEqual(second[1]["labels"]["severity"], "critical")
+        self.assertNotIn("endsAt", second[1])
+        self.assertEqual(third[0]["labels"], second[1]["labels"])
+        self.assertEqual({a["startsAt"] for a in first + second + third}, {first[0]["startsAt"]})
+        self.assertGreater(third[0]["endsAt"], third[0]["startsAt"])
+
+    def test_labels_are_bounded(self):
+        to = Receiver(self)
+        self.run_on([alert(1, unit="\u00e4" * 500)], "--alertmanager", to.url)
+        self.assertEqual(to.taken[0][0]["labels"]["unit"], "\u00e4" * 64)
+
+    def test_pagerduty_key_is_the_same_from_trigger_to_resolve(self):
+        to = Receiver(self, otherwise=202)
+        # rounding moves the start by a second from alert to alert
+        self.run_on([alert(1, pid=5, age_seconds=10), alert(2, pid=5, age_seconds=12),
+                     alert(3, pid=5, age_seconds=12, state="recovered"),
+                     alert(4, pid=5, age_seconds=1)],
+                    "--pagerduty-key", "secretkey", "--pagerduty-url", to.url)
+        bodies = [b for _, b in to.seen]
+        self.assertEqual([b["event_action"] for b in bodies],
+                         ["trigger", "trigger", "resolve", "trigger"])
+        keys = [b["dedup_key"] for b in bodies]
+        self.assertEqual(len(set(keys[:3])), 1)
+        self.assertNotEqual(keys[3], keys[0])	# the pid was reused
+        self.assertIn("-5-1789999991", keys[0])
+        self.assertEqual({b["routing_key"] for b in bodies}, {"secretkey"})
+        self.assertEqual(bodies[0]["payload"]["severity"], "warning")
+        self.assertEqual(bodies[0]["payload"]["custom_details"]["seq"], 1)
+        self.assertEqual(to.paths[0], "/v2/enqueue")
+
+    def test_a_group_is_one_incident_when_its_oldest_process_ends(self):
+        to = Receiver(self)
+        self.run_on([alert(1, pid=5, subject="group", members=4),
+                     alert(2, pid=9, subject="group", members=3, age_seconds=20),
+                     alert(3, pid=9, subject="group", members=0, state="exited")],
+                    "--pagerduty-key", "k", "--pagerduty-url", to.url)
+        self.assertEqual(len({b["dedup_key"] for _, b in to.seen}), 1)
+
+    def test_an_incident_ends_though_the_filter_says_otherwise(self):
+        pager, hook = Receiver(self), Receiver(self)
+        self.run_on([alert(1, pid=5, age_seconds=1), alert(2, pid=5, age_seconds=2, state="exited"),
+                     alert(3, pid=6, confidence=10), alert(4, pid=6, state="exited")],
+                    "--pagerduty-key", "k", "--pagerduty-url", pager.url, "--webhook", hook.url,
+                    "--state", "suspected,confirmed", "--min-confidence", "50")
+        self.assertEqual([b["event_action"] for _, b in pager.seen], ["trigger", "resolve"])
+        self.assertEqual(self.seqs(hook), [1])
+
+    def test_min_severity(self):
+        hook = Receiver(self)
+        self.run_on([alert(1, severity=4), alert(2, severity=8)], "--webhook", hook.url,
+                    "--min-severity", "8")
+        self.assertEqual(self.seqs(hook), [2])
+
+    def test_incidents_of_an_earlier_load_of_the_module_end(self):
+        pager, manager = Receiver(self), Receiver(self)
+        words = ["--pagerduty-key", "k", "--pagerduty-url", pager.url, "--alertmanager", manager.url]
+        self.run_on([alert(1, pid=5)], *words)
+        self.run_on([alert(1, pid=6, instance=99)], *words)
+        self.assertEqual([b["event_action"] for _, b in pager.seen],
+                         ["trigger", "resolve", "trigger"])
+        self.assertEqual(pager.seen[0][1]["dedup_key"], pager.seen[1][1]["dedup_key"])
+        self.assertEqual(manager.taken[1][0]["labels"], manager.taken[0][0]["labels"])
+        self.assertIn("endsAt", manager.taken[1][0])
+
+
+class Failures(Notify):
+    def test_everything_comes_once_and_in_order_after_failures(self):
+        to = Receiver(self, 500, (503, {"Retry-After": "3"}), "drop", 200, (429, {"Retry-After": "2"}),
+                      408)
+        _, err = self.run_on([alert(i) for i in range(1, 6)], "--webhook", to.url)
+        self.assertEqual(self.seqs(to), [1, 2, 3, 4, 5])
+        self.assertEqual(self.notes(), [])
+        times = [t for t, _ in to.seen]
+        self.assertGreaterEqual(times[2] - times[1], 3)
+        self.assertGreaterEqual(times[5] - times[4], 2)
+        self.assertGreater(times[1] - times[0], 0.4)	# half of the first second at least
+        self.assertIn(f"webhook http://127.0.0.1:{to.port}: HTTP 500: answer; it is tried again", err)
+        self.assertIn("takes notifications again", err)
+        self.assertIn("5 delivered, 0 refused, 0 dropped, 0 waiting", err)
+
+    def test_other_4xx_are_final_and_counted(self):
+        to = Receiver(self, 400, 200, 404)
+        _, err = self.run_on([alert(1), alert(2), alert(3)], "--webhook", to.url, status=1)
+        self.assertEqual(len(to.seen), 3)
+        self.assertEqual(self.seqs(to), [2])
+        self.assertIn("HTTP 400: answer: not sent again (1 refused so far)", err)
+        self.assertIn("1 delivered, 2 refused, 0 dropped, 0 waiting", err)
+
+    def test_a_receiver_that_is_down_comes_back(self):
+        s = socket.socket()
+        s.bind(("127.0.0.1", 0))
+        port = s.getsockname()[1]
+        s.close()
+        p = self.pipe("--webhook", f"http://127.0.0.1:{port}/")
+        self.feed(p, [alert(i) for i in range(1, 31)])
+        self.assertIn("Couldn't connect to server; it is tried again", p.stderr.readline())
+        wait_for(lambda: len(self.notes()) == 30)
+        to = Receiver(self, port=port)
+        p.stdin.close()
+        p.wait(LONG)
+        self.assertEqual(self.seqs(to), list(range(1, 31)))
+
+    def test_one_that_hangs_does_not_delay_the_others(self):
+        hangs, works = Receiver(self, otherwise="hang"), Receiver(self)
+        out = self.path("out")
+        script = self.path("slow", "#!/bin/sh\nexec sleep 1000\n")
+        os.chmod(script, 0o700)
+        p = self.pipe("--webhook", hangs.url, "--exec", script, "--webhook", works.url,
+                      "--exec", f"cp /dev/stdin {out}", "--timeout", "600", "--exec-timeout", "600")
+        begun = time.monotonic()
+        self.feed(p, [alert(i) for i in range(1, 11)])
+        wait_for(lambda: len(works.taken) == 10)
+        wait_for(lambda: os.path.exists(out) and '"seq":10,' in open(out, encoding="utf-8").read())
+        self.assertLess(time.monotonic() - begun, 60)	# a time limit is 600
+        self.assertEqual(len(hangs.seen), 1)
+        p.send_signal(signal.SIGTERM)
+        _, err = self.ended(p)
+        self.assertIn("0 delivered, 0 refused, 0 dropped, 10 waiting", err)
+        self.assertEqual(len(self.notes()), 20)
+
+    def test_a_time_limit_ends_a_request(self):
+        to = Receiver(self, "hang")
+        self.run_on([alert(1)], "--webhook", to.url, "--timeout", "1")
+        self.assertEqual(len(to.seen), 2)
+        self.assertEqual(self.seqs(to), [1])
+
+    def test_given_up_after_the_time_of_retry(self):
+        to = Receiver(self, otherwise=503)
+        _, err = self.run_on([alert(1)], "--webhook", to.url, "--retry", "1", status=1)
+        self.assertIn("given up after 1 s (1 dropped so far): HTTP 503", err)
+        self.assertEqual(self.notes(), [])
+
+    def test_redirects_keep_method_and_scheme(self):
+        target = Receiver(self)
+        there = Receiver(self, otherwise=(302, {"Location": target.url + "/new"}))
+        self.run_on([alert(1)], "--webhook", there.url)
+        self.assertEqual((target.methods, target.paths), (["POST"], ["/new"]))
+        self.assertEqual(self.seqs(target), [1])
+        other = Receiver(self, otherwise=(307, {"Location": "https://127.0.0.1:1/"}))
+        _, err = self.run_on([alert(2)], "--webhook", other.url, status=1)
+        self.assertIn("redirect to another scheme", err)
+        self.assertEqual(len(other.seen), 1)
+        file = Receiver(self, otherwise=(302, {"Location": "file:///etc/passwd"}))
+        _, err = self.run_on([alert(3)], "--webhook", file.url, status=1)
+        self.assertIn("redirect to another scheme", err)
+
+    def test_the_key_of_pagerduty_goes_nowhere_else(self):
+        target = Receiver(self)
+        there = Receiver(self, otherwise=(302, {"Location": target.url}))
+        self.run_on([alert(1)], "--pagerduty-key", "k", "--pagerduty-url", there.url, status=1)
+        self.assertEqual(target.seen, [])
+
+    def test_certificates_are_verified(self):
+        pem = self.path("pem")
+        subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", pem,
+                        "-out", pem + ".crt", "-days", "2", "-subj", "/CN=127.0.0.1", "-addext",
+                        "subjectAltName=IP:127.0.0.1"], check=True, stderr=subprocess.DEVNULL)
+        with open(pem + ".crt", encoding="ascii") as f, open(pem, "a", encoding="ascii") as to:
+            to.write(f.read())
+        to = Receiver(self, tls=pem)
+        _, err = self.run_on([alert(1)], "--webhook", to.url, "--retry", "1", status=1)
+        self.assertIn("certificate", err)
+        self.assertEqual(to.seen, [])
+        self.run_on([alert(2)], "--webhook", to.url, "--cacert", pem + ".crt")
+        self.assertEqual(self.seqs(to), [2])
+
+    def test_proxies_as_libcurl_has_them(self):
+        proxy = Receiver(self)
+        self.run_on([alert(1)], "--webhook", "http://receiver.invalid/hook",
+                    env={"http_proxy": proxy.url})
+        self.assertEqual(proxy.paths, ["http://receiver.invalid/hook"])
+
+
+class Spool(Notify):
+    def test_kills_in_the_middle_lose_nothing(self):
+        to = Receiver(self, *["hang", 200, 200, "hang", 500] * 4)
+        alerts = [alert(i) for i in range(1, 41)]
+        file = self.path("alerts", text(alerts))
+        for i in range(4):
+            before = len(to.seen)
+            p = self.start("--from", file, "--webhook", to.url, "--timeout", "1")
+            wait_for(lambda: len(to.seen) > before + i % 3)
+            p.kill()
+            p.communicate()
+        to.answers.clear()
+        self.run_on(alerts, "--webhook", to.url)
+        self.assertEqual(sorted(set(self.seqs(to))), list(range(1, 41)))
+        # twice only what was under way at a kill, and recognisably so
+        self.assertLessEqual(len(to.taken), 40 + 4)
+        ids = {}
+        for body in to.taken:
+            ids.setdefault(body["id"], body)
+            self.assertEqual(ids[body["id"]], body)
+        self.assertEqual(len(ids), 40)
+        before = len(to.seen)
+        _, err = self.run_on(alerts, "--webhook", to.url)
+        self.assertEqual(len(to.seen), before)
+        self.assertIn("40 alerts were taken by an earlier run", err)
+
+    def test_a_kill_between_notes_and_position_makes_no_note_twice(self):
+        to = Receiver(self)
+        words = ["strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=renameat,renameat2", "-e"]
+        # the 3rd, 5th, ... file that is put in its place is not: notes of two receivers, the state
+        for when in (3, 6):
+            shutil.rmtree(self.state, ignore_errors=True)
+            file = self.path("alerts", text([alert(i) for i in range(1, 4)]))
+            p = subprocess.run(
+                [*words, f"inject=renameat,renameat2:signal=KILL:when={when}", TOOL, "--from", file,
+                 "--state-dir", self.state, "--webhook", to.url, "--exec", "true"],
+                capture_output=True, timeout=LONG, check=False)
+            self.assertNotEqual(p.returncode, 0)
+            to.taken.clear()
+            out, err = self.run_on([alert(i) for i in range(1, 4)], "--webhook", to.url, "--exec", "true")
+            self.assertEqual(self.seqs(to), [1, 2, 3], (when, out, err))
+
+    def test_the_spool_alone_is_enough_after_a_reboot(self):
+        to = Receiver(self, otherwise=503)
+        p = self.pipe("--webhook", to.url)
+        self.feed(p, [alert(1), alert(2)])
+        wait_for(lambda: len(to.seen) and len(self.notes()) == 2)
+        p.kill()
+        p.communicate()
+        to.otherwise = 200
+        _, err = self.run_on([], "--webhook", to.url)
+        self.assertIn("2 waiting since the last run", err)
+        self.assertEqual(self.seqs(to), [1, 2])
+
+    def test_the_oldest_are_dropped_with_a_word(self):
+        to = Receiver(self, otherwise=503)
+        p = self.pipe("--webhook", to.url, "--spool-size", "64K")
+        for i in range(1, 201):
+            self.feed(p, [alert(i)])
+        wait_for(lambda: any(n.endswith("-200") for n in self.notes()))
+        wait_for(lambda: sum(os.path.getsize(n) for n in self.notes()) <= 65536)
+        to.otherwise = 200
+        p.stdin.close()
+        p.stdin = None
+        _, err = self.ended(p, 1)
+        seqs = self.seqs(to)
+        self.assertEqual(seqs[-20:], list(range(181, 201)))
+        self.assertEqual(seqs, sorted(seqs))
+        self.assertLess(len(seqs), 60)
+        self.assertIn("the spool is full: dropped the oldest", err)
+        self.assertRegex(err, rf"{len(seqs)} delivered, 0 refused, {200 - len(seqs)} dropped")
+
+    def test_only_the_user_may_look_into_it(self):
+        to = Receiver(self, otherwise=503)
+        p = self.pipe("--webhook", to.url)
+        self.feed(p, [alert(1)])
+        wait_for(self.notes)
+        self.assertEqual(os.stat(self.state).st_mode & 0o777, 0o700)
+        self.assertEqual({os.stat(n).st_mode & 0o777 for n in self.notes()}, {0o600})
+        os.chmod(self.state, 0o777)
+        p.kill()
+        _, err = self.run_on([], "--webhook", to.url, status=1)
+        self.assertIn("allowed a directory that is this user's", err)
+
+    def test_two_may_not_share_it(self):
+        to = Receiver(self, otherwise=503)
+        p = self.pipe("--webhook", to.url)
+        self.feed(p, [alert(1)])
+        wait_for(self.notes)
+        _, err = self.run_on([], "--webhook", to.url, status=1)
+        self.assertIn("another seepage notify uses it", err)
+
+    def test_what_is_damaged_is_said_and_left_out(self):
+        to = Receiver(self, otherwise=503)
+        p = self.pipe("--webhook", to.url)
+        self.feed(p, [alert(1), alert(2)])
+        wait_for(lambda: len(self.notes()) == 2 and to.seen)
+        p.kill()
+        p.communicate()
+        first = min(self.notes())
+        with open(first, "r+b") as f:
+            f.truncate(100)
+        with open(os.path.join(self.state, "state.json"), "r+b") as f:
+            f.truncate(20)
+        to.otherwise = 200
+        _, err = self.run_on([], "--webhook", to.url, status=1)
+        self.assertIn("state.json: damaged", err)
+        self.assertIn("damaged, dropped", err)
+        self.assertEqual(self.seqs(to), [2])
+
+    def test_a_full_disk_does_not_stop_it(self):
+        to = Receiver(self)
+
+        def limit():
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
+        _, err = self.run_on([alert(i) for i in range(1, 6)], "--webhook", to.url, preexec_fn=limit)
+        self.assertEqual(self.seqs(to), [1, 2, 3, 4, 5])
+        self.assertIn("cannot write the spool: File too large", err)
+
+    def test_notes_of_a_receiver_that_is_gone_are_kept_for_a_while(self):
+        to, other = Receiver(self, otherwise=503), Receiver(self)
+        p = self.pipe("--webhook", to.url)
+        self.feed(p, [alert(1)])
+        wait_for(self.notes)
+        p.kill()
+        p.communicate()
+        _, err = self.run_on([], "--webhook", other.url)
+        self.assertIn("(not configured): 1 waiting, kept for --retry", err)
+        self.assertEqual(len(self.notes()), 1)
+        to.otherwise = 200
+        self.run_on([], "--webhook", to.url)
+        self.assertEqual(self.seqs(to), [1])
+
+
+class Exec(Notify):
+    def script(self, name, body):
+        path = self.path(name, body)
+        os.chmod(path, 0o700)
+        return path
+
+    def test_alert_is_on_stdin_and_in_the_environment_and_no_shell_runs(self):
+        out = self.path("out")
+        script = self.script("script", f"#!{sys.executable}\nimport json, os, sys\n"
+                             "json.dump([sys.argv[1:], json.load(sys.stdin), dict(os.environ)], "
+                             f"open({out!r}, 'w'))\n")
+        self.run_on([alert(1)], "--exec", f"{script} $HOME;id 'two words' \"a'b\" c''d ''")
+        with open(out, encoding="utf-8") as f:
+            argv, note, env = json.load(f)
+        self.assertEqual(argv, ["$HOME;id", "two words", "a'b", "cd", ""])
+        self.assertEqual((note["seq"], note["state"], note["host"]), (1, "suspected",
+                                                                     socket.gethostname()))
+        self.assertEqual((env["SEEPAGE_SEQ"], env["SEEPAGE_STATE"], env["SEEPAGE_COMM"],
+                          env["SEEPAGE_UNIT"], env["SEEPAGE_ID"]),
+                         ("1", "suspected", "leaky", "leaky.service", note["id"]))
+        self.assertNotIn("SEEPAGE_POD", env)		# null
+        self.assertNotIn("SEEPAGE_SCORE", env)		# an object
+
+    def test_a_command_that_hangs_is_killed_with_its_children(self):
+        mark = f"1000.{os.getpid()}"
+        script = self.script("script", f"#!/bin/sh\nsleep {mark} &\nsleep {mark}\n")
+        _, err = self.run_on([alert(1)], "--exec", script, "--exec-timeout", "1", "--retry", "1",
+                             status=1)
+        self.assertIn("killed after 1 s", err)
+        left = [p for p in os.listdir("/proc") if p.isdigit() and mark in self.words_of(p)]
+        self.assertEqual(left, [])
+
+    @staticmethod
+    def words_of(pid):
+        try:
+            with open(f"/proc/{pid}/cmdline", encoding="utf-8", errors="replace") as f:
+                return f.read().split("\0")[1:]
+        except OSError:
+            return []
+
+    def test_a_command_that_fails_is_tried_again(self):
+        out = self.path("out")
+        script = self.script("script", f"#!/bin/sh\necho x >>{out}\n[ $(wc -l <{out}) = 3 ]\n")
+        _, err = self.run_on([alert(1)], "--exec", script)
+        self.assertIn("exit status 1; it is tried again", err)
+        with open(out, encoding="ascii") as f:
+            self.assertEqual(f.read(), "x\n" * 3)
+
+    def test_a_command_that_does_not_read_or_is_not_there(self):
+        self.run_on([alert(1, cmdline="x" * 300000)], "--exec", "true")
+        _, err = self.run_on([alert(2)], "--exec", "/nowhere/at/all", "--retry", "1", status=1)
+        self.assertIn("exit status 127: cannot be executed", err)
+
+
+class Local(Notify):
+    def bind(self, name):
+        s = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        s.bind(self.path(name))
+        s.settimeout(LONG)
+        self.addCleanup(s.close)
+        return s
+
+    @staticmethod
+    def fields(data):
+        found = {}
+        while data:
+            line, _, data = data.partition(b"\n")
+            name, eq, value = line.partition(b"=")
+            if not eq:
+                n = int.from_bytes(data[:8], "little")
+                value, data = data[8:8 + n], data[8 + n + 1:]
+            found[name.decode()] = value.decode()
+        return found
+
+    def test_journal_has_fields_also_large_ones_and_line_feeds(self):
+        s = self.bind("journal")
+        self.run_on([alert(1, cmdline="a\nb=c"), alert(2, cmdline="x" * 700000)], "--journal",
+                    env={"SEEPAGE_JOURNAL_SOCKET": self.path("journal")})
+        first = self.fields(s.recv(1 << 20))
+        self.assertEqual((first["PRIORITY"], first["SEEPAGE_STATE"], first["SEEPAGE_PID"],
+                          first["SEEPAGE_CMDLINE"], first["OBJECT_PID"], first["SYSLOG_IDENTIFIER"]),
+                         ("4", "suspected", "1001", "a\nb=c", "1001", "seepage"))
+        self.assertIn("suspected: pid 1001 (leaky)", first["MESSAGE"])
+        data, fds, _, _ = socket.recv_fds(s, 1 << 20, 1)
+        if fds:
+            self.assertEqual(data, b"")
+            data = os.pread(fds[0], 1 << 21, 0)
+            os.close(fds[0])
+        second = self.fields(data)
+        self.assertEqual(len(second["SEEPAGE_CMDLINE"]), 700000)
+        self.assertTrue(fds, "it was sent as a datagram")
+
+    def test_a_journal_that_is_not_there_is_waited_for(self):
+        p = self.pipe("--journal", "--syslog", env={"SEEPAGE_JOURNAL_SOCKET": self.path("journal"),
+                                                    "SEEPAGE_SYSLOG_SOCKET": self.path("log")})
+        self.feed(p, [alert(1, state="exited", severity=10)])
+        self.assertIn("journal: No such file or directory; it is tried again", p.stderr.readline())
+        journal, log = self.bind("journal"), self.bind("log")
+        p.stdin.close()
+        self.assertEqual(self.fields(journal.recv(1 << 20))["PRIORITY"], "5")
+        line = log.recv(1 << 20).decode()
+        self.assertRegex(line, r"^<29>\w{3} [ \d]\d \d\d:\d\d:\d\d seepage\[\d+\]: exited: pid 1001 "
+                               r"\(leaky\).* \[[0-9a-f-]+/[0-9a-f]+/1\]$")
+        p.wait(LONG)
+
+
+class Words(Notify):
+    def test_a_key_is_in_no_list_of_processes_and_on_no_disk(self):
+        to = Receiver(self, otherwise=503)
+        secret = self.path("secret", "topsecret\n")
+        os.chmod(secret, 0o600)
+        p = self.pipe("--pagerduty-key-file", secret, "--pagerduty-key", "othersecret",
+                      "--pagerduty-url", to.url)
+        self.feed(p, [alert(1)])
+        wait_for(lambda: len(to.seen) >= 2)
+        with open(f"/proc/{p.pid}/cmdline", encoding="utf-8") as f:
+            self.assertNotIn("secret\0", f.read().replace("secret\0", "", 1))
+        self.assertEqual({b["routing_key"] for _, b in to.seen}, {"topsecret", "othersecret"})
+        self.assertEqual(subprocess.run(["grep", "-rlE", "topsecret|othersecret", self.state],
+                                        check=False, stdout=subprocess.PIPE).stdout, b"")
+        p.send_signal(signal.SIGTERM)
+        _, err = self.ended(p)
+        self.assertNotIn("topsecret", err)
+        self.assertNotIn("othersecret", err)
+
+    def test_secrets_of_a_url_are_not_said(self):
+        to = Receiver(self, otherwise=400)
+        url = to.url.replace("://", "://user:pass@") + "/T0KEN?key=K"
+        _, err = self.run_on([alert(1)], "--webhook", url, status=1)
+        self.assertNotRegex(err, "user|pass|T0KEN|key")
+
+    def test_configuration_file(self):
+        to, other = Receiver(self), Receiver(self)
+        config = self.path("config", json.dumps({
+            "webhook": [to.url], "state_dir": self.state, "min_confidence": 50,
+            "spool_size": "1M", "journal": False}).replace("{", "{ // comment\n", 1))
+        self.run_on([alert(1), alert(2, confidence=40)], "--config", config, "--webhook", other.url,
+                    state=False)
+        self.assertEqual((self.seqs(to), self.seqs(other)), ([1], [1]))
+
+    def test_bad_words(self):
+        def refused(said, *words, status=2, config=None):
+            if config is not None:
+                words = ("--config", self.path("config", config), *words)
+            p = self.start(*words, stdin=subprocess.DEVNULL)
+            _, err = self.ended(p, status)
+            self.assertEqual(err.count("\n"), 1, err)
+            self.assertIn(said, err)
+        refused("a receiver is missing: allowed --exec")
+        refused("--webhook: 'ftp://x': allowed http://HOST", "--webhook", "ftp://x")
+        refused("--webhook: 'http://': allowed", "--webhook", "http://")
+        refused("--webhook: 'http://x': given twice", "--webhook", "http://x", "--webhook", "http://x")
+        refused("quotes in pairs", "--exec", "a 'b")
+        refused("--exec: '  ': allowed a command", "--exec", "  ")
+        refused("--pagerduty-key: allowed letters and digits", "--pagerduty-key", "a b")
+        refused("--state: 'bad': allowed ok".replace("--", ""), "--state", "bad", "--journal")
+        refused("--test: not allowed with --dry-run", "--test", "--dry-run", "--journal")
+        refused("--from: '/nowhere': No such file", "--from", "/nowhere", "--journal", status=1)
+        refused("--cacert: '/nowhere': No such file", "--cacert", "/nowhere", "--journal", status=1)
+        refused("unknown key 'webhok'", config='{"webhok": "http://x"}')
+        refused("unknown key 'test'", config='{"test": true}')
+        refused("min_confidence: allowed 0..100", config='{"min_confidence": 101}')
+        refused("journal: allowed true, false", config='{"journal": "yes"}')
+        refused("webhook: allowed a string", config='{"webhook": 5}')
+        refused("key 'journal' twice", config='{"journal": true, "journal": true}')
+        refused("config': not a JSON object", config='[]')
+
+    def test_bad_input_is_named_and_the_rest_is_sent(self):
+        to = Receiver(self)
+        file = self.path("in", "nonsense\n" + text([alert(1)]) + '{"seq": 1}\n' +
+                         '{"lost": {"from": 2, "to": 4}}\n' + json.dumps(alert(5))[:-9])
+        p = self.start("--from", file, "--webhook", to.url)
+        _, err = self.ended(p, 1)
+        self.assertIn("line 1: not JSON", err)
+        self.assertIn("line 3: no alert: it needs instance, seq, pid and state", err)
+        self.assertIn("line 5: not JSON: ", err)
+        self.assertEqual(self.seqs(to), [1])
+
+    def test_dry_run_sends_and_keeps_nothing(self):
+        to = Receiver(self)
+        out, _ = self.run_on([alert(1)], "--dry-run", "-j", "--webhook", to.url, "--pagerduty-key",
+                             "secret", "--exec", f"touch {self.path('touched')}")
+        lines = [json.loads(line) for line in out.splitlines()]
+        self.assertEqual([line["receiver"] for line in lines],
+                         ["exec touch", f"webhook {to.url}", "pagerduty"])
+        self.assertEqual(lines[1]["body"]["pid"], 1001)
+        self.assertNotIn("secret", out)
+        self.assertEqual((to.seen, os.path.exists(self.state), os.path.exists(self.path("touched"))),
+                         ([], False, False))
+
+    def test_test_says_what_each_receiver_did(self):
+        good, bad = Receiver(self), Receiver(self, otherwise=403)
+        p = self.start("--test", "--webhook", good.url, "--webhook", bad.url, "--exec", "true",
+                       "--exec", "sh -c 'exit 4'", "--alertmanager", good.url)
+        out, _ = self.ended(p, 1)
+        self.assertEqual(sorted(out.splitlines()), sorted([
+            f"webhook {good.url}: delivered (HTTP 200)", f"webhook {bad.url}: failed (HTTP 403: answer)",
+            "exec true: delivered (exit status 0)", "exec sh: failed (exit status 4)",
+            f"alertmanager {good.url}: delivered (HTTP 200)"]))
+        self.assertFalse(os.path.exists(self.state))
+        self.assertEqual([b["type"] for b in good.taken if isinstance(b, dict)], ["test"])
+
+    def test_without_libcurl_it_says_so_and_the_rest_works(self):
+        build = os.path.join(TOP, "build/notify-plain")
+        tool = os.path.join(build, "tools/seepage-notify")
+        subprocess.run(["make", "-s", "-C", os.path.join(TOP, "ctl"), f"O={build}", "CURL=0", tool],
+                       check=True, stdout=subprocess.DEVNULL)
+        p = subprocess.run([tool, "--test", "--webhook", "http://x"], capture_output=True, text=True,
+                           check=False, timeout=LONG)
+        self.assertEqual((p.returncode, p.stderr),
+                         (1, "seepage: notify: receivers with a URL need libcurl: built without libcurl\n"))
+        p = subprocess.run([tool, "--test", "--exec", "true"], capture_output=True, text=True,
+                           check=False, timeout=LONG)
+        self.assertEqual((p.returncode, p.stdout), (0, "exec true: delivered (exit status 0)\n"))
+
+    def test_the_module_is_needed_without_from(self):
+        # watch waits for it, and ends with this program
+        p = self.start("--exec", "true", stdin=subprocess.DEVNULL)
+        said = p.stderr.readline()
+        self.assertRegex(said, "watch: module not loaded, waiting|not permitted")
+        p.send_signal(signal.SIGTERM)
+        out, _ = p.communicate(timeout=LONG)
+        self.assertEqual(out, "")
+
+
+if __name__ == "__main__":
+    unittest.main()
