@@ -22,6 +22,7 @@ const struct tool tools[] = {
 	{ TOOL_REPLAY },
 	{ TOOL_EXPORT },
 	{ TOOL_WHERE },
+	{ TOOL_DOCTOR },
 };
 
 const size_t tools_n = ARRAY_SIZE(tools);

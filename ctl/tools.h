@@ -20,9 +20,11 @@
 			"print all figures in the text format of Prometheus"
 #define TOOL_WHERE	"where", "PID",					\
 			"find which blocks of a process grow, and what they hold"
+#define TOOL_DOCTOR	"doctor", "",					\
+			"say what this machine offers and lacks, and what to do"
 
 /* The files of tools/ */
-extern const struct command cmd_stat, cmd_record, cmd_replay, cmd_export, cmd_where;
+extern const struct command cmd_stat, cmd_record, cmd_replay, cmd_export, cmd_where, cmd_doctor;
 
 /* tools.c: finds tools and executes them */
 struct tool {
