@@ -4,7 +4,7 @@
 # those that the program lists itself.
 
 _seepage_commands='status ps show explain watch alerts get set apply reset version help'
-_seepage_tools='stat record replay export where doctor'
+_seepage_tools='stat record replay export where doctor selftest'
 _seepage_keys='sample_interval_ms suspect_interval_ms max_processes min_process_size_mb policy
 	alert_confidence alert_interval_s alerts_per_minute fault_rate_warning fault_rate_critical
 	rss_growth_percent monitoring_window_s warmup_s max_cpu_permille pmc pmc_max_counters pmc_events'
@@ -27,6 +27,7 @@ declare -A _seepage_options=(
 	[record]='--output --reset --duration --count-passes --comm'
 	[replay]='--policy --set --limit --no-cold --id --all'
 	[export]='--output --interval --listen --top --all'
+	[selftest]='--timeout'
 	[where]='--seconds --diff --class --top --text --census --burst --samples --max-traps --cost --again-after --folded --svg --faults --profile'
 )
 

@@ -23,6 +23,7 @@ const struct tool tools[] = {
 	{ TOOL_EXPORT },
 	{ TOOL_WHERE },
 	{ TOOL_DOCTOR },
+	{ TOOL_SELFTEST },
 };
 
 const size_t tools_n = ARRAY_SIZE(tools);

@@ -22,9 +22,12 @@
 			"find which blocks of a process grow, and what they hold"
 #define TOOL_DOCTOR	"doctor", "",					\
 			"say what this machine offers and lacks, and what to do"
+#define TOOL_SELFTEST	"selftest", "",					\
+			"let a leak and a look-alike run, and compare both verdicts"
 
 /* The files of tools/ */
-extern const struct command cmd_stat, cmd_record, cmd_replay, cmd_export, cmd_where, cmd_doctor;
+extern const struct command cmd_stat, cmd_record, cmd_replay, cmd_export, cmd_where, cmd_doctor,
+	cmd_selftest;
 
 /* tools.c: finds tools and executes them */
 struct tool {
