@@ -24,6 +24,7 @@ const struct tool tools[] = {
 	{ TOOL_WHERE },
 	{ TOOL_DOCTOR },
 	{ TOOL_SELFTEST },
+	{ TOOL_REPORT },
 };
 
 const size_t tools_n = ARRAY_SIZE(tools);
