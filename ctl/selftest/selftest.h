@@ -14,7 +14,7 @@
 #define SELFTEST_STEP_MS	500
 #define SELFTEST_BASE	(16 * SELFTEST_MIB)
 #define SELFTEST_LIMIT	(160 * SELFTEST_MIB)	/* of each program */
-#define SELFTEST_CACHE	(16 * SELFTEST_MIB)	/* growth of the cache until it is full */
+#define SELFTEST_CACHE	(12 * SELFTEST_MIB)	/* growth of the cache until it is full */
 #define SELFTEST_MAX	(2 * SELFTEST_LIMIT)	/* memory.max of both together */
 #define SELFTEST_NAME	"seepage-selftest"
 

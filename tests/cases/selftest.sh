@@ -36,7 +36,7 @@ clean
 load_plain
 seepage get >before
 run 0 seepage selftest
-grep -qE '^leak \(pid [0-9]+\): (suspected|confirmed) after [0-9]+ s$' out || die "leak"
+grep -qE '^leak \(pid [0-9]+\): (suspected|confirmed|runaway) after [0-9]+ s$' out || die "leak"
 grep -qE '^look-alike \(pid [0-9]+\): not accused in [0-9]+ s$' out || die "look-alike"
 assert_eq "$(cat err)" "" "notes"
 clean
