@@ -49,7 +49,9 @@ static bool is_watch(const struct doctor *d, const char *pid)
 		return false;
 	snprintf(path, sizeof(path), "/proc/%s/cmdline", pid);
 	line = doctor_bytes(d, path, &n);
-	for (at = 0; line && at < n; at += strlen((char *)line + at) + 1)
+	if (!line)
+		return false;
+	for (at = 0; at < n; at += strlen((char *)line + at) + 1)
 		found |= at && !strcmp((char *)line + at, "watch");
 	free(line);
 	return found;
@@ -163,7 +165,7 @@ static bool find_libc(const struct doctor *d, char *path, size_t size)
 void doctor_symbols(struct doctor *d)
 {
 	char path[512], name[2 * ID_MAX + 1] = "";
-	unsigned char id[ID_MAX], *file = NULL;
+	unsigned char id[ID_MAX] = { 0 }, *file = NULL;
 	size_t n = 0, len = 0, i;
 	bool frames = false;
 

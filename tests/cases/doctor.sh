@@ -37,10 +37,12 @@ esac
 seepage watch >watched 2>&1 &
 watch=$!
 seepage set max_processes 32
+crowd 40
 watched() { doctor >/dev/null && [[ $(line watch) == "ok seepage watch runs, pid $watch"* ]]; }
 wait_for 20 watched
 [[ $(line table) == "warn room for 32 processes, "* ]] || die "table: $(line table)"
 seepage set max_processes 8192
+disperse "$parent"
 
 # A leak that has little room is under alert soon.
 accused() { seepage -j ps --state suspected,confirmed,runaway | jq -e 'length > 0' >/dev/null; }
