@@ -167,6 +167,12 @@ notify-peers: ctl
 	@scripts/setup build notify
 	@tests/notify/peers
 
+## report-page: opens a page of report in headless Chromium; build/report/page.png
+report-page:
+	@scripts/setup build browser
+	+@$(MAKE) --no-print-directory ctl
+	@tests/report/run
+
 ## pmu-events: the codes of hardware events against the lists that perf is built from
 pmu-events:
 	@tests/pmu-events/run
@@ -267,4 +273,4 @@ help:
 	@sed -n 's/^## /  /p' $(MAKEFILE_LIST)
 
 .PHONY: noise appliance ynl house circle pmu-events corpus corpus-seeds fuzz bench accuracy storm matrix debug-kernels stress all kmod ctl progs demo test check fresh-test install dkms-install deb uninstall clean help
-.PHONY: prometheus notify-peers where deps quick results scale lockdown latency mm-selftests selftests endian older mutants
+.PHONY: prometheus notify-peers report-page where deps quick results scale lockdown latency mm-selftests selftests endian older mutants

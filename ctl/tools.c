@@ -23,6 +23,9 @@ const struct tool tools[] = {
 	{ TOOL_EXPORT },
 	{ TOOL_WHERE },
 	{ TOOL_NOTIFY },
+	{ TOOL_DOCTOR },
+	{ TOOL_SELFTEST },
+	{ TOOL_REPORT },
 };
 
 const size_t tools_n = ARRAY_SIZE(tools);

@@ -23,9 +23,16 @@
 #define TOOL_NOTIFY	"notify", "",					\
 			"send alerts to webhooks, Alertmanager, PagerDuty, the journal"
 
+#define TOOL_DOCTOR	"doctor", "",					\
+			"say what this machine offers and lacks, and what to do"
+#define TOOL_SELFTEST	"selftest", "",					\
+			"let a leak and a look-alike run, and compare both verdicts"
+#define TOOL_REPORT	"report", "PID|'#N'|FILE",			\
+			"write one HTML page of a recording, a process or an alert"
+
 /* The files of tools/ */
-extern const struct command cmd_stat, cmd_record, cmd_replay, cmd_export, cmd_where,
-	cmd_notify;
+extern const struct command cmd_stat, cmd_record, cmd_replay, cmd_export, cmd_where, cmd_notify,
+	cmd_doctor, cmd_selftest, cmd_report;
 
 /* tools.c: finds tools and executes them */
 struct tool {

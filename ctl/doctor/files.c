@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Files below the root, compressed ones too, and what several checks need of them. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "doctor/doctor.h"
+
+#define PATH_SIZE	1024
+#define BYTES_MAX	(64U << 20)	/* of a file, after its compression is undone */
+
+void doctor_path(const struct doctor *d, const char *path, char *buf, size_t size)
+{
+	snprintf(buf, size, "%s%s", d->root, path);
+}
+
+/* Reads a file of up to 1 MB; the name is a format. */
+char *doctor_text(const struct doctor *d, const char *fmt, ...)
+{
+	char name[PATH_SIZE], path[PATH_SIZE];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(name, sizeof(name), fmt, ap);
+	va_end(ap);
+	doctor_path(d, name, path, sizeof(path));
+	return procfs_read(AT_FDCWD, path);
+}
+
+bool doctor_exists(const struct doctor *d, const char *fmt, ...)
+{
+	char name[PATH_SIZE], path[PATH_SIZE];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(name, sizeof(name), fmt, ap);
+	va_end(ap);
+	doctor_path(d, name, path, sizeof(path));
+	return !access(path, F_OK);
+}
+
+/* Reads the first line of a file without its end. Returns false if there is none. */
+bool doctor_line(const struct doctor *d, const char *path, char *buf, size_t size)
+{
+	char *text = doctor_text(d, "%s", path);
+
+	snprintf(buf, size, "%.*s", text ? (int)strcspn(text, "\n") : 0, text ? text : "");
+	free(text);
+	return *buf;
+}
+
+static bool ends_with(const char *s, const char *end)
+{
+	size_t n = strlen(s), k = strlen(end);
+
+	return n >= k && !strcmp(s + n - k, end);
+}
+
+/* The program that undoes the compression of a file of this name, or NULL. */
+static const char *program_for(const char *path)
+{
+	if (ends_with(path, ".gz"))
+		return "gzip";
+	if (ends_with(path, ".xz"))
+		return "xz";
+	return ends_with(path, ".zst") ? "zstd" : NULL;
+}
+
+/* Starts @program with @fd as its input. Returns a descriptor of its output, or -1. */
+static int decompress(const char *program, int fd, pid_t *child)
+{
+	int out[2], null;
+
+	if (pipe2(out, O_CLOEXEC))
+		return -1;
+	*child = fork();
+	if (!*child) {
+		null = open("/dev/null", O_WRONLY);
+		dup2(fd, STDIN_FILENO);
+		dup2(out[1], STDOUT_FILENO);
+		dup2(null, STDERR_FILENO);
+		execlp(program, program, "-dc", (char *)NULL);
+		_exit(127);
+	}
+	close(out[1]);
+	if (*child > 0)
+		return out[0];
+	close(out[0]);
+	return -1;
+}
+
+/* Reads all of @fd and adds a byte 0. Returns NULL if that fails or is too much. */
+static unsigned char *read_all(int fd, size_t *n)
+{
+	size_t capacity = 1 << 16;
+	unsigned char *buf = must(malloc(capacity));
+	ssize_t got;
+
+	*n = 0;
+	while ((got = read(fd, buf + *n, capacity - *n)) > 0 || (got < 0 && errno == EINTR)) {
+		*n += got > 0 ? (size_t)got : 0;
+		if (*n == capacity && capacity < BYTES_MAX) {
+			capacity *= 2;
+			buf = must(realloc(buf, capacity));
+		}
+	}
+	if (!got && *n < BYTES_MAX) {
+		buf[*n] = '\0';
+		return buf;
+	}
+	free(buf);
+	return NULL;
+}
+
+/* Reads a file of bytes; what its name says to be compressed is decompressed. */
+unsigned char *doctor_bytes(const struct doctor *d, const char *path, size_t *n)
+{
+	const char *program = program_for(path);
+	int fd, out = -1, status = 0;
+	unsigned char *buf;
+	char full[PATH_SIZE];
+	pid_t child = 0;
+
+	doctor_path(d, path, full, sizeof(full));
+	fd = open(full, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return NULL;
+	if (program)
+		out = decompress(program, fd, &child);
+	buf = program && out < 0 ? NULL : read_all(program ? out : fd, n);
+	close(fd);
+	if (out >= 0)
+		close(out);
+	while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
+		;
+	if (!status)
+		return buf;
+	free(buf);
+	return NULL;
+}
+
+/* ---- what several checks need ---- */
+
+static void find_newest(struct doctor *d)
+{
+	char path[PATH_SIZE];
+	struct dirent *e;
+	DIR *dir;
+
+	doctor_path(d, "/lib/modules", path, sizeof(path));
+	dir = opendir(path);
+	while (dir && (e = readdir(dir)))
+		/* a directory of headers only is of no kernel that can run */
+		if (*e->d_name != '.' &&
+		    doctor_exists(d, "/lib/modules/%s/modules.order", e->d_name) &&
+		    strverscmp(e->d_name, d->newest) > 0)
+			snprintf(d->newest, sizeof(d->newest), "%.120s", e->d_name);
+	if (dir)
+		closedir(dir);
+}
+
+static void find_rights(struct doctor *d)
+{
+	char *text = doctor_text(d, "/proc/self/status");
+	const char *line = text ? strstr(text, "\nCapEff:") : NULL;
+	char *map = doctor_text(d, "/proc/self/uid_map");
+	u64 first = 1, outside = 1, n = 0;
+
+	if (map)
+		sscanf(map, "%llu %llu %llu", &first, &outside, &n);
+	/* Capabilities in another user namespace than the first are none here. */
+	if (line && !first && !outside && n == UINT32_MAX)
+		d->caps = strtoull(line + 8, NULL, 16);
+	free(text);
+	free(map);
+}
+
+/* Fills what the checks have in common. d->root is set. */
+void doctor_begin(struct doctor *d)
+{
+	char line[TEXT_MAX], *cpu = doctor_text(d, "/proc/cpuinfo");
+
+	doctor_line(d, "/proc/sys/kernel/osrelease", d->release, sizeof(d->release));
+	d->loaded = doctor_exists(d, "/sys/module/seepage");
+	d->vm = (cpu && strstr(cpu, " hypervisor")) || doctor_exists(d, "/sys/hypervisor/type");
+	free(cpu);
+	if (doctor_line(d, "/sys/kernel/security/lockdown", line, sizeof(line)) &&
+	    strchr(line, '[') && !strstr(line, "[none]"))
+		d->signed_only = true;
+	if (doctor_line(d, "/sys/module/module/parameters/sig_enforce", line, sizeof(line)) &&
+	    *line == 'Y')
+		d->signed_only = true;
+	find_newest(d);
+	find_rights(d);
+}

@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The sections of a recording: each series is fed to the detector, as replay does, and becomes a
+ * section when it ends. The sections are sorted: those that were under alert first, then by what
+ * they grew by.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "report/report.h"
+#include "series/series.h"
+
+struct section {
+	unsigned int worst;	/* alert state, or 0 */
+	s64 grew;
+	char *html;
+};
+
+struct fed {			/* series->of */
+	struct seep_det det;
+	struct seep_watch watch;
+	struct seep_verdict verdict;
+	struct chart chart;
+	char *events, *reasons;	/* HTML */
+	size_t events_n, reasons_n;
+	FILE *events_file;
+	unsigned int worst, alerts;
+	double first, last;	/* bytes of its own */
+	u64 samples;
+	u16 cold;
+	bool has_cold;
+};
+
+struct pages {
+	struct section *v;
+	size_t n, capacity;
+	u64 samples, alerts, begun_ns, ended_ns;
+};
+
+static double seconds(const struct series *s)
+{
+	return (double)(s->sample.time_ns - s->begun_ns) / 1e9;
+}
+
+static int begin(struct series_reader *r, struct series *s)
+{
+	struct fed *f = must(calloc(1, sizeof(*f)));
+
+	seep_det_init(&f->det, &f->watch, s->begun_ns);
+	f->det.window[0].faults = s->begun_faults;
+	seep_det_inherit(&f->det, seep_granules(s->known_rise), seep_ds(s->known_span_ns));
+	f->events_file = must(open_memstream(&f->events, &f->events_n));
+	f->chart.title = "memory over time, with its states";
+	f->chart.x_name = "time since its history began";
+	f->chart.line[0].name = "anonymous, swap, shared";
+	f->chart.line[1].name = "resident (RSS)";
+	f->chart.lines = 2;
+	s->of = f;
+	return 0;
+}
+
+/* Keeps the reasons of the last verdict; those of an alert are not replaced by those of ok. */
+static void keep_reasons(struct fed *f, const struct message *msg)
+{
+	FILE *m;
+
+	free(f->reasons);
+	f->reasons = NULL;
+	m = must(open_memstream(&f->reasons, &f->reasons_n));
+	html_reasons(m, msg);
+	must(fclose(m) ? NULL : f->reasons);
+}
+
+/* A row of the table of changes of state */
+static void event(struct series_reader *r, struct series *s, struct fed *f, u8 prev)
+{
+	unsigned int state = f->verdict.state;
+	bool alert = state_is_alert(state);
+	struct pages *pages = r->arg;
+	char text[SENTENCE_MAX], since[64], label[32] = "";
+	struct series_verdict t;
+
+	series_verdict_message(&t, s, &f->det, &f->verdict, &r->conf, prev);
+	fmt_seconds(since, sizeof(since), (u64)seconds(s));
+	sentence_alert(&t.msg, NULL, text, sizeof(text));
+	if (alert || state == SEEPAGE_STATE_EXITED)
+		snprintf(label, sizeof(label), "%s", state_name(state));
+	fprintf(f->events_file, "<tr><td class=\"n\">%s</td><td><span class=\"s s%u\">%s</span>"
+		"</td><td>", since, state, state_name(state));
+	html_text(f->events_file, text);
+	if (alert) {
+		sentence_factors(&t.msg, text, sizeof(text));
+		fputs("<br><span class=\"m\">", f->events_file);
+		html_text(f->events_file, text);
+		fputs("</span>", f->events_file);
+		f->worst = state > f->worst ? state : f->worst;
+		f->alerts++;
+		pages->alerts++;
+	}
+	fputs("</td></tr>\n", f->events_file);
+	chart_mark(&f->chart, seconds(s), state, label);
+	if (alert || !f->worst)
+		keep_reasons(f, &t.msg);
+	series_verdict_free(&t);
+}
+
+static int fed(struct series_reader *r, struct series *s)
+{
+	const struct seep_sample *now = &s->sample;
+	struct pages *pages = r->arg;
+	struct fed *f = s->of;
+	u8 prev = f->det.state;
+
+	seep_det_feed(&f->det, now, &r->conf, &f->verdict);
+	if (series_verdict_check(r, s, &f->verdict) < 0)
+		return -1;
+	f->last = (double)(now->anon + now->swap + now->shmem);
+	if (!f->samples++)
+		f->first = f->last;
+	chart_add(&f->chart.line[0], seconds(s), f->last);
+	chart_add(&f->chart.line[1], seconds(s), (double)seep_rss(now));
+	if (now->cold_ns) {
+		f->cold = now->cold;
+		f->has_cold = true;
+	}
+	pages->samples++;
+	if (!pages->begun_ns)
+		pages->begun_ns = now->time_ns;
+	pages->ended_ns = now->time_ns;
+	if (f->verdict.state != prev)
+		event(r, s, f, prev);
+	return 0;
+}
+
+static void facts(FILE *out, const struct series *s, const struct fed *f)
+{
+	char text[128], a[32], b[32];
+
+	fputs("<table>\n", out);
+	html_fact(out, "executable", s->place.exe);
+	html_fact(out, "cgroup", s->place.cgroup);
+	snprintf(text, sizeof(text), "%u", s->place.uid);
+	html_fact(out, "user id", s->place.has_uid ? text : "");
+	snprintf(text, sizeof(text), "%s, at first %s", fmt_bytes(a, sizeof(a), (u64)f->last),
+		 fmt_bytes(b, sizeof(b), (u64)f->first));
+	html_fact(out, "memory of its own", text);
+	snprintf(text, sizeof(text), "%llu, anonymous %llu", s->sample.faults,
+		 s->sample.faults_anon);
+	html_fact(out, "page faults", text);
+	snprintf(text, sizeof(text), "%u.%u %% of what it gained", f->cold / 10, f->cold % 10);
+	html_fact(out, "not used again", f->has_cold ? text : "nobody looked");
+	snprintf(text, sizeof(text), "%u permille of the usual cache and TLB misses",
+		 s->sample.pmc);
+	html_fact(out, "hardware counters", s->sample.pmc ? text : "");
+	snprintf(text, sizeof(text), "%llu%s%s", f->samples, s->before ?
+		 "; its history began before the recording" : "", s->lost ?
+		 "; samples were lost" : "");
+	html_fact(out, "samples", text);
+	fputs("</table>\n", out);
+}
+
+static char *section(struct series *s, struct fed *f)
+{
+	char *html = NULL;
+	size_t n = 0;
+	FILE *out = must(open_memstream(&html, &n));
+
+	fprintf(out, "<section>\n<h2>%s %u: ", s->group ? "group of pid" : "pid", s->pid);
+	html_text(out, s->comm);
+	fprintf(out, " <span class=\"s s%u\">%s</span></h2>\n",
+		f->worst ? f->worst : f->verdict.state,
+		state_name(f->worst ? f->worst : f->verdict.state));
+	chart_draw(out, &f->chart);
+	facts(out, s, f);
+	if (f->events_n)
+		fprintf(out, "<h3>Changes of state</h3>\n<table>\n%s</table>\n", f->events);
+	if (f->reasons)
+		fprintf(out, "<details%s><summary>Why: gates and factors of the last %s</summary>\n"
+			"%s</details>\n", f->worst ? " open" : "", f->worst ? "alert" : "verdict",
+			f->reasons);
+	fputs("</section>\n", out);
+	must(fclose(out) ? NULL : html);
+	return html;
+}
+
+/* @ended: the process has exited; else the recording or its history ended */
+static void gone(struct series_reader *r, struct series *s, bool ended)
+{
+	struct pages *p = r->arg;
+	struct fed *f = s->of;
+	struct series_verdict t;
+	u8 prev = f->det.state;
+
+	if (f->samples) {
+		seep_det_explain(&f->det, &s->sample, &r->conf, &f->verdict);
+		if (ended && state_is_alert(prev)) {
+			f->verdict.state = SEEPAGE_STATE_EXITED;
+			event(r, s, f, prev);
+		} else if (!f->worst || state_is_alert(prev)) {
+			series_verdict_message(&t, s, &f->det, &f->verdict, &r->conf, prev);
+			keep_reasons(f, &t.msg);
+			series_verdict_free(&t);
+		}
+		fflush(f->events_file);
+		if (p->n == p->capacity) {
+			p->capacity = p->capacity ? 2 * p->capacity : 64;
+			p->v = must(realloc(p->v, p->capacity * sizeof(*p->v)));
+		}
+		p->v[p->n++] = (struct section){ f->worst, (s64)(f->last - f->first),
+						 section(s, f) };
+	}
+	fclose(f->events_file);
+	free(f->events);
+	free(f->reasons);
+	chart_free(&f->chart);
+	free(f);
+	s->of = NULL;
+}
+
+static int by_urgency(const void *x, const void *y)
+{
+	const struct section *a = x, *b = y;
+
+	if (a->worst != b->worst)
+		return a->worst < b->worst ? 1 : -1;
+	return a->grew < b->grew ? 1 : a->grew > b->grew ? -1 : 0;
+}
+
+static void overview(FILE *f, const char *path, const struct pages *p, const struct conf *c)
+{
+	char text[128], took[64];
+	size_t i, accused = 0;
+
+	for (i = 0; i < p->n; i++)
+		accused += p->v[i].worst > 0;
+	fputs("<table>\n", f);
+	html_fact(f, "recording", path);
+	snprintf(text, sizeof(text), "%zu processes and groups, %llu samples", p->n, p->samples);
+	html_fact(f, "series", text);
+	fmt_seconds(took, sizeof(took), (p->ended_ns - p->begun_ns) / 1000000000);
+	html_fact(f, "time", took);
+	snprintf(text, sizeof(text), "%zu series, %llu alerts", accused, p->alerts);
+	html_fact(f, "under alert", text);
+	html_fact(f, "policy", policy_name(c->v[SEEPAGE_CFG_POLICY]));
+	fputs("</table>\n<p class=\"m\">Bands: yellow is state watch, orange and red are alerts; "
+	      "the dashed lines say when each alert was raised.</p>\n", f);
+}
+
+int report_recording(const struct ctx *ctx, const char *path, FILE *f)
+{
+	struct pages p = { 0 };
+	struct series_reader r = { .begin = begin, .fed = fed, .gone = gone, .arg = &p };
+	bool from_stdin = !strcmp(path, "-");
+	FILE *in = from_stdin ? stdin : fopen(path, "re");
+	struct conf c = { 0 };
+	int status = 0;
+	size_t i;
+
+	if (!in)
+		return fail(ctx, "%s: %s", path, strerror(errno));
+	if (series_read(&r, in) || *r.err)
+		status = fail(ctx, "%s: %s", path, r.err);
+	if (!from_stdin)
+		fclose(in);
+	if (p.n)
+		qsort(p.v, p.n, sizeof(*p.v), by_urgency);
+	c.v[SEEPAGE_CFG_POLICY] = r.conf.v[SEEPAGE_CFG_POLICY];
+	overview(f, path, &p, &c);
+	for (i = 0; i < p.n; i++) {
+		fputs(p.v[i].html, f);
+		free(p.v[i].html);
+	}
+	free(p.v);
+	return status;
+}

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: GPL-2.0
+/* A section from the answer of where -j: which classes of blocks grow, and which sites. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include "report/report.h"
+
+#define ROWS	20	/* of each table at most */
+
+static struct json_object *get(struct json_object *o, const char *key)
+{
+	struct json_object *v = NULL;
+
+	return json_object_object_get_ex(o, key, &v) ? v : NULL;
+}
+
+static const char *text_of(struct json_object *o, const char *key)
+{
+	const char *s = json_object_get_string(get(o, key));
+
+	return s ? s : "";
+}
+
+static size_t length(struct json_object *list)
+{
+	size_t n = json_object_is_type(list, json_type_array) ? json_object_array_length(list) : 0;
+
+	return n < ROWS ? n : ROWS;
+}
+
+static void cell(FILE *f, const char *text)
+{
+	fputs("<td class=\"n\">", f);
+	html_text(f, text);
+	fputs("</td>", f);
+}
+
+static void classes(FILE *f, struct json_object *list)
+{
+	size_t n = length(list), i;
+	char text[64];
+
+	if (n)
+		fputs("<h3>Classes of blocks</h3>\n<table>\n<tr><th>size</th><th>blocks</th><th>"
+		      "more</th><th>growth</th><th>content</th></tr>\n", f);
+	for (i = 0; i < n; i++) {
+		struct json_object *o = json_object_array_get_idx(list, i);
+		s64 grew = json_object_get_int64(get(o, "growth_bytes"));
+
+		fputs("<tr>", f);
+		cell(f, text_of(o, "size_bytes"));
+		cell(f, text_of(o, "blocks"));
+		cell(f, text_of(o, "growth_blocks"));
+		fmt_bytes(text, sizeof(text), (u64)(grew < 0 ? -grew : grew));
+		fprintf(f, "<td class=\"n\">%s%s</td><td>", grew < 0 ? "-" : "+", text);
+		html_text(f, text_of(o, "content"));
+		fputs("</td></tr>\n", f);
+	}
+	fputs(n ? "</table>\n" : "", f);
+}
+
+static void stack(FILE *f, struct json_object *frames)
+{
+	size_t n = length(frames), i;
+
+	for (i = 0; i < n; i++) {
+		struct json_object *o = json_object_array_get_idx(frames, i);
+		const char *name = text_of(o, "demangled");
+
+		if (!*name)
+			name = text_of(o, "symbol");
+		html_text(f, *name ? name : text_of(o, "file"));
+		fputs(i + 1 < n ? "<br>" : "", f);
+	}
+}
+
+static void sites(FILE *f, struct json_object *list)
+{
+	size_t n = length(list), i;
+	char text[64];
+
+	if (n)
+		fputs("<h3>Call sites</h3>\n<table>\n<tr><th>bytes</th><th>blocks</th><th>stack"
+		      "</th></tr>\n", f);
+	for (i = 0; i < n; i++) {
+		struct json_object *o = json_object_array_get_idx(list, i);
+
+		fputs("<tr>", f);
+		cell(f, fmt_bytes(text, sizeof(text), json_object_get_uint64(get(o, "bytes"))));
+		cell(f, text_of(o, "blocks"));
+		fputs("<td>", f);
+		stack(f, get(o, "stack"));
+		fputs("</td></tr>\n", f);
+	}
+	fputs(n ? "</table>\n" : "", f);
+}
+
+int report_where(const struct ctx *ctx, const char *path, FILE *f)
+{
+	char *text = procfs_read(AT_FDCWD, path);
+	struct json_object *o;
+
+	if (!text)
+		return fail(ctx, "--where: %s: %s", path, strerror(errno));
+	o = json_tokener_parse(text);
+	free(text);
+	if (!json_object_is_type(get(o, "classes"), json_type_array)) {
+		json_object_put(o);
+		return fail(ctx, "--where: %s: allowed the output of seepage -j where", path);
+	}
+	fputs("<section>\n<h2>Where: pid ", f);
+	html_text(f, text_of(o, "pid"));
+	fputs(", ", f);
+	html_text(f, text_of(o, "comm"));
+	fputs("</h2>\n<table>\n", f);
+	html_fact(f, "allocator", text_of(o, "allocator"));
+	html_fact(f, "method", text_of(o, "method"));
+	html_fact(f, "seconds between the looks", text_of(o, "seconds"));
+	fputs("</table>\n", f);
+	classes(f, get(o, "classes"));
+	sites(f, get(o, "sites"));
+	fputs("</section>\n", f);
+	json_object_put(o);
+	return 0;
+}

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: GPL-2.0
+/* seepage report: one HTML page of a recording, a process or an alert. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "report/report.h"
+#include "tools.h"
+
+static const char *output, *where;
+
+static const struct opt opts[] = {
+	{ .name = "output", .letter = 'o', .kind = OPT_STRING, .dest = &output, .arg = "FILE",
+	  .help = "write the page to FILE, -: standard output" },
+	{ .name = "where", .kind = OPT_STRING, .dest = &where, .arg = "FILE",
+	  .help = "add what FILE says, which is output of seepage -j where" },
+	{ .name = NULL }
+};
+
+static bool is_live(const char *word)
+{
+	u64 v;
+
+	return *word == '#' || parse_u64(word, &v);
+}
+
+/* Writes the whole page at once: a page that fails on the way is none. */
+static int write_page(const struct ctx *ctx, const char *html, size_t n)
+{
+	bool to_stdout = !strcmp(output, "-");
+	FILE *f;
+
+	if (to_stdout) {
+		out_printf("%s", html);
+		return 0;
+	}
+	f = fopen(output, "we");
+	if (!f)
+		return fail(ctx, "%s: %s", output, strerror(errno));
+	errno = 0;
+	if (fwrite(html, 1, n, f) != n || fflush(f)) {
+		fclose(f);
+		return fail(ctx, "%s: %s", output, strerror(errno ? errno : EIO));
+	}
+	return fclose(f) ? fail(ctx, "%s: %s", output, strerror(errno)) : 0;
+}
+
+static int run(struct ctx *ctx, int argc, char **argv)
+{
+	char title[TEXT_MAX], when[64], *html = NULL;
+	size_t n = 0;
+	int status;
+	FILE *f;
+
+	if (!output || !*output)
+		return usage(ctx, "-o FILE is missing");
+	if (ctx->json)
+		return usage(ctx, "-j: not allowed: a page is for people");
+	f = must(open_memstream(&html, &n));
+	fmt_time(when, sizeof(when), clock_real_ns());
+	snprintf(title, sizeof(title), "seepage report: %s, %s", argv[0], when);
+	html_begin(f, title);
+	status = is_live(argv[0]) ? report_live(ctx, argv[0], f) :
+				    report_recording(ctx, argv[0], f);
+	if (!status && where)
+		status = report_where(ctx, where, f);
+	html_end(f);
+	must(fclose(f) ? NULL : html);
+	if (!status)
+		status = write_page(ctx, html, n);
+	free(html);
+	return status;
+}
+
+const struct command cmd_report = {
+	TOOL_REPORT,
+	.more = "The page needs no network and has no scripts. FILE is a recording of record, for\n"
+		"which the module is not needed; of a live process there is what the module keeps.\n"
+		"A file whose name is a number is given as ./NUMBER.",
+	.opts = opts, .min = 1, .max = 1, .run = run,
+};

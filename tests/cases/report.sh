@@ -1,0 +1,53 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# report of a live process has the floors that show has, and its alerts; of an alert the same;
+# after the end of the process its alert only. A user without rights gets no page of others.
+# vm: --smp 2 --mem 1024
+# takes: 70
+# about: ctl
+. "$(dirname "$0")/lib.sh"
+
+load sample_interval_ms=200 suspect_interval_ms=200 max_cpu_permille=1000 alert_interval_s=0
+(
+	ulimit -d 200000
+	exec "$top/build/tests/idle" 1 1024 >leak
+) &
+leak=$!
+alerts() { seepage -j alerts | jq -s length; }
+accused() { (($(alerts) > 0)); }
+wait_for 180 accused
+alert=$(seepage -j alerts | jq -s '[.[] | select(.subject != "group")][0]')
+pid=$(field .pid <<<"$alert") seq=$(field .seq <<<"$alert")
+
+# has FILE TEXT
+has() { grep -qF -- "$2" "$1" || die "$1 has no '$2'"; }
+for word in "$pid" "#$seq"; do
+	seepage report -o page.html "$word" >said 2>&1 || die "report $word: $(cat said)"
+	has page.html "pid $pid: idle"
+	has page.html "<svg "
+	has page.html "floors, level 0"
+	has page.html "#$seq suspected</text>"
+	has page.html "<h3>Gates</h3>"
+	has page.html "Counters of the module"
+	# a point for each floor, in the first four levels
+	assert_eq "$(grep -c '<circle' page.html)" \
+		"$(seepage -j show "$pid" | jq '[.history[0:4][].minima_bytes | length] | add')" "floors"
+done
+
+status=0
+setpriv --reuid 65534 --regid 65534 --clear-groups --inh-caps=-all \
+	seepage report -o - "$pid" >none 2>said || status=$?
+assert_eq $status 1 "status as a user"
+[[ ! -s none ]] || die "a page for a user without rights"
+
+kill $leak
+wait $leak || true
+gone() { ! seepage show "$pid" >none 2>&1; }
+wait_for 30 gone
+seepage report -o page.html "#$seq"
+has page.html "The process of the alert is gone"
+! grep -q '<svg ' page.html || die "a chart of a process that is gone"
+status=0
+seepage report -o - "#99999" >none 2>said || status=$?
+assert_eq $status 1 "status of an alert that is not held"
+has said "alert #99999 is not held"

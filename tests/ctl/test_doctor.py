@@ -1,0 +1,382 @@
+# SPDX-License-Identifier: GPL-2.0
+"""seepage doctor on trees of files that stand for a machine: each line, with what is wrong and
+without. The healthy machine is one dictionary; a test changes a few files of it."""
+import gzip
+import json
+import os
+import shutil
+import struct
+import subprocess
+import tempfile
+import unittest
+
+TOP = os.path.realpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../.."))
+TOOL = os.path.join(TOP, "build/ctl/tools/seepage-doctor")
+with open(os.path.join(TOP, "VERSION"), encoding="ascii") as version_file:
+    VERSION = version_file.read().strip()
+RUNNING, NEWEST = "6.1.0-9-amd64", "6.1.0-10-amd64"
+EFIVARS = "sys/firmware/efi/efivars/"
+SECURE_BOOT = EFIVARS + "SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c"
+MOK = EFIVARS + "MokListRT-605dab50-e046-4300-abb6-3dd810dd8b23"
+KO = f"lib/modules/{RUNNING}/updates/dkms/seepage.ko"
+LIBC = "usr/lib/libc.so.6"
+BUILD_ID = bytes(range(20))
+DEBUG = f"usr/lib/debug/.build-id/00/{BUILD_ID.hex()[2:]}.debug"
+OPTIONS = "MODULES NET PERF_EVENTS TRACEPOINTS DEBUG_FS CGROUPS PROC_PAGE_MONITOR " \
+          "CROSS_MEMORY_ATTACH UPROBES".split()
+ALL_CAPS = f"{(1 << 41) - 1:016x}"
+# Every check, in the order of the lines; dkms and headers have two.
+CHECKS = ("module work alerts watch table hook pmu kernel_log lockdown secure_boot signature dkms dkms "
+          "headers headers config debugfs rights where symbols").split()
+
+
+def ko(version=VERSION, release=RUNNING, signer=b"DKMS key"):
+    """As much of a module's file as doctor reads: .modinfo, and a signature."""
+    body = b"\x7fELF\0version=%s\0vermagic=%s SMP mod_unload \0" % (version.encode(), release.encode())
+    if signer is None:
+        return body
+    message = b"\x30\x20\x06\x03\x55\x04\x03\x0c" + bytes([len(signer)]) + signer + b"rest"
+    return body + message + b"\0\0\2\0\0\0\0\0" + struct.pack(">I", len(message)) + \
+        b"~Module signature appended~\n"
+
+
+def elf(frames=True, build_id=BUILD_ID):
+    """An ELF file with a segment of notes, and one of the unwind table."""
+    note = struct.pack("<III4s", 4, len(build_id), 3, b"GNU\0") + build_id
+    kinds = [4] + [0x6474e550] * frames
+    header = b"\x7fELF\2\1\1" + bytes(9) + struct.pack("<HHIQQQIHHHHHH", 3, 62, 1, 0, 64, 0, 0, 64, 56,
+                                                      len(kinds), 0, 0, 0)
+    at = 64 + 56 * len(kinds)
+    table = b"".join(struct.pack("<IIQQQQQQ", k, 4, at, at, at, len(note), len(note), 4) for k in kinds)
+    return header + table + note
+
+
+def healthy():
+    live = {"status": {"module_version": VERSION, "hook": "tracepoint", "pmc_status": "on", "disabled": None,
+                       "ticks": 77, "processes": 3, "max_processes": 8192, "stretched": False,
+                       "counters": {"table_full": 0, "share_full": 0}}, "processes": []}
+    return {
+        "seepage.json": live,
+        "sys/module/seepage/version": VERSION + "\n",
+        "proc/sys/kernel/osrelease": RUNNING + "\n",
+        "proc/sys/kernel/perf_event_paranoid": "3\n",
+        "proc/cpuinfo": "flags\t\t: fpu vme\n",
+        "proc/mounts": "debugfs /sys/kernel/debug debugfs rw 0 0\n",
+        "proc/self/status": f"Name:\tx\nCapEff:\t{ALL_CAPS}\n",
+        "proc/self/uid_map": "         0          0 4294967295\n",
+        "proc/self/maps": f"7f00-7f10 r--p 00000000 fe:00 1      /{LIBC}\n",
+        "proc/1/statm": "100 10 1 1 0 1 0\n", "proc/2/statm": "0 0 0 0 0 0 0\n",
+        "proc/300/statm": "100 10 1 1 0 1 0\n",
+        "proc/300/comm": "seepage\n", "proc/300/cmdline": "/usr/bin/seepage\0watch\0--wait\0",
+        "etc/systemd/system/multi-user.target.wants/seepage-watch.service": "",
+        "dev/kmsg": "6,1,1,-;seepage: loaded\n",
+        "sys/bus/event_source/devices/cpu/type": "4\n",
+        "sys/kernel/security/lockdown": "[none] integrity confidentiality\n",
+        f"lib/modules/{RUNNING}/modules.order": "", f"lib/modules/{NEWEST}/modules.order": "",
+        f"lib/modules/{RUNNING}/modules.dep": "kernel/a.ko:\nupdates/dkms/seepage.ko: kernel/a.ko\n",
+        f"lib/modules/{RUNNING}/build/Makefile": "", f"lib/modules/{NEWEST}/build/Makefile": "",
+        KO: ko(), KO.replace("seepage.ko", "seepage_where.ko"): ko(),
+        f"var/lib/dkms/seepage/kernel-{RUNNING}-x86_64/module": "",
+        f"var/lib/dkms/seepage/kernel-{NEWEST}-x86_64/module": "",
+        "proc/config.gz": gzip.compress(("#\n" + "".join(f"CONFIG_{o}=y\n" for o in OPTIONS)).encode()),
+        LIBC: elf(), DEBUG: "",
+    }
+
+
+@unittest.skipUnless(os.path.exists(TOOL), "needs build/ctl/tools/seepage-doctor: make ctl")
+class Doctor(unittest.TestCase):
+    def setUp(self):
+        self.files = healthy()
+        self.live = self.files["seepage.json"]["status"]
+
+    def run_doctor(self, *words):
+        root = tempfile.mkdtemp()
+        self.addCleanup(shutil.rmtree, root)
+        for path, content in self.files.items():
+            path = os.path.join(root, path)
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            if isinstance(content, dict):
+                content = json.dumps(content)
+            with open(path, "wb") as f:
+                f.write(content if isinstance(content, bytes) else content.encode())
+        return subprocess.run([TOOL, *words], env={**os.environ, "SEEPAGE_ROOT": root}, timeout=60,
+                              capture_output=True, text=True, check=False)
+
+    def findings(self):
+        p = self.run_doctor("-j")
+        report = json.loads(p.stdout)
+        self.assertEqual(p.returncode, 1 if report["bad"] else 0)
+        self.assertEqual(p.stderr, "")
+        return report["findings"]
+
+    def is_found(self, check, level, text, remedy=None, at=0):
+        """The line of @check, the others of which stay ok where @level is not for all."""
+        f = [f for f in self.findings() if f["check"] == check][at]
+        self.assertEqual(f["level"], level, f)
+        self.assertIn(text, f["text"])
+        if remedy:
+            self.assertIn(remedy, f["remedy"])
+        else:
+            self.assertIsNone(f["remedy"])
+
+    def unload(self):
+        del self.files["sys/module/seepage/version"], self.files["seepage.json"]
+
+    def test_a_healthy_machine_has_all_lines_and_no_remedy(self):
+        found = self.findings()
+        self.assertEqual([f["check"] for f in found], CHECKS)
+        self.assertEqual([f for f in found if f["level"] != "ok" or f["remedy"]], [])
+
+    def test_text_has_a_line_for_each_finding_and_the_remedy_below(self):
+        self.files["proc/mounts"] = ""
+        p = self.run_doctor()
+        self.assertEqual(p.returncode, 0)
+        lines = p.stdout.splitlines()
+        self.assertEqual([line.split()[1] for line in lines[:-1] if not line.startswith(" ")], CHECKS)
+        at = next(i for i, line in enumerate(lines) if line.startswith("warn  debugfs "))
+        self.assertEqual(lines[at + 1].strip(), "-> mount -t debugfs debugfs /sys/kernel/debug")
+        self.assertEqual(lines[-1], f"{len(CHECKS) - 1} ok, 1 warn, 0 bad")
+
+    def test_status_is_1_if_something_is_bad_in_text_too(self):
+        self.live["disabled"] = "bug: x > y"
+        self.assertEqual(self.run_doctor().returncode, 1)
+
+    def test_words_are_refused(self):
+        p = self.run_doctor("PID")
+        self.assertEqual(p.returncode, 2)
+        self.assertIn("unexpected word 'PID'", p.stderr)
+
+    def test_module_of_another_version(self):
+        self.live["module_version"] = "0.0.1"
+        self.is_found("module", "warn", f"loaded is version 0.0.1, this program is {VERSION}", "modprobe")
+
+    def test_module_that_is_there_but_not_loaded(self):
+        self.unload()
+        self.is_found("module", "warn", f"not loaded; /{KO} is there", "modprobe seepage")
+        self.is_found("work", "warn", "not loaded")
+        self.is_found("alerts", "warn", "not loaded")
+        self.assertNotIn("depmod", [f for f in self.findings() if f["check"] == "module"][0]["remedy"])
+
+    def test_module_that_modprobe_does_not_find(self):
+        self.unload()
+        self.files[f"lib/modules/{RUNNING}/modules.dep"] = "kernel/a.ko:\n"
+        self.is_found("module", "warn", "is there", "depmod -a && modprobe seepage")
+
+    def test_module_that_is_missing_or_of_another_kernel_or_version(self):
+        self.unload()
+        self.files[KO] = ko(version="0.0.2")
+        self.is_found("module", "warn", "is version 0.0.2", "seepage-dkms")
+        self.files[KO] = ko(release=NEWEST)
+        self.is_found("module", "bad", f"is for kernel {NEWEST}", f"-k {RUNNING}")
+        del self.files[KO]
+        self.files[f"lib/modules/{RUNNING}/modules.dep"] = ""
+        self.is_found("module", "bad", f"not there for kernel {RUNNING}", "apt install seepage-dkms")
+
+    @unittest.skipUnless(shutil.which("xz"), "needs xz")
+    def test_compressed_module(self):
+        self.unload()
+        raw = ko(version="0.0.3")
+        del self.files[KO]
+        self.files[KO + ".xz"] = subprocess.run(["xz", "-c"], input=raw, capture_output=True, check=True).stdout
+        self.files[f"lib/modules/{RUNNING}/modules.dep"] = "updates/dkms/seepage.ko.xz:\n"
+        self.is_found("module", "warn", "is version 0.0.3", "seepage-dkms")
+        self.is_found("signature", "ok", "signed by DKMS key")
+
+    def test_module_that_does_not_work(self):
+        self.live["disabled"] = "bug: rec->refs > 0"
+        self.is_found("work", "bad", "switched itself off: bug: rec->refs > 0", "modprobe seepage")
+        self.live["disabled"], self.live["stretched"] = None, True
+        self.is_found("work", "warn", "stretched", "max_cpu_permille")
+        self.files["seepage.json"] = {"errno": 1}
+        self.is_found("work", "warn", "may not ask", "root")
+        self.files["seepage.json"] = {"errno": 2}
+        self.is_found("work", "warn", "network namespace", "network namespace")
+        self.files["seepage.json"] = {"errno": 5}
+        self.is_found("work", "bad", "no answer: Input/output error")
+
+    def test_alerts_name_the_most_urgent(self):
+        leaks = self.files["seepage.json"]["processes"]
+        leaks.append({"pid": 7, "comm": "slow", "state": "confirmed", "tte_seconds": 90000})
+        leaks.append({"pid": 8, "comm": "new", "state": "suspected"})
+        leaks.append({"pid": 9, "comm": "fast", "state": "suspected", "tte_seconds": 3600})
+        self.is_found("alerts", "warn", "3 under alert; the first to exhaust its memory is pid 9 (fast), "
+                      "suspected, time left: 1h00m", "seepage explain 9")
+        leaks[0].update(state="runaway", tte_seconds=600)
+        self.is_found("alerts", "bad", "pid 7 (slow), runaway, time left: 10m00s", "seepage explain 7")
+
+    def test_watch(self):
+        self.files["proc/300/cmdline"] = "/usr/bin/seepage\0status\0"
+        self.is_found("watch", "warn", "its service is enabled", "systemctl status")
+        del self.files["etc/systemd/system/multi-user.target.wants/seepage-watch.service"]
+        self.is_found("watch", "warn", "does not run", "systemctl enable --now seepage-watch")
+        self.files["proc/300/comm"], self.files["proc/300/cmdline"] = "other\n", "other\0watch\0"
+        self.is_found("watch", "warn", "does not run", "systemctl enable")
+
+    def test_table(self):
+        self.is_found("table", "ok", "room for 8192 processes, 2 are here")
+        self.live["max_processes"] = 2
+        self.is_found("table", "warn", "room for 2 processes, 2 are here", "max_processes 1024")
+        self.live["max_processes"] = 8192
+        self.live["counters"]["table_full"] = 4
+        self.is_found("table", "warn", "refused attempts: 4 as it was full", "max_processes 16384")
+        self.unload()
+        self.is_found("table", "ok", "room for 8192 processes")
+        self.files["sys/module/seepage/parameters/max_processes"] = "2\n"
+        self.is_found("table", "warn", "room for 2 processes", "max_processes 1024")
+
+    def test_hook(self):
+        self.live["hook"] = "software"
+        self.is_found("hook", "warn", "perf's software event")
+        self.files["sys/kernel/tracing/events/exceptions/page_fault_user/id"] = "1\n"
+        self.is_found("hook", "warn", "perf's software event", "without hook=software")
+        self.unload()
+        self.is_found("hook", "ok", "has page-fault tracepoints")
+        del self.files["sys/kernel/tracing/events/exceptions/page_fault_user/id"]
+        self.files["sys/kernel/tracing/events/enable"] = "0\n"
+        self.is_found("hook", "warn", "no page-fault tracepoints")
+        del self.files["sys/kernel/tracing/events/enable"]
+        self.is_found("hook", "warn", "not known", "mount -t tracefs")
+
+    def test_pmu(self):
+        self.is_found("pmu", "ok", "perf_event_paranoid is 3")
+        self.live["pmc_status"] = "off: by configuration"
+        self.is_found("pmu", "warn", "off: by configuration", "seepage set pmc auto")
+        del self.files["sys/bus/event_source/devices/cpu/type"]
+        self.is_found("pmu", "warn", "no driver", "verdicts do not need counters")
+        self.files["proc/cpuinfo"] = "flags\t\t: fpu vme hypervisor\n"
+        self.is_found("pmu", "warn", "virtual machine without a PMU", "libvirt")
+
+    def test_kernel_log(self):
+        self.files["dev/kmsg"] += "3,2,2,-;seepage: switched off: bug: a != b\n SUBSYSTEM=x\n" \
+                                  "3,3,3,-;other: bug: mine\n3,4,4,-;seepage: switched off: bug: c\n"
+        self.is_found("kernel_log", "bad", "2 reports of a bug of the module: seepage: switched off: "
+                      "bug: a != b", "report it")
+        del self.files["dev/kmsg"]
+        self.is_found("kernel_log", "warn", "cannot be read: No such file", "root")
+
+    def test_lockdown_and_signature(self):
+        self.files[KO] = ko(signer=None)
+        self.is_found("signature", "ok", "asks for none")
+        self.files["sys/kernel/security/lockdown"] = "none [integrity] confidentiality\n"
+        self.is_found("lockdown", "ok", "integrity")
+        self.is_found("signature", "bad", "signed modules only", "mokutil --import")
+        self.files["sys/kernel/security/lockdown"] = "none integrity [confidentiality]\n"
+        self.is_found("lockdown", "warn", "trace events", "lockdown=integrity")
+        del self.files["sys/kernel/security/lockdown"]
+        self.is_found("lockdown", "ok", "none")
+        self.is_found("signature", "ok", "asks for none")
+        self.files["sys/module/module/parameters/sig_enforce"] = "Y\n"
+        self.is_found("signature", "bad", "signed modules only", "mokutil --import")
+
+    def test_key_of_dkms(self):
+        self.unload()
+        self.files["sys/kernel/security/lockdown"] = "none [integrity] confidentiality\n"
+        self.files["var/lib/dkms/mok.pub"] = b"0\x82the key"
+        self.is_found("signature", "warn", "signed by DKMS key; the key of DKMS is not enrolled", "mokutil")
+        self.files[MOK] = b"\6\0\0\0other0\x82the keyrest"
+        self.is_found("signature", "ok", "signed by DKMS key")
+
+    def test_secure_boot(self):
+        self.is_found("secure_boot", "ok", "not booted by UEFI")
+        self.files[SECURE_BOOT] = b"\6\0\0\0\1"
+        self.is_found("secure_boot", "ok", "on")
+        self.files[SECURE_BOOT] = b"\6\0\0\0\0"
+        self.is_found("secure_boot", "ok", "off")
+        del self.files[SECURE_BOOT]
+        self.files["sys/firmware/efi/fw_vendor"] = ""
+        self.is_found("secure_boot", "warn", "efivarfs is not mounted")
+
+    def test_dkms(self):
+        del self.files[f"var/lib/dkms/seepage/kernel-{NEWEST}-x86_64/module"]
+        self.is_found("dkms", "ok", f"installed for the running kernel, {RUNNING}")
+        self.is_found("dkms", "warn", f"not built for the newest kernel, {NEWEST}", f"-k {NEWEST}", at=1)
+        self.files[f"var/lib/dkms/seepage/{VERSION}/{NEWEST}/x86_64/module/seepage.ko"] = ""
+        self.is_found("dkms", "warn", "not installed", f"dkms install seepage/{VERSION} -k {NEWEST}", at=1)
+        del self.files[f"var/lib/dkms/seepage/{VERSION}/{NEWEST}/x86_64/module/seepage.ko"]
+        self.files[f"var/lib/dkms/seepage/{VERSION}/build/make.log"] = ""
+        self.is_found("dkms", "bad", "the last build failed", f"-k {NEWEST}", at=1)
+
+    def test_machine_without_dkms(self):
+        for path in [p for p in self.files if p.startswith("var/lib/dkms/")]:
+            del self.files[path]
+        self.is_found("dkms", "ok", "not used; the running kernel")
+        self.is_found("dkms", "warn", "has no module", "seepage-dkms", at=1)
+
+    def test_the_newest_kernel_is_found_by_number(self):
+        self.files["lib/modules/6.1.0-8-amd64/modules.order"] = ""
+        self.files["lib/modules/6.1.0-20-amd64/build/Makefile"] = ""	# headers, no kernel
+        self.is_found("headers", "ok", f"newest kernel, {NEWEST}", at=1)
+        del self.files[f"lib/modules/{NEWEST}/build/Makefile"]
+        self.is_found("headers", "warn", f"none for the newest kernel, {NEWEST}",
+                      f"apt install linux-headers-{NEWEST}", at=1)
+        del self.files[f"lib/modules/{NEWEST}/modules.order"]
+        self.assertEqual(len([f for f in self.findings() if f["check"] == "headers"]), 1)
+
+    def test_options_of_the_kernel(self):
+        def config(without):
+            return "#\n" + "".join(f"CONFIG_{o}=y\n" for o in OPTIONS if o not in without)
+        del self.files["proc/config.gz"]
+        self.is_found("config", "warn", "not known")
+        self.files[f"boot/config-{RUNNING}"] = config(())
+        self.is_found("config", "ok", f"/boot/config-{RUNNING}")
+        self.files[f"boot/config-{RUNNING}"] = config(("UPROBES", "CGROUPS"))
+        self.is_found("config", "warn", "CONFIG_CGROUPS (the cgroup of a process), CONFIG_UPROBES", "kernel")
+        self.files[f"boot/config-{RUNNING}"] = config(("TRACEPOINTS", "UPROBES"))
+        self.is_found("config", "bad", "lacks CONFIG_TRACEPOINTS:", "kernel")
+
+    def test_rights(self):
+        def caps(*bits):
+            self.files["proc/self/status"] = f"Name:\tx\nCapEff:\t{sum(1 << b for b in bits):016x}\n"
+        caps(19, 21)
+        self.is_found("rights", "ok", "all commands")
+        caps(21)
+        self.is_found("rights", "warn", "CAP_SYS_PTRACE", "root")
+        caps(38)
+        self.is_found("rights", "warn", "may read all", "root")
+        caps()
+        self.is_found("rights", "warn", "own processes only", "root")
+        caps(19, 21)
+        self.files["proc/self/uid_map"] = "         0       1000          1\n"
+        self.is_found("rights", "warn", "own processes only", "root")
+
+    def test_what_where_needs(self):
+        del self.files[KO.replace("seepage.ko", "seepage_where.ko")]
+        self.is_found("where", "warn", "no module seepage_where", "CONFIG_UPROBES")
+        del self.files[DEBUG]
+        self.is_found("symbols", "ok", f"build id {BUILD_ID.hex()}", "apt install libc6-dbg")
+        self.files[LIBC] = elf(frames=False)
+        self.is_found("symbols", "warn", "no unwind table", "distribution")
+        self.files["proc/self/maps"] = ""
+        self.is_found("symbols", "warn", "no shared C library")
+
+    def test_damaged_files_do_no_harm(self):
+        whole = elf()
+        for size in (0, 16, 63, 64, 100, len(whole) - 21, len(whole) - 1):
+            self.files[LIBC] = whole[:size]
+            self.assertEqual(len(self.findings()), len(CHECKS))
+        self.files[KO] = b"\xff" * 12 + b"~Module signature appended~\n"
+        self.is_found("signature", "ok", "signed by an unknown name")
+        self.files["seepage.json"] = "{"
+        self.is_found("work", "warn", "network namespace", "network namespace")
+
+    def test_terminal_is_not_commanded(self):
+        self.files["seepage.json"]["processes"].append(
+            {"pid": 7, "comm": "a\033[2Jb", "state": "suspected", "tte_seconds": 9})
+        self.assertNotIn("\033", self.run_doctor().stdout)
+
+    def test_this_machine_as_any_user(self):
+        """Without a tree: whatever this machine is, each check has a line, and the user does not matter."""
+        for user in [None, 65534] if os.geteuid() == 0 else [None]:
+            with tempfile.TemporaryDirectory() as dir_:
+                tool = shutil.copy(TOOL, dir_)		# nobody may not enter a checkout of root
+                os.chmod(dir_, 0o755)
+                p = subprocess.run([tool, "-j"], capture_output=True, text=True, check=False, timeout=60,
+                                   **({} if user is None else {"user": user, "group": user, "extra_groups": []}))
+            report = json.loads(p.stdout)
+            self.assertEqual(sorted({f["check"] for f in report["findings"]}), sorted(set(CHECKS)))
+            self.assertEqual(p.returncode, 1 if report["bad"] else 0)
+            self.assertEqual(p.stderr, "")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The page of seepage report: what is in it, that nothing of a recording can become markup, and
+that it loads nothing. tests/report/run opens it in a browser."""
+import html.parser
+import json
+import os
+import re
+import subprocess
+import tempfile
+import unittest
+
+TOP = os.path.realpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../.."))
+TOOL = os.path.join(TOP, "build/ctl/tools/seepage-report")
+REPLAY = os.path.join(TOP, "build/ctl/tools/seepage-replay")
+MB = 256		# pages
+VOID = {"meta", "br"}
+EVIL = "<script>alert(1)</script>&\"'"
+
+
+def encode(s):
+    return "".join(c if c.isalnum() or c in "/._-" else "".join(f"%{b:02X}" for b in c.encode()) for c in s)
+
+
+def recording(comm="leaker", exe="/usr/bin/leaker", passes=120, reset=""):
+    """A leak of 1 MB a second that is exhausted within ten minutes, and a process that is idle."""
+    lines = ["seepage-series 1", "conf sample_interval_ms=10000 policy=ladder",
+             f"proc 1 pid=4711 comm={encode(comm)} born_ns=1 begun_ns=1000000000 exe={encode(exe)} uid=7",
+             "proc 2 pid=12 comm=idle born_ns=1 begun_ns=1000000000"]
+    for n in range(passes):
+        lines.append(f"pass {10**10} full {max(2000 - 10 * n, 1) * 10**6}")
+        more = 30 * MB if not n else 10 * MB
+        lines.append(f"1 a+{more} v+{more} n+{more} m+{more}" + (" c1000 k1000" if n > 3 else ""))
+        if not n:
+            lines.append(f"2 a+{20 * MB} v+{20 * MB} n+5 m+5")
+    return "\n".join([*lines, "gone 1" + reset, ""])
+
+
+class Page(html.parser.HTMLParser):
+    """Text, tags and their nesting; an end without its begin, or a begin without end, fails."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.open, self.tags, self.text, self.attributes = [], [], "", []
+        self.feed(text)
+        self.close()
+        assert not self.open, self.open
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        self.attributes += attrs
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.tags.append(tag)
+        self.attributes += attrs
+
+    def handle_endtag(self, tag):
+        assert self.open and self.open[-1] == tag, (tag, self.open)
+        self.open.pop()
+
+    def handle_data(self, data):
+        self.text += data
+
+
+@unittest.skipUnless(os.path.exists(TOOL), "needs build/ctl/tools/seepage-report: make ctl")
+class Report(unittest.TestCase):
+    def setUp(self):
+        dir_ = tempfile.TemporaryDirectory()
+        self.addCleanup(dir_.cleanup)
+        self.dir = dir_.name
+
+    def file(self, name, text):
+        path = os.path.join(self.dir, name)
+        with open(path, "w", encoding="utf-8") as f:
+            f.write(text)
+        return path
+
+    def run_tool(self, *words, status=0, stdin=None):
+        p = subprocess.run([TOOL, *words], capture_output=True, text=True, check=False, timeout=60, input=stdin)
+        self.assertEqual(p.returncode, status, p.stderr)
+        return p
+
+    def page(self, text=None, *words):
+        return self.run_tool(self.file("recording", text or recording()), "-o", "-", *words).stdout
+
+    def test_sections_and_charts(self):
+        text = self.page()
+        page = Page(text)
+        self.assertEqual(page.tags.count("section"), 2)
+        self.assertEqual(page.tags.count("svg"), 2)
+        self.assertEqual(page.tags.count("polyline"), 4)
+        # what was under alert comes first
+        self.assertRegex(text, r"(?s)<h2>pid 4711: leaker.*<h2>pid 12: idle")
+        for word in ("/usr/bin/leaker", "not used again", "100.0 % of what it gained", "saturation",
+                     "Factors, points of the maximum", "2 processes and groups, 240 samples"):
+            self.assertIn(word, page.text)
+
+    def test_states_and_alerts_are_those_of_replay(self):
+        replay = subprocess.run([REPLAY, "-j", self.file("r", recording())], capture_output=True, text=True,
+                                check=False).stdout
+        states = [o["state"] for o in map(json.loads, replay.splitlines()) if o.get("pid") == 4711]
+        self.assertIn("suspected", states)
+        section = self.page().split("<h2>")[1]
+        self.assertEqual(re.findall(r'<td class="n">[^<]*</td><td><span class="s s\d">(\w+)<', section), states)
+        bands = re.findall(r'class="band".*?<title>(\w+)<', section)
+        self.assertEqual(bands, [s for s in states if s not in ("ok", "exited", "recovered")])
+        alerts = [s for s in states if s in ("suspected", "confirmed", "runaway", "exited")]
+        self.assertEqual(len(re.findall('class="alert"', section)), len(alerts))
+        self.assertIn('class="s s%d"' % (2 + ["suspected", "confirmed", "runaway"].index(
+            max(set(states) & {"suspected", "confirmed", "runaway"}, key="suspected confirmed runaway".index))),
+            section.split("</h2>")[0])
+
+    def test_a_line_is_within_the_chart(self):
+        for points in re.findall(r'points="([^"]*)"', self.page()):
+            for point in points.split():
+                x, y = map(float, point.split(","))
+                self.assertTrue(86 <= x <= 988 and 30 <= y <= 220, point)
+
+    def test_many_samples_take_no_more_room(self):
+        few = len(self.page(recording(passes=450, reset=" why=reset")))
+        many = len(self.page(recording(passes=180, reset=" why=reset")
+                             .replace("gone 1 why=reset\n", "") + (f"pass {10**9} full 10000000\n" * 20000)
+                             + "gone 1 why=reset\n"))
+        self.assertLess(many, 2 * few)
+
+    def test_nothing_of_a_recording_becomes_markup(self):
+        text = self.page(recording(comm=EVIL, exe="/x/" + EVIL + "\x1b[2J"))
+        page = Page(text)
+        self.assertNotIn("script", page.tags)
+        self.assertIn(EVIL, page.text)
+        self.assertIn("\\x1b[2J", page.text)
+        self.assertNotIn("\x1b", text)
+
+    def test_nothing_is_loaded(self):
+        text = self.page()
+        page = Page(text)
+        self.assertFalse({"script", "link", "img", "iframe", "object", "a", "base"} & set(page.tags))
+        self.assertFalse({"href", "src", "xlink:href", "onload"} & {name for name, _ in page.attributes})
+        self.assertEqual(re.findall(r"https?://[^\"]*", text).count("http://www.w3.org/2000/svg"),
+                         len(re.findall(r"https?://", text)))
+        self.assertNotRegex(text, r"url\(|@import")
+        self.assertIn("default-src 'none'; style-src 'unsafe-inline'", [v for _, v in page.attributes])
+
+    def test_where(self):
+        where = {"pid": 4711, "comm": EVIL, "allocator": "glibc", "method": "census", "seconds": 60.2,
+                 "classes": [{"size_bytes": [73, 88], "blocks": 9, "growth_blocks": 8, "growth_bytes": 1 << 20,
+                              "content": "vtable <Session>"}],
+                 "sites": [{"bytes": 4096, "blocks": 3, "stack": [{"symbol": "keep<int>"}, {"symbol": "main"}]}]}
+        page = Page(self.page(None, "--where", self.file("w", json.dumps(where))))
+        for word in ("vtable <Session>", "+1.0 MiB", "keep<int>", "4.0 KiB", EVIL):
+            self.assertIn(word, page.text)
+        for bad in ("{}", "[", ""):
+            p = self.run_tool(self.file("r", recording()), "-o", "-", "--where", self.file("w", bad), status=1)
+            self.assertIn("allowed the output of seepage -j where", p.stderr)
+
+    def test_a_file_is_written_only_if_all_went_well(self):
+        out = os.path.join(self.dir, "out.html")
+        bad = self.file("bad", recording() + "nonsense\n")
+        p = self.run_tool(bad, "-o", out, status=1)
+        self.assertIn("'nonsense': allowed", p.stderr)
+        self.assertFalse(os.path.exists(out))
+        self.run_tool(self.file("good", recording()), "-o", out)
+        with open(out, encoding="utf-8") as f:
+            self.assertEqual(Page(f.read()).tags.count("svg"), 2)
+        p = self.run_tool(self.file("good", recording()), "-o", os.path.join(self.dir, "no/such"), status=1)
+        self.assertIn("No such file", p.stderr)
+
+    def test_standard_input(self):
+        self.assertIn("leaker", self.run_tool("-", "-o", "-", stdin=recording()).stdout)
+
+    def test_words_are_refused(self):
+        for words, said in ((("f",), "-o FILE is missing"), (("f", "-o", ""), "-o FILE is missing"),
+                            (("-j", "f", "-o", "x"), "-j: not allowed"), (("0", "-o", "x"), "PID: '0': allowed"),
+                            (("#x", "-o", "-"), "PID: '#x': allowed"), ((), "words are missing")):
+            self.assertIn(said, self.run_tool(*words, status=2).stderr)
+        self.assertIn("No such file", self.run_tool("/no/such", "-o", "-", status=1).stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
