@@ -18,11 +18,13 @@
 			"run the detector on a recording and compare its verdicts"
 #define TOOL_EXPORT	"export", "",					\
 			"print all figures in the text format of Prometheus"
+#define TOOL_TOP	"top", "",					\
+			"show processes live, sorted, filtered or by unit"
 #define TOOL_WHERE	"where", "PID",					\
 			"find which blocks of a process grow, and what they hold"
 
 /* The files of tools/ */
-extern const struct command cmd_stat, cmd_record, cmd_replay, cmd_export, cmd_where;
+extern const struct command cmd_stat, cmd_record, cmd_replay, cmd_export, cmd_top, cmd_where;
 
 /* tools.c: finds tools and executes them */
 struct tool {
