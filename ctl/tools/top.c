@@ -148,8 +148,8 @@ static int run(struct ctx *ctx, int argc, char **argv)
 
 const struct command cmd_top = {
 	TOOL_TOP,
-	.more = "Keys: h shows them, q quits. Marks of states: ? watch, ! suspected, !! confirmed,\n"
-		"!!! runaway, ~ recovered. NO_COLOR is honoured.\n"
+	.more = "Keys: h shows them, q quits. Marks of states: ? watch, ! suspected,\n"
+		"!! confirmed, !!! runaway, ~ recovered. NO_COLOR is honoured.\n"
 		"Without capabilities: only your own processes.",
 	.opts = opts, .run = run,
 };

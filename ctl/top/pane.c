@@ -149,7 +149,8 @@ static void identity(const struct pane *p, const struct message *msg, const stru
 	if (strcmp(text, "-"))
 		labelled(p, "unit", text);
 	if (place->exe)
-		labelled(p, "program", fmt_safe(text, sizeof(text), place->exe, strlen(place->exe)));
+		labelled(p, "program", fmt_safe(text, sizeof(text), place->exe,
+						strlen(place->exe)));
 	if (place->cgroup)
 		labelled(p, "cgroup", fmt_safe(text, sizeof(text), place->cgroup,
 					       strlen(place->cgroup)));
@@ -216,7 +217,8 @@ static void counters(const struct pane *p, const struct message *msg)
 	*line = '\0';
 	for (i = 0; i < ARRAY_SIZE(ids); i++) {
 		attr_text(ids[i], msg->a[ids[i]], false, text, sizeof(text));
-		sentence_append(line, sizeof(line), "  %-15s%-21.21s", attr_table[ids[i]].text, text);
+		sentence_append(line, sizeof(line), "  %-15s%-21.21s", attr_table[ids[i]].text,
+				text);
 		if ((i + 1) % a_line && i + 1 < ARRAY_SIZE(ids))
 			continue;
 		add_one(p->l, line);

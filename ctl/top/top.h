@@ -123,7 +123,9 @@ enum top_action {
 	ACT_READ,	/* read all */
 	ACT_QUIT,
 };
+
 enum top_action top_key(struct top_view *v, u32 key);
+
 extern const char *const top_help[];
 
 /* top/text.c: lines of a given width */
