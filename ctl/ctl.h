@@ -181,7 +181,7 @@ struct message {
 	bool past;		/* exited or recovered: sentences use the past tense */
 	u64 interval_ms;	/* sampling interval, set by the caller; 0: unknown */
 	const struct pmc_list *pmc;	/* event list that PMC_VALUES belongs to; NULL: unknown */
-	const char *user, *unit;	/* set by who_fill(); NULL or "": unknown */
+	const char *user, *unit;	/* set by owner_fill(); NULL or "": unknown */
 };
 
 struct factor {
@@ -504,9 +504,9 @@ struct next_steps {
 
 void next_steps(const struct message *msg, const struct place *p, struct next_steps *n);
 
-/* who.c: user and unit of processes, looked up once for each uid and cgroup */
-void who_fill(struct message *msg, size_t n);
-void who_forget(void);
+/* owner.c: user and unit of processes, looked up once for each uid and cgroup */
+void owner_fill(struct message *msg, size_t n);
+void owner_forget(void);
 
 /* list.c: processes or alerts, one row each */
 #define LIST_COLUMNS	20

@@ -116,7 +116,7 @@ static void print(const struct ctx *ctx, const struct msgs *m, const struct pmc_
 	size_t n, shown;
 	struct message *msg = list_messages(m, &n);
 
-	who_fill(msg, n);
+	owner_fill(msg, n);
 	list_sort(msg, n, v->order);
 	shown = limit && limit < n ? (size_t)limit : n;
 	if (ctx->json)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Lists of processes or alerts, one row each. A column is an attribute, or what who.c adds.
+ * Lists of processes or alerts, one row each. A column is an attribute, or what owner.c adds.
  */
 #include <stdlib.h>
 #include <string.h>

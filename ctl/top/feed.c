@@ -162,7 +162,7 @@ void feed_read(struct top_feed *f, struct top_data *d, struct top_view *v)
 	drop_one(d);
 	drop(d);
 	if (now_ms - forgot_ms >= FORGET_EVERY_MS) {
-		who_forget();
+		owner_forget();
 		forgot_ms = now_ms;
 	}
 	d->err = 0;
@@ -170,7 +170,7 @@ void feed_read(struct top_feed *f, struct top_data *d, struct top_view *v)
 	if (!read_all(f, d)) {
 		read_status(f, d);
 		d->msg = list_messages(&d->raw, &d->n);
-		who_fill(d->msg, d->n);
+		owner_fill(d->msg, d->n);
 		count_states(d);
 	} else {
 		floors_forget(&d->floors, UINT64_MAX);
@@ -187,7 +187,7 @@ void feed_close(struct top_feed *f, struct top_data *d)
 	drop_one(d);
 	drop(d);
 	floors_forget(&d->floors, UINT64_MAX);
-	who_forget();
+	owner_forget();
 	if (f->open)
 		knl_close(&f->k);
 }

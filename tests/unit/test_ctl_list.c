@@ -167,14 +167,14 @@ static void users(void **state)
 	assert_int_equal(msg_parse(&one[1], nlmsg_hdr(other)), 0);
 	column_text(&one[0], COLUMN_USER, text);
 	assert_string_equal(text, "-");
-	who_fill(one, 2);
+	owner_fill(one, 2);
 	column_text(&one[0], COLUMN_USER, text);
 	assert_string_equal(text, "root");
 	column_text(&one[1], COLUMN_USER, text);
 	assert_string_equal(text, "4000000001");
 	column_text(&one[1], COLUMN_UNIT, text);
 	assert_string_equal(text, "-");
-	who_forget();
+	owner_forget();
 	nlmsg_free(m);
 	nlmsg_free(other);
 }
@@ -195,12 +195,12 @@ static void units(void **state)
 	nla_put_u64(other, SEEPAGE_A_CGROUP_ID, 77);
 	assert_int_equal(msg_parse(&one[0], nlmsg_hdr(m)), 0);
 	assert_int_equal(msg_parse(&one[1], nlmsg_hdr(other)), 0);
-	who_fill(&one[1], 1);
+	owner_fill(&one[1], 1);
 	assert_null(one[1].unit);
-	who_fill(one, 2);
+	owner_fill(one, 2);
 	assert_non_null(one[0].unit);
 	assert_ptr_equal(one[0].unit, one[1].unit);
-	who_forget();
+	owner_forget();
 	nlmsg_free(m);
 	nlmsg_free(other);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * User and unit of processes. NSS and /proc are asked once for each uid and each cgroup, and
- * the answers are kept until who_forget().
+ * the answers are kept until owner_forget().
  */
 #include <pwd.h>
 #include <stdlib.h>
@@ -74,8 +74,8 @@ static const char *unit_name(const struct message *msg)
 	return s;
 }
 
-/* Sets user and unit. The strings are valid until who_forget(). */
-void who_fill(struct message *msg, size_t n)
+/* Sets user and unit. The strings are valid until owner_forget(). */
+void owner_fill(struct message *msg, size_t n)
 {
 	u64 uid;
 
@@ -87,7 +87,7 @@ void who_fill(struct message *msg, size_t n)
 }
 
 /* Frees what is kept: a name may have changed, and cgroups come and go. */
-void who_forget(void)
+void owner_forget(void)
 {
 	while (n_known)
 		free(known[--n_known].text);
