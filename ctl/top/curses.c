@@ -35,7 +35,7 @@ struct terminal {
 
 static u32 translate(int key)
 {
-	static const struct { int curses; enum top_key key; } keys[] = {
+	static const struct { int curses; u32 key; } keys[] = {
 		{ KEY_UP, TOP_UP }, { KEY_DOWN, TOP_DOWN }, { KEY_PPAGE, TOP_PAGE_UP },
 		{ KEY_NPAGE, TOP_PAGE_DOWN }, { KEY_HOME, TOP_HOME }, { KEY_END, TOP_END },
 		{ KEY_LEFT, TOP_LEFT }, { KEY_RIGHT, TOP_RIGHT }, { KEY_ENTER, TOP_ENTER },

@@ -110,11 +110,21 @@ size_t view_list_rows(const struct top_view *v);
 size_t view_pane_rows(const struct top_view *v);
 
 /* top/keys.c */
-enum top_key {			/* beside characters */
-	KEY_BASE = 0x110000,
-	TOP_UP, TOP_DOWN, TOP_PAGE_UP, TOP_PAGE_DOWN, TOP_HOME, TOP_END, TOP_LEFT, TOP_RIGHT,
-	TOP_ENTER, TOP_ESCAPE, TOP_BACKSPACE, TOP_TAB, TOP_OTHER,
-};
+/* Keys beside characters: above all of those */
+#define TOP_KEY(n)	(0x110000U + (n))
+#define TOP_UP	TOP_KEY(0)
+#define TOP_DOWN	TOP_KEY(1)
+#define TOP_PAGE_UP	TOP_KEY(2)
+#define TOP_PAGE_DOWN	TOP_KEY(3)
+#define TOP_HOME	TOP_KEY(4)
+#define TOP_END	TOP_KEY(5)
+#define TOP_LEFT	TOP_KEY(6)
+#define TOP_RIGHT	TOP_KEY(7)
+#define TOP_ENTER	TOP_KEY(8)
+#define TOP_ESCAPE	TOP_KEY(9)
+#define TOP_BACKSPACE	TOP_KEY(10)
+#define TOP_TAB	TOP_KEY(11)
+#define TOP_OTHER	TOP_KEY(12)
 
 enum top_action {
 	ACT_NONE,
@@ -164,11 +174,14 @@ void lines_free(struct top_lines *l);
 void pane_make(struct top_lines *l, const struct top_view *v, const struct top_data *d);
 
 /* top/screen.c: the whole screen */
-enum top_style {
-	STYLE_PLAIN, STYLE_TITLE, STYLE_HEAD, STYLE_UNIT, STYLE_DIM, STYLE_ALARM,
-	STYLE_STATE,	/* and the state added */
-	STYLE_MAX = STYLE_STATE + __SEEPAGE_STATE_MAX,
-};
+/* Styles of a line */
+#define STYLE_PLAIN	0U
+#define STYLE_TITLE	1U
+#define STYLE_HEAD	2U
+#define STYLE_UNIT	3U
+#define STYLE_DIM	4U
+#define STYLE_ALARM	5U
+#define STYLE_STATE	6U	/* and the state added */
 
 #define SCREEN_TEXT	2048
 
