@@ -4,10 +4,11 @@
 # those that the program lists itself.
 
 _seepage_commands='status ps show explain watch alerts get set apply reset version help'
-_seepage_tools='stat record replay export where notify doctor selftest report'
+_seepage_tools='stat record replay export top where notify doctor selftest report'
 _seepage_keys='sample_interval_ms suspect_interval_ms max_processes min_process_size_mb policy
 	alert_confidence alert_interval_s alerts_per_minute fault_rate_warning fault_rate_critical
 	rss_growth_percent monitoring_window_s warmup_s max_cpu_permille pmc pmc_max_counters pmc_events'
+_seepage_columns='pid comm user unit state conf rss anon file shmem swap vsz brk growth tte faults age uid policy severity'
 _seepage_states='ok watch suspected confirmed runaway recovered exited'
 _seepage_policies='ladder classic'
 _seepage_pmc='auto off hold on watched'
@@ -15,7 +16,7 @@ _seepage_reset='history alerts counters config all'
 
 # What each takes besides -j -p -h
 declare -A _seepage_options=(
-	[ps]='--state --states --min-confidence --uid --comm --limit'
+	[ps]='--state --states --min-confidence --uid --comm --limit --columns --sort'
 	[show]='--group'
 	[explain]='--cold --window'
 	[watch]='--since --states --state --min-confidence --count --timeout --wait --no-cold --where'
@@ -27,6 +28,7 @@ declare -A _seepage_options=(
 	[record]='--output --reset --duration --count-passes --comm'
 	[replay]='--policy --set --limit --no-cold --id --all'
 	[export]='--output --interval --listen --top --all'
+	[top]='--delay --sort --state --user --name --unit --tree --batch --count --width'
 	[notify]='--exec --webhook --alertmanager --pagerduty-key --pagerduty-key-file --pagerduty-url --journal --syslog --config
 		--state --min-confidence --min-severity --url --cacert --timeout --exec-timeout --retry --spool-size --state-dir
 		--from --dry-run --test'
@@ -46,6 +48,7 @@ _seepage_pids() {
 _seepage_words() {
 	case $1:$2 in
 	*:--state | *:--states) echo "$_seepage_states" ;;
+	ps:-o | ps:--columns | ps:--sort | top:-o | top:--sort) echo "$_seepage_columns" ;;
 	where:--diff | where:--svg) return 1 ;;
 	where:--keep) echo 'first second' ;;
 	watch:--where) echo 'census burst off' ;;

@@ -198,6 +198,8 @@ static int letter_option(struct ctx *ctx, const struct opt *opts, char **argv)
 		o++;
 	if (!o || !o->name || argv[0][2])
 		return 0;
+	if (o->kind == OPT_FLAG)
+		return store(ctx, o, NULL) ? 1 : -1;
 	if (argv[1])
 		return store(ctx, o, argv[1]) ? 2 : -1;
 	usage(ctx, "-%c: %s is missing", o->letter, o->arg);

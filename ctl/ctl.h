@@ -181,6 +181,7 @@ struct message {
 	bool past;		/* exited or recovered: sentences use the past tense */
 	u64 interval_ms;	/* sampling interval, set by the caller; 0: unknown */
 	const struct pmc_list *pmc;	/* event list that PMC_VALUES belongs to; NULL: unknown */
+	const char *user, *unit;	/* set by owner_fill(); NULL or "": unknown */
 };
 
 struct factor {
@@ -523,11 +524,29 @@ struct next_steps {
 
 void next_steps(const struct message *msg, const struct place *p, struct next_steps *n);
 
+/* owner.c: user and unit of processes, looked up once for each uid and cgroup */
+void owner_fill(struct message *msg, size_t n);
+void owner_forget(void);
+
 /* list.c: processes or alerts, one row each */
-#define LIST_COLUMNS	16
+#define LIST_COLUMNS	20
+#define COLUMN_USER	__SEEPAGE_A_MAX		/* columns that are no attribute */
+#define COLUMN_UNIT	(__SEEPAGE_A_MAX + 1)
+
+struct order {
+	u8 column;		/* 0: by suspicion */
+	bool reverse;
+};
 
 struct message *list_messages(const struct msgs *m, size_t *n);
-void list_sort(struct message *msg, size_t n);
+int columns_parse(const struct ctx *ctx, const char *list, u8 *columns, unsigned int *n);
+int order_parse(const struct ctx *ctx, const char *word, struct order *o);
+const char *column_head(unsigned int column);
+bool column_is_figure(unsigned int column);
+bool column_value(const struct message *msg, unsigned int column, s64 *v);
+void column_text(const struct message *msg, unsigned int column, char *buf);
+int list_compare(const struct message *x, const struct message *y, const struct order *o);
+void list_sort(struct message *msg, size_t n, struct order o);
 void list_print(const u8 *columns, unsigned int cols, const struct message *msg, size_t n);
 
 #endif /* SEEPAGE_CTL_H */

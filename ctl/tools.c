@@ -21,6 +21,7 @@ const struct tool tools[] = {
 	{ TOOL_RECORD },
 	{ TOOL_REPLAY },
 	{ TOOL_EXPORT },
+	{ TOOL_TOP },
 	{ TOOL_WHERE },
 	{ TOOL_NOTIFY },
 	{ TOOL_DOCTOR },

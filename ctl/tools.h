@@ -18,6 +18,8 @@
 			"run the detector on a recording and compare its verdicts"
 #define TOOL_EXPORT	"export", "",					\
 			"print all figures in the text format of Prometheus"
+#define TOOL_TOP	"top", "",					\
+			"show processes live, sorted, filtered or by unit"
 #define TOOL_WHERE	"where", "PID",					\
 			"find which blocks of a process grow, and what they hold"
 #define TOOL_NOTIFY	"notify", "",					\
@@ -31,8 +33,8 @@
 			"write one HTML page of a recording, a process or an alert"
 
 /* The files of tools/ */
-extern const struct command cmd_stat, cmd_record, cmd_replay, cmd_export, cmd_where, cmd_notify,
-	cmd_doctor, cmd_selftest, cmd_report;
+extern const struct command cmd_stat, cmd_record, cmd_replay, cmd_export, cmd_top, cmd_where,
+	cmd_notify, cmd_doctor, cmd_selftest, cmd_report;
 
 /* tools.c: finds tools and executes them */
 struct tool {

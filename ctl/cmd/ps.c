@@ -5,7 +5,7 @@
 #include <string.h>
 #include "ctl.h"
 
-static const char *states, *user, *comm;
+static const char *states, *user, *comm, *column_list, *sort;
 static u64 min_confidence, limit;
 
 static const struct opt opts[] = {
@@ -21,20 +21,30 @@ static const struct opt opts[] = {
 	  .help = "only processes of exactly this name" },
 	{ .name = "limit", .kind = OPT_NUMBER, .dest = &limit, .arg = "N", .min = 1,
 	  .max = UINT32_MAX, .help = "only the first N (default: all)" },
+	{ .name = "columns", .letter = 'o', .kind = OPT_STRING, .dest = &column_list,
+	  .arg = "COL[,COL...]", .help = "these columns" },
+	{ .name = "sort", .kind = OPT_STRING, .dest = &sort, .arg = "COL[,r]",
+	  .help = "sort by this column; r: in reverse" },
 	{ .name = NULL }
 };
 
-static const u8 columns[] = {
-	SEEPAGE_A_PID, SEEPAGE_A_COMM, SEEPAGE_A_STATE, SEEPAGE_A_CONFIDENCE,
+static const u8 default_columns[] = {
+	SEEPAGE_A_PID, SEEPAGE_A_COMM, COLUMN_USER, SEEPAGE_A_STATE, SEEPAGE_A_CONFIDENCE,
 	SEEPAGE_A_RSS_BYTES, SEEPAGE_A_ANON_BYTES, SEEPAGE_A_SWAP_BYTES,
 	SEEPAGE_A_GROWTH_BYTES_PER_HOUR, SEEPAGE_A_TTE_SECONDS, SEEPAGE_A_FAULT_RATE,
-	SEEPAGE_A_AGE_SECONDS,
+	SEEPAGE_A_AGE_SECONDS, COLUMN_UNIT,
 };
 
 struct filter {
 	u32 states;
 	u64 uid;
 	bool has_uid;
+};
+
+struct view {
+	u8 columns[LIST_COLUMNS];
+	unsigned int cols;
+	struct order order;
 };
 
 static int read_filter(struct ctx *ctx, struct filter *f)
@@ -53,6 +63,17 @@ static int read_filter(struct ctx *ctx, struct filter *f)
 	}
 	f->has_uid = user;
 	return states ? parse_states(ctx, states, &f->states) : 0;
+}
+
+static int read_view(struct ctx *ctx, struct view *v)
+{
+	memset(v, 0, sizeof(*v));
+	v->cols = ARRAY_SIZE(default_columns);
+	memcpy(v->columns, default_columns, sizeof(default_columns));
+	if (ctx->json && column_list)
+		return usage(ctx, "-j: not allowed with -o, JSON has all keys");
+	return (column_list ? columns_parse(ctx, column_list, v->columns, &v->cols) : 0) ?:
+	       (sort ? order_parse(ctx, sort, &v->order) : 0);
 }
 
 static struct nl_msg *build(struct knl *k, void *arg)
@@ -89,17 +110,19 @@ static void print_json(const struct ctx *ctx, struct message *msg, size_t n,
 	out_line("]");
 }
 
-static void print(const struct ctx *ctx, const struct msgs *m, const struct pmc_list *list)
+static void print(const struct ctx *ctx, const struct msgs *m, const struct pmc_list *list,
+		  const struct view *v)
 {
 	size_t n, shown;
 	struct message *msg = list_messages(m, &n);
 
-	list_sort(msg, n);
+	owner_fill(msg, n);
+	list_sort(msg, n, v->order);
 	shown = limit && limit < n ? (size_t)limit : n;
 	if (ctx->json)
 		print_json(ctx, msg, shown, list);
 	else
-		list_print(columns, ARRAY_SIZE(columns), msg, shown);
+		list_print(v->columns, v->cols, msg, shown);
 	if (shown < n)
 		note(ctx, "%zu more not shown (--limit)", n - shown);
 	free(msg);
@@ -123,8 +146,9 @@ static int run(struct ctx *ctx, int argc, char **argv)
 	struct pmc_list list = { 0 };
 	struct msgs m = { 0 };
 	struct filter f;
+	struct view v;
 	struct knl k;
-	int err = read_filter(ctx, &f);
+	int err = read_filter(ctx, &f) ?: read_view(ctx, &v);
 
 	if (err)
 		return err;
@@ -138,7 +162,7 @@ static int run(struct ctx *ctx, int argc, char **argv)
 			note(ctx, "the table kept changing: the list may not be consistent");
 		if (ctx->json)
 			query_pmc(&k, &list);
-		print(ctx, &m, &list);
+		print(ctx, &m, &list, &v);
 		note_own_only(ctx, &k);
 		err = 0;
 	}

@@ -12,12 +12,13 @@ int command_help(const struct command *cmd)
 	out_printf("usage: seepage [-j] [-p] %s%s%s%s\n%s\n", cmd->name,
 		   cmd->opts ? " [OPTION...]" : "", *cmd->args ? " " : "", cmd->args, cmd->help);
 	for (o = cmd->opts; o && o->name; o++) {
+		const char *arg = o->arg ? o->arg : "";
 		char left[64];
 
 		if (o->letter)
-			snprintf(left, sizeof(left), "-%c, --%s %s", o->letter, o->name, o->arg);
+			snprintf(left, sizeof(left), "-%c, --%s %s", o->letter, o->name, arg);
 		else
-			snprintf(left, sizeof(left), "--%s %s", o->name, o->arg ? o->arg : "");
+			snprintf(left, sizeof(left), "--%s %s", o->name, arg);
 		out_printf("  %-26s %s\n", left, o->help);
 	}
 	if (cmd->more)

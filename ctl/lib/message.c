@@ -17,6 +17,8 @@ int msg_parse(struct message *msg, struct nlmsghdr *nlh)
 		return -1;
 	msg->interval_ms = 0;
 	msg->pmc = NULL;
+	msg->user = NULL;
+	msg->unit = NULL;
 	state = msg_get(msg, SEEPAGE_A_STATE, SEEPAGE_STATE_OK);
 	msg->gone = state == SEEPAGE_STATE_EXITED;
 	msg->past = msg->gone || state == SEEPAGE_STATE_RECOVERED;

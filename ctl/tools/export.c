@@ -113,7 +113,7 @@ static char *format_page(const struct answers *a, const struct message *status, 
 	pmc_list(&d.pmc, status);
 	msg = list_messages(&a->processes, &n);
 	n = distinct(msg, n);
-	list_sort(msg, n);
+	list_sort(msg, n, (struct order){ 0 });
 	for (i = 0; i < n; i++) {
 		state = msg_get(&msg[i], SEEPAGE_A_STATE, SEEPAGE_STATE_OK);
 		if (state < __SEEPAGE_STATE_MAX)

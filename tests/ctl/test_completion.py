@@ -48,7 +48,7 @@ class Completion(unittest.TestCase):
         self.core, self.tools = (rows(part) for part in seepage("help").split("\nTools", 1))
 
     def test_commands_and_tools_are_those_of_help(self):
-        self.assertEqual(len(self.tools), 9)
+        self.assertEqual(len(self.tools), 10)
         self.assertEqual(complete(""), self.core + self.tools)
         self.assertEqual(complete("help", ""), self.core + self.tools)
         self.assertEqual(complete("-j", "sh"), ["show"])
@@ -81,6 +81,12 @@ class Completion(unittest.TestCase):
         self.assertEqual(complete("ps", "--state", ""), allowed("ps", "--state", "x"))
         self.assertEqual(complete("watch", "--states", ""), allowed("ps", "--state", "x"))
         self.assertEqual(complete("replay", "--policy", ""), allowed("replay", "--policy", "x", "f"))
+
+    def test_columns(self):
+        columns = allowed("ps", "-o", "x")
+        self.assertIn("severity", columns)
+        for words in (("ps", "-o"), ("ps", "--columns"), ("ps", "--sort"), ("top", "-o"), ("top", "--sort")):
+            self.assertEqual(complete(*words, ""), columns)
 
     def test_words_of_reset(self):
         words = [w for w in allowed("reset", "x") if w.isalpha()]
