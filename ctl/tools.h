@@ -23,14 +23,14 @@
 #define TOOL_WHERE	"where", "PID",					\
 			"find which blocks of a process grow, and what they hold"
 #define TOOL_NOTIFY	"notify", "",					\
-			"send alerts to webhooks, Alertmanager, PagerDuty, the journal"
+			"send alerts to receivers: web, journal, a command"
 
 #define TOOL_DOCTOR	"doctor", "",					\
-			"say what this machine offers and lacks, and what to do"
+			"say what this machine lacks, and what to do"
 #define TOOL_SELFTEST	"selftest", "",					\
-			"let a leak and a look-alike run, and compare both verdicts"
+			"let a leak and a look-alike run here"
 #define TOOL_REPORT	"report", "PID|'#N'|FILE",			\
-			"write one HTML page of a recording, a process or an alert"
+			"write an HTML page of a recording or process"
 
 /* The files of tools/ */
 extern const struct command cmd_stat, cmd_record, cmd_replay, cmd_export, cmd_top, cmd_where,

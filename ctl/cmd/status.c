@@ -121,7 +121,7 @@ static void print_where(void)
 	if (!o)
 		return;
 	out_printf("%-12s%s looks, %s bursts, %s left out, %.2f permille of a CPU, "
-		   "at most %u in an hour\n", "where:", member(o, "looks"), member(o, "bursts"),
+		   "%u at most\n", "where:", member(o, "looks"), member(o, "bursts"),
 		   member(o, "left_out"),
 		   json_object_get_double(json_object_object_get(o, "cpu_permille")),
 		   KEPT_PERMILLE);

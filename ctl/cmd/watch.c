@@ -41,7 +41,7 @@ static const struct opt opts[] = {
 	{ .name = "no-cold", .kind = OPT_FLAG, .dest = &no_cold,
 	  .help = "do not examine the memory use and cgroup limits of suspects" },
 	{ .name = "where", .kind = OPT_STRING, .dest = &where, .arg = "census|burst|off",
-	  .help = "what to find out about what a suspect keeps (census)" },
+	  .help = "how to look for what a suspect keeps (census)" },
 	{ .name = NULL }
 };
 
@@ -459,8 +459,7 @@ const struct command cmd_watch = {
 	.name = "watch", .args = "", .help = "print alerts as they arrive",
 	.more = "While watch runs, it measures whether suspects use the memory they gained,\n"
 		"reads the memory limits of their cgroups, and sends both to the module.\n"
-		"For a confirmed one it says what it keeps, as seepage where does, once that is known:\n"
-		"with -j in a line {\"where\":{...}} that has the seq of the alert.\n"
+		"Later a line says what a confirmed one keeps; with -j it is {\"where\":{...}}.\n"
 		"It goes on when the module is unloaded and loaded again.\n"
 		"With -j it prints one object a line. {\"lost\":{\"from\":A,\"to\":B}} means that\n"
 		"the alerts A to B were overwritten before they could be read.\n"

@@ -97,7 +97,7 @@ static int two_looks(struct cold_report *r, int dir, u64 window_s)
 		return err;
 	cold_free(&first);
 	begin = clock_ms();
-	sleep((unsigned int)window_s);
+	usleep((useconds_t)window_s * 1000000);	/* at most an hour */
 	r->window_ms = clock_ms() - begin;
 	return cold_look(dir, &r->look, NULL);
 }

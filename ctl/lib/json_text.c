@@ -25,7 +25,7 @@ struct json_object *json_text(const char *s, size_t len)
 			n += k;
 		} else {
 			k = 1;
-			n += (size_t)sprintf(buf + n, "\\x%02x", (unsigned char)*s);
+			n += (size_t)snprintf(buf + n, 5, "\\x%02x", (unsigned char)*s);
 		}
 		s += k;
 		len -= k;
