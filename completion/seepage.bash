@@ -19,7 +19,7 @@ declare -A _seepage_options=(
 	[ps]='--state --states --min-confidence --uid --comm --limit --columns --sort'
 	[show]='--group'
 	[explain]='--cold --window'
-	[watch]='--since --states --state --min-confidence --count --timeout --wait --no-cold --where'
+	[watch]='--since --states --state --min-confidence --count --timeout --wait --no-cold'
 	[alerts]='--since'
 	[apply]='--check'
 	[reset]='--pid'
@@ -51,7 +51,6 @@ _seepage_words() {
 	ps:-o | ps:--columns | ps:--sort | top:-o | top:--sort) echo "$_seepage_columns" ;;
 	where:--diff | where:--svg) return 1 ;;
 	where:--keep) echo 'first second' ;;
-	watch:--where) echo 'census burst off' ;;
 	notify:--*file | notify:--config | notify:--cacert | notify:--from | notify:--*dir | notify:--exec) return 1 ;;
 	replay:--policy | set:policy) echo "$_seepage_policies" ;;
 	set:pmc) echo "$_seepage_pmc" ;;

@@ -13,11 +13,11 @@
 #define TOOL_STAT	"stat", "[PID... | -- COMMAND [WORD...]]",	\
 			"count hardware events, as perf stat does"
 #define TOOL_RECORD	"record", "[PID... | -- COMMAND [WORD...]]",	\
-			"record the samples that the detector gets, for replay"
+			"record what the detector gets, for replay"
 #define TOOL_REPLAY	"replay", "FILE",				\
-			"run the detector on a recording and compare its verdicts"
+			"run the detector on a recording"
 #define TOOL_EXPORT	"export", "",					\
-			"print all figures in the text format of Prometheus"
+			"print all figures for Prometheus"
 #define TOOL_TOP	"top", "",					\
 			"show processes live, sorted, filtered or by unit"
 #define TOOL_WHERE	"where", "PID",					\

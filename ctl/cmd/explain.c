@@ -225,7 +225,7 @@ static struct json_object *next_json(const struct message *msg, const struct pla
 	return list;
 }
 
-/* What watch found out about what the process keeps */
+/* What `seepage where --keep` found out about what the process keeps */
 static void print_where(const struct message *msg)
 {
 	struct json_object *o = msg->gone ? NULL : kept_of(msg);

@@ -113,7 +113,7 @@ static const char *member(struct json_object *o, const char *name)
 	return json_object_get_string(json_object_object_get(o, name));
 }
 
-/* What the looks of watch --where cost */
+/* What the looks of `seepage where --keep` cost */
 static void print_where(void)
 {
 	struct json_object *o = kept_cost();

@@ -14,13 +14,12 @@
 #include <unistd.h>
 #include <linux/genetlink.h>
 #include <netlink/genl/genl.h>
-#include "auto/auto.h"
 #include "cold/cold.h"
 
 #define POLL_MS		1000	/* interval of looking for the module while it is unloaded */
 
 static u64 since, min_confidence, count, timeout_s;
-static const char *states, *since_text, *where;
+static const char *states, *since_text;
 static bool wait_for_module, no_cold;
 
 static const struct opt opts[] = {
@@ -40,8 +39,6 @@ static const struct opt opts[] = {
 	  .help = "wait for the module if it is not loaded" },
 	{ .name = "no-cold", .kind = OPT_FLAG, .dest = &no_cold,
 	  .help = "do not examine the memory use and cgroup limits of suspects" },
-	{ .name = "where", .kind = OPT_STRING, .dest = &where, .arg = "census|burst|off",
-	  .help = "how to look for what a suspect keeps (census)" },
 	{ .name = NULL }
 };
 
@@ -49,10 +46,9 @@ struct watch {
 	struct ctx *ctx;
 	struct knl ask, events;	/* requests; multicasts of alerts and of nlctrl */
 	struct prober *prober;		/* NULL with --no-cold */
-	struct asker *asker;		/* NULL with --where off, and without the tool */
 	struct follow follow;
 	u32 states;	/* mask; 0: all */
-	u64 printed, last;	/* number of printed alerts; seq of the last one */
+	u64 printed;
 	u64 deadline_ms;	/* monotonic; 0: none */
 	bool started;		/* follow is valid */
 	bool away;		/* the module is not loaded now */
@@ -94,7 +90,6 @@ static void show(struct watch *w, const struct message *msg, bool multicast)
 	else
 		print_text(msg, &place);
 	place_free(&place);
-	w->last = msg_get(msg, SEEPAGE_A_SEQ, 0);
 	w->printed++;
 	if (out_broken() || (count && w->printed >= count))
 		w->done = true;
@@ -143,31 +138,6 @@ static void take(struct watch *w, const struct message *msg, u64 seq, bool multi
 	if (lost)
 		report_lost(w, seq - lost, seq - 1);
 	show(w, msg, multicast);
-	asker_alert(w->asker, msg, multicast, wanted(w, msg));
-}
-
-/* Prints what is known of the process of an alert that was printed, once it is known. */
-static void show_where(struct watch *w)
-{
-	char before[48] = "    where: ";
-	struct json_object *o, *line;
-	u64 seq;
-
-	o = asker_answer(w->asker, &seq);
-	if (!o)
-		return;
-	if (w->ctx->json) {
-		line = json_object_new_object();
-		json_object_object_add(o, "seq", json_object_new_uint64(seq));
-		json_object_object_add(line, "where", o);
-		out_json(w->ctx, line);
-	} else {
-		if (seq != w->last)	/* others were printed meanwhile */
-			snprintf(before, sizeof(before), "    where (#%llu): ", seq);
-		kept_print(o, before);
-		json_object_put(o);
-	}
-	w->done = out_broken();
 }
 
 static int from_ring(struct nlmsghdr *nlh, void *arg)
@@ -364,7 +334,6 @@ static int step(struct watch *w)
 		{ .fd = knl_fd(&w->events), .events = POLLIN },
 		{ .fd = w->signals, .events = POLLIN },
 		{ .fd = STDOUT_FILENO },	/* POLLERR: the reader of the pipe has gone */
-		{ .fd = asker_fd(w->asker), .events = POLLIN },
 	};
 	int n = poll(p, ARRAY_SIZE(p), patience(w)), err;
 
@@ -375,8 +344,6 @@ static int step(struct watch *w)
 		return 0;
 	}
 	err = knl_events(&w->events, on_event, w);
-	if (n > 0 && p[3].revents && !w->done)
-		show_where(w);
 	if (w->done || (w->deadline_ms && clock_ms() >= w->deadline_ms)) {
 		w->done = true;
 		return 0;
@@ -425,8 +392,6 @@ static int run(struct ctx *ctx, int argc, char **argv)
 	if (since_text && !parse_u64(since_text, &since))
 		return usage(ctx, "--since: '%s': allowed 0..%llu", since_text,
 			     (u64)UINT64_MAX);
-	if (where && !asker_word(where))
-		return usage(ctx, "--where: '%s': allowed census burst off", where);
 	if (states)
 		err = parse_states(ctx, states, &w.states);
 	if (err || out_gone())
@@ -443,10 +408,7 @@ static int run(struct ctx *ctx, int argc, char **argv)
 	}
 	if (!no_cold)
 		w.prober = prober_new(&w.ask);
-	if (err >= 0)
-		w.asker = asker_new(where);
 	err = err < 0 ? knl_fail(ctx, &w.ask, NEEDS_ADMIN) : follow_alerts(&w);
-	asker_free(w.asker);
 	prober_free(w.prober);
 	knl_close(&w.events);
 	knl_close(&w.ask);
@@ -459,7 +421,6 @@ const struct command cmd_watch = {
 	.name = "watch", .args = "", .help = "print alerts as they arrive",
 	.more = "While watch runs, it measures whether suspects use the memory they gained,\n"
 		"reads the memory limits of their cgroups, and sends both to the module.\n"
-		"Later a line says what a confirmed one keeps; with -j it is {\"where\":{...}}.\n"
 		"It goes on when the module is unloaded and loaded again.\n"
 		"With -j it prints one object a line. {\"lost\":{\"from\":A,\"to\":B}} means that\n"
 		"the alerts A to B were overwritten before they could be read.\n"

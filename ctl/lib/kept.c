@@ -136,7 +136,7 @@ void kept_print(struct json_object *o, const char *before)
 }
 
 /*
- * Returns what the looks of all `watch` cost: looks, bursts, left_out, cpu_permille and
+ * Returns what all looks that were kept cost: looks, bursts, left_out, cpu_permille and
  * limit_permille. NULL: there were none, or the user may not know
  */
 struct json_object *kept_cost(void)

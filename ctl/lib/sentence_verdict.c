@@ -253,10 +253,8 @@ static const char *const caveats[] = {
 	"Only growth was measured: whether the program still used that memory is not known.",
 };
 
-static const char *const vsz_caveats[] = {
-	"It takes address space, not memory: reserved and not touched, or of mapped files.",
-	"It took address space, not memory: reserved and not touched, or of mapped files.",
-};
+static const char vsz_caveat[] =
+	"This is address space, not memory: reserved and not touched, or of mapped files.";
 
 /* Has the process not been sampled since it was first seen, so that it has no gates? */
 static bool not_judged(const struct message *msg, unsigned int gates)
@@ -317,7 +315,7 @@ void sentence_verdict(const struct message *msg, char *buf, size_t size)
 				gate_name(closed->id) ? gate_name(closed->id) : "a gate", text);
 	}
 	if ((state_is_alert(state) || msg->gone) && msg_subject(msg) == SEEPAGE_SUBJECT_VSZ)
-		sentence_append(buf, size, " %s", vsz_caveats[msg->gone]);
+		sentence_append(buf, size, " %s", vsz_caveat);
 	else if ((state_is_alert(state) || msg->gone) && !msg_cold_known(msg))
 		sentence_append(buf, size, " %s", caveats[msg->gone]);
 	if (policy)

@@ -90,10 +90,6 @@ enum alert_line alert_parse(const char *line, size_t len, struct alert *a, char 
 		json_object_put(o);
 		return LINE_LOST;
 	}
-	if (json_object_is_type(json_object_object_get(o, "where"), json_type_object)) {
-		json_object_put(o);
-		return LINE_OTHER;
-	}
 	fill(a, o);
 	if (a->instance && a->seq && a->pid && a->state &&
 	    state_from_name(a->state, strlen(a->state)) >= 0)

@@ -23,8 +23,7 @@ struct alert {
 	bool test;		/* made by --test */
 };
 
-/* LINE_OTHER: what watch says of an alert later, {"where":{...}}; it is no alert */
-enum alert_line { LINE_ALERT, LINE_LOST, LINE_OTHER, LINE_BAD };
+enum alert_line { LINE_ALERT, LINE_LOST, LINE_BAD };
 
 enum alert_line alert_parse(const char *line, size_t len, struct alert *a, char *err, size_t size);
 void alert_test(struct alert *a);

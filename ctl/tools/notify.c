@@ -62,8 +62,6 @@ static void read_line(struct notify *n, const char *line, size_t len)
 	case LINE_LOST:
 		n->spool.lost += a.seq;
 		return;
-	case LINE_OTHER:
-		return;
 	case LINE_ALERT:
 		break;
 	}

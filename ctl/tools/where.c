@@ -40,7 +40,7 @@ static const struct opt opts[] = {
 	{ "top", 'n', OPT_NUMBER, &top, "N", "show the N classes that grow most (10; -j: all)",
 	  1, CLASSES },
 	{ "keep", 0, OPT_STRING, &keep, "first|second",
-	  "keep a look, or compare with it and keep the answer, for explain and watch", 0, 0 },
+	  "keep a look, or compare with it and keep the answer, for explain", 0, 0 },
 	{ "text", 0, OPT_FLAG, &text, NULL, "show text of blocks, without its digits", 0, 0 },
 	{ "census", 0, OPT_FLAG, &census, NULL, "count blocks by size; the default, but for Go",
 	  0, 0 },

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * seepage where --keep: what watch asks for. keep.c: the files below /run, of which kept.c of
+ * seepage where --keep: looks that are kept. keep.c: the files below /run, of which kept.c of
  * lib/ reads the answers. ledger.c: the cost. summary.c: an answer in a sentence or two.
  */
 #ifndef SEEPAGE_KEEP_H

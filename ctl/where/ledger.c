@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What the looks of watch cost, all of them on this machine, and the limit. Pure code: it
+ * What the looks that are kept cost, all of them on this machine, and the limit. Pure code: it
  * opens no file and reads no clock.
  */
 #include <string.h>

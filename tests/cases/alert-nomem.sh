@@ -22,7 +22,7 @@ failed() { seepage -j status | field .counters.alloc_failed; }
 
 load policy=classic warmup_s=0 min_process_size_mb=1 alert_confidence=20 alert_interval_s=0 \
 	sample_interval_ms=500 suspect_interval_ms=500 max_cpu_permille=1000
-seepage -j watch --where off --no-cold >watched &
+seepage -j watch --no-cold >watched &
 watch=$!
 # The first one shows that somebody listens.
 leak first

@@ -54,7 +54,7 @@ end "$watch" "$leak" "$use"
 echo "without a look: both alert"
 
 # The same with a look.
-seepage -j watch --where off >watched &
+seepage -j watch >watched &
 watch=$!
 begin
 wait_long 300 in_watch "$use"

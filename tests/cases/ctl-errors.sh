@@ -118,8 +118,6 @@ for words in "alerts --pid 1" "history 1 alerts" "all --pid 1"; do
 	fails 2 seepage reset $words
 	says reset "PID: '1': allowed with history only"
 done
-fails 2 seepage watch --where leak
-says watch --where "'leak'" census burst off
 fails 2 seepage watch --count
 says watch --count missing
 fails 2 seepage watch --count 0

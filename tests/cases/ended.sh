@@ -46,7 +46,7 @@ end_of() { of "$1" | jq -sc '.[-1].end | [.kind, .code, .signal, .oom]'; }
 
 load sample_interval_ms=1000 suspect_interval_ms=500 max_cpu_permille=1000 min_process_size_mb=1 pmc=off \
 	alerts_per_minute=1000
-seepage -j watch --where off >watched &
+seepage -j watch >watched &
 watch=$!
 
 # All leak at the same time: to be told takes longest.
@@ -118,7 +118,7 @@ done
 assert_eq $! "$old" "pid of the later process"
 assert_eq "$(of nobody | jq -sc 'map(.exe) | unique')" "[null]" "program of an alert whose pid is in use again"
 pkill sleep || true
-seepage -j watch --where off >>watched &
+seepage -j watch >>watched &
 watch=$!
 
 # What takes the machine's memory begins beside what takes that of a cgroup.

@@ -67,7 +67,7 @@ leak() {
 }
 
 load
-seepage -j watch --where off >watched &
+seepage -j watch >watched &
 watch=$!
 echo 2048 >$trace/buffer_size_kb
 echo 'state > 0' >$trace/events/seepage/seepage_state/filter

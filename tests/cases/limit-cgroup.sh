@@ -23,7 +23,7 @@ mkdir -p "$cg"/small/inner
 echo 500M >"$cg"/small/memory.max
 
 load suspect_interval_ms=1000
-seepage -j watch --where off >watched &
+seepage -j watch >watched &
 watch=$!
 bash -c 'echo $$ >"$1"/small/inner/cgroup.procs; exec "$0" leak 1024' "$warm" "$cg" &
 inside=$!

@@ -38,7 +38,7 @@ echo mono >$passes/trace_clock
 echo 1 >$passes/events/seepage/seepage_tick/enable
 trigger='stacktrace if comm ~ "kworker*" || comm == "seepage"'
 echo "$trigger" >$reclaim/trigger
-seepage -j watch --where off >watched &
+seepage -j watch >watched &
 watch=$!
 
 # leak KB A_SECOND [CGROUP]: a process that is killed first, and leaks a part of KB each second,

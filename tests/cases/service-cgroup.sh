@@ -22,7 +22,7 @@ echo 1G >"$cg"/box/memory.max
 
 spare
 load sample_interval_ms=10000
-seepage -j watch --where off >watched &
+seepage -j watch >watched &
 watch=$!
 cp "$top/build/tests/brood" fine
 bash -c 'echo $$ >"$1"/box/fine/cgroup.procs; exec ./fine 8 20 100000 300' fine "$cg" &

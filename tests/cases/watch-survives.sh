@@ -127,7 +127,7 @@ assert_eq $status 1 "status of watch without a module"
 assert_eq "$(<err)" "seepage: module not loaded (modprobe seepage)" "watch without a module"
 [[ ! -s out ]] || die "watch without a module printed something"
 crowd 20
-seepage -j watch --where off --wait --since 0 >w.out 2>w.err &
+seepage -j watch --wait --since 0 >w.out 2>w.err &
 watch=$!
 wait_for 120 has_lines w.err 1
 insmod "$SEEPAGE_KO" "${alarmed[@]}"
@@ -144,7 +144,7 @@ echo "--- reloads, two watchers"
 load "${calm[@]}"
 wave
 for w in 1 2; do
-	seepage -j watch --where off --since 0 >r$w.out 2>r$w.err &
+	seepage -j watch --since 0 >r$w.out 2>r$w.err &
 	watches[w]=$!
 done
 wait_for 120 has_lines r1.out "$people"
@@ -215,14 +215,14 @@ waves=$!
 # each of which would be slow as well.
 sleep 1
 strace -o /dev/null -e trace=sendmsg -e inject=sendmsg:delay_enter=1000000 \
-	seepage -j watch --where off --no-cold --since 1 --count 250 --timeout 200 >k.out 2>k.err || die "watch, slowed: status $?"
+	seepage -j watch --no-cold --since 1 --count 250 --timeout 200 >k.out 2>k.err || die "watch, slowed: status $?"
 mapfile -t runs < <(story k.out)
 assert_eq "${runs[*]}" "#1 1..250" "joined while alerts came"
 [[ ! -s k.err ]] || die "joined while alerts came: $(head -n 1 k.err)"
 last=${runs[0]##*.}
 cp k.out k.all
 for ((i = 1; i <= $(some 6); i++)); do
-	seepage -j watch --where off --since $((last + 1)) >k.out 2>>k.err &
+	seepage -j watch --since $((last + 1)) >k.out 2>>k.err &
 	watch=$!
 	sleep 0.$((i % 3 + 4))
 	wait_for 120 has_lines k.out 1
@@ -237,7 +237,7 @@ done
 touch enough
 wait $waves
 quiet
-seepage -j watch --where off --since $((last + 1)) >k.out 2>>k.err &
+seepage -j watch --since $((last + 1)) >k.out 2>>k.err &
 watch=$!
 if (($(newest) > last)); then
 	wait_for 120 caught_up k.out
@@ -251,7 +251,7 @@ same_as_ring k.all "killed and resumed"
 
 echo "--- a reader that goes away"
 mkfifo pipe
-seepage -j watch --where off --since 0 >pipe 2>err &
+seepage -j watch --since 0 >pipe 2>err &
 watch=$!
 exec 3<pipe
 read -r line <&3
@@ -262,7 +262,7 @@ ends $watch "its reader went away"
 [[ ! -s err ]] || die "a reader that goes away: $(head -n 1 err)"
 # No alert comes any more that it could notice it by.
 load "${calm[@]}"
-seepage -j watch --where off >pipe 2>err &
+seepage -j watch >pipe 2>err &
 watch=$!
 exec 3<pipe
 sleep 0.5
@@ -280,7 +280,7 @@ echo "--- overrun"
 echo 65536 >/proc/sys/net/core/rmem_max
 load "${calm[@]}"
 crowd 100
-seepage -j watch --where off --since 0 >o.out 2>o.err &
+seepage -j watch --since 0 >o.out 2>o.err &
 watch=$!
 wave
 wait_for 120 caught_up o.out

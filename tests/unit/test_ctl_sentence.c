@@ -351,7 +351,7 @@ static void accused(void **state)
 	assert_non_null(strstr(buf, "(address space that never held memory: below about 60.0 "
 			       "MiB)"));
 	sentence_verdict(&rec, buf, sizeof(buf));
-	assert_non_null(strstr(buf, "It takes address space, not memory"));
+	assert_non_null(strstr(buf, "This is address space, not memory"));
 	assert_null(strstr(buf, "still uses"));
 	nlmsg_free(m);
 }
