@@ -48,9 +48,9 @@ static const struct opt opts[] = {
 	  "show the profile that Go keeps; the default for Go", 0, 0 },
 	{ "burst", 0, OPT_FLAG, &burst, NULL, "then sample allocations of the class that grows, "
 	  "and show the call sites whose blocks stay", 0, 0 },
-	{ "samples", 0, OPT_NUMBER, &samples, "N", "with --burst: end it after N samples (300)", 1,
+	{ "samples", 0, OPT_NUMBER, &samples, "N", "with --burst: keep N samples (300)", 1,
 	  SEEPAGE_WHERE_SAMPLES },
-	{ "max-traps", 0, OPT_NUMBER, &max_traps, "N", "or after N traps (200000)", 1,
+	{ "max-traps", 0, OPT_NUMBER, &max_traps, "N", "end it after N traps (200000)", 1,
 	  SEEPAGE_WHERE_TRAPS },
 	{ "cost", 0, OPT_NUMBER, &cost, "PERMILLE", "or when traps take PERMILLE of a CPU (50)", 1,
 	  1000 },
@@ -340,7 +340,7 @@ static int sites(struct survey *s)
 	struct sites_how how = {
 		.limits = { .samples = samples, .traps = max_traps, .seconds = seconds,
 			    .cost_permille = cost },
-		.again = again, .top = top ? top : TOP, .wait = wait_ms, .arg = s,
+		.again = again, .top = top ? top : TOP, .recent = !diff, .wait = wait_ms, .arg = s,
 	};
 
 	if (!burst || s->go)

@@ -163,32 +163,44 @@ static void thread_heaps(struct arena_walk *a)
 	}
 }
 
-/*
- * A large block has a mapping of its own, and begins it. Neighbours are one mapping for the
- * kernel: one block is followed by the next one.
+/**
+ * arena_mmapped() - find the blocks that have mappings of their own
+ * @t: the process, its mappings up to date
+ * @each: called for each, with the address of the block and the size of its chunk
+ * @arg: for @each
+ *
+ * Such a block begins its mapping. Neighbours are one mapping for the kernel: one block is
+ * followed by the next one.
  */
-static void mmapped(struct arena_walk *a)
+void arena_mmapped(struct target *t, void (*each)(void *arg, u64 addr, u64 size), void *arg)
 {
 	u64 addr, head[2], size;
 	size_t i;
 
-	for (i = 0; i < a->t->maps; i++) {
-		const struct where_map *m = &a->t->map[i];
+	for (i = 0; i < t->maps; i++) {
+		const struct where_map *m = &t->map[i];
 
 		if (!m->anon || !m->write)
 			continue;
 		for (addr = m->lo; addr < m->hi; addr += size) {
-			if (!target_read(a->t, addr, head, sizeof(head)))
+			if (!target_read(t, addr, head, sizeof(head)))
 				break;
 			size = head[1] & ~7ULL;
 			if (head[0] || (head[1] & 7) != IS_MMAPPED || size < PAGE ||
 			    (size & (PAGE - 1)) || size > m->hi - addr)
 				break;
-			look_add(a->l, class_of_chunk(size), addr + 16, size);
-			a->l->mmapped_bytes += size;
-			a->l->chunks++;
+			each(arg, addr + 16, size);
 		}
 	}
+}
+
+static void take_mmapped(void *arg, u64 addr, u64 size)
+{
+	struct look *l = arg;
+
+	look_add(l, class_of_chunk(size), addr, size);
+	l->mmapped_bytes += size;
+	l->chunks++;
 }
 
 /**
@@ -203,5 +215,5 @@ void arena_look(struct target *t, struct bins *b, struct look *l)
 
 	main_arena(&a);
 	thread_heaps(&a);
-	mmapped(&a);
+	arena_mmapped(t, take_mmapped, l);
 }

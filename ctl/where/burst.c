@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Takes samples through /dev/seepage_where, in several rounds at random moments: one round would
- * see what the process does in that moment only, and a fixed period may miss what is periodic.
+ * see what the process does in that moment only, and a fixed period may miss what is periodic. A
+ * round ends by its part of the traps or the time, and samples are thinned over all of it.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -13,7 +14,11 @@
 #include <unistd.h>
 #include "where/burst.h"
 
-#define ROUNDS		5U
+#define ROUNDS		10U
+#define FEW		100U	/* part of all traps that the first round takes: a hundredth */
+#define MANY		6U	/* how often the traps of a round are made four times as many */
+#define ENOUGH		10U	/* blocks that stay: the next round may be short */
+#define LEAST_MS	10U	/* of a round */
 #define FILL_MS		20	/* in which most blocks are filled in that a round sampled last */
 #define BUSY_TRIES	50	/* of 100 ms */
 #define DEVICE		"/dev/" SEEPAGE_WHERE_DEVICE
@@ -80,47 +85,6 @@ static int refused(const struct target *t, const struct probes *p,
 	return fail(t->ctx, "--burst: process %u: %s", t->pid, strerror(err));
 }
 
-static int by_time(const void *x, const void *y)
-{
-	const struct seepage_where_sample *a = x, *b = y;
-
-	return a->ns < b->ns ? -1 : a->ns > b->ns;
-}
-
-static void read_samples(int fd, struct burst *b, size_t most)
-{
-	size_t had = b->n, bytes, at = 0;
-	ssize_t n;
-
-	b->s = must(realloc(b->s, (had + most) * sizeof(*b->s)));
-	bytes = most * sizeof(*b->s);
-	while (at < bytes && (n = read(fd, (char *)(b->s + had) + at, bytes - at)) > 0)
-		at += (size_t)n;
-	for (most = at / sizeof(*b->s), at = 0; at < most; at++)
-		if (b->s[had + at].addr && b->s[had + at].stack_bytes <= SEEPAGE_WHERE_STACK)
-			b->s[b->n++] = b->s[had + at];
-	if (b->n > had)
-		qsort(b->s + had, b->n - had, sizeof(*b->s), by_time);
-}
-
-/*
- * Reads the blocks of a round. A leak that takes up places which others free takes them soon:
- * at the end of the burst all of them may hold blocks that stay.
- */
-static void read_blocks(struct target *t, struct burst *b, size_t had)
-{
-	size_t i;
-
-	b->early = must(realloc(b->early, (b->n + 1) * sizeof(*b->early)));
-	for (i = had; i < b->n; i++) {
-		struct early *e = &b->early[i];
-
-		e->bytes = (unsigned int)(b->s[i].size < BLOCK_KEEP ? b->s[i].size : BLOCK_KEEP);
-		if (!target_read(t, b->s[i].addr, e->data, e->bytes))
-			e->bytes = 0;
-	}
-}
-
 static bool wait_nothing(void *arg, u64 ms, int fd)
 {
 	usleep((useconds_t)ms * 1000);
@@ -141,33 +105,46 @@ static int start(int fd, const struct seepage_where_start *how)
 	return err;
 }
 
+/* What a burst is made of */
+struct rounds {
+	struct target *t;
+	const struct bins *bins;
+	const struct probes *p;
+	const struct burst_limits *l;
+	bool (*wait)(void *arg, u64 ms, int fd);
+	void *arg;
+	struct seepage_where_start how;
+	u64 begin, slice;	/* in ns */
+	unsigned int barren;	/* rounds in a row after which nothing stayed */
+};
+
 /* One round. Returns an exit status. */
-static int take_round(struct target *t, const struct probes *p, struct seepage_where_start *how,
-		      bool (*wait)(void *arg, u64 ms, int fd), void *arg, struct burst *b)
+static int take_round(struct rounds *r, struct burst *b)
 {
 	struct seepage_where_status s;
-	int fd = burst_open(t->ctx), err;
+	int fd = burst_open(r->t->ctx), err;
 	size_t had = b->n;
 
 	if (fd < 0)
 		return 1;
-	err = start(fd, how);
+	err = start(fd, &r->how);
 	if (err) {
 		close(fd);
-		return refused(t, p, NULL, err);
+		return refused(r->t, r->p, NULL, err);
 	}
 	/* The module ends it; a signal to this process, or time without an end, does too. */
-	wait(arg, how->ms + 1000, fd);
+	r->wait(r->arg, r->how.ms + 1000, fd);
 	ioctl(fd, SEEPAGE_WHERE_STOP);
 	fcntl(fd, F_SETFL, 0);
-	read_samples(fd, b, how->samples);
-	wait(arg, FILL_MS, -1);
-	read_blocks(t, b, had);
+	samples_read(fd, r->p, r->how.samples + r->how.latest, b);
+	r->wait(r->arg, FILL_MS, -1);
+	samples_read_blocks(r->t, b, had);
 	err = ioctl(fd, SEEPAGE_WHERE_STATUS, &s) ? errno : 0;
 	close(fd);
 	if (err || s.reason == SEEPAGE_WHERE_BY_ERROR)
-		return refused(t, p, err ? NULL : &s, err);
+		return refused(r->t, r->p, err ? NULL : &s, err);
 	b->traps += s.traps;
+	b->matched += s.matched;
 	b->foreign += s.foreign;
 	b->armed_ns += s.armed_ns;
 	b->arm_ns += s.arm_ns + s.disarm_ns;
@@ -176,7 +153,8 @@ static int take_round(struct target *t, const struct probes *p, struct seepage_w
 	return 0;
 }
 
-static u64 random_below(u64 n)
+/* A random number below @n; 0 if that is 0 */
+u64 burst_random(u64 n)
 {
 	u64 v;
 
@@ -188,12 +166,64 @@ static u64 random_below(u64 n)
 /* Is a limit used up or the process gone, so that another round would find nothing? */
 static bool is_spent(const struct burst *b, const struct burst_limits *l)
 {
-	return b->n >= l->samples || b->traps >= l->traps || b->reason == SEEPAGE_WHERE_BY_EXIT;
+	return b->traps >= l->traps || b->reason == SEEPAGE_WHERE_BY_EXIT;
+}
+
+/*
+ * The traps of a round: few, but four times as many after each in a row of which nothing stays.
+ * What is rare is found by a round that lasts.
+ */
+static u64 traps_of(const struct rounds *r, const struct burst *b, unsigned int left)
+{
+	u64 rest = (r->l->traps - b->traps + left - 1) / left, n = r->l->traps / FEW;
+
+	n = (n ? n : 1) << 2 * (r->barren < MANY ? r->barren : MANY);
+	return n < rest ? n : rest;
+}
+
+/* When a round begins within its slice: anywhere, as far as its traps leave time for it */
+static u64 moment(const struct rounds *r, const struct burst *b)
+{
+	u64 need = r->slice / 2;
+
+	if (b->traps)
+		need = (u64)((double)b->armed_ns / (double)b->traps * (double)r->how.traps);
+	return need < r->slice ? burst_random(r->slice - need) : 0;
+}
+
+static bool wait_until(const struct rounds *r, u64 ns)
+{
+	u64 now = clock_ns();
+
+	return r->wait(r->arg, ns > now ? (ns - now) / 1000000 : 0, -1);
+}
+
+/* The next round, in its slice of the time. Returns an exit status; *stop: a signal came. */
+static int next_round(struct rounds *r, struct burst *b, unsigned int i, bool *stop)
+{
+	u64 begin = r->begin + i * r->slice, now;
+
+	r->how.traps = traps_of(r, b, ROUNDS - i);
+	*stop = !wait_until(r, begin + moment(r, b));
+	if (*stop)
+		return 0;
+	if (i) {
+		bool enough = samples_thin(r->t, r->bins, b, r->l->samples) >= ENOUGH;
+
+		r->barren = enough ? 0 : r->barren + 1;
+		r->how.traps = traps_of(r, b, ROUNDS - i);
+	}
+	now = clock_ns();
+	begin += r->slice;
+	r->how.ms = (u32)((begin > now ? begin - now : 0) / 1000000);
+	r->how.ms = r->how.ms < LEAST_MS ? LEAST_MS : r->how.ms;
+	return take_round(r, b);
 }
 
 /**
  * burst_take() - take samples of one size class
  * @t: the process
+ * @bins: keys of free blocks
  * @p: functions to trap at
  * @l: limits of all rounds together
  * @wait: waits so many milliseconds, or until the descriptor is readable; false: stop
@@ -202,30 +232,28 @@ static bool is_spent(const struct burst *b, const struct burst_limits *l)
  *
  * Return: 0, or an exit status after printing an error.
  */
-int burst_take(struct target *t, const struct probes *p, const struct burst_limits *l,
-	       bool (*wait)(void *arg, u64 ms, int fd), void *arg, struct burst *b)
+int burst_take(struct target *t, const struct bins *bins, const struct probes *p,
+	       const struct burst_limits *l, bool (*wait)(void *arg, u64 ms, int fd), void *arg,
+	       struct burst *b)
 {
-	struct seepage_where_start how = {
-		.pid = (int)t->pid, .probes = p->n, .start_ticks = target_start_ticks(t),
-		.lo = l->lo, .hi = l->hi, .cost_permille = (u32)l->cost_permille,
-		.trap_ns = TRAP_NS,
+	struct rounds r = {
+		.t = t, .bins = bins, .p = p, .l = l, .wait = wait, .arg = arg,
+		.how = {
+			.pid = (int)t->pid, .probes = p->n, .start_ticks = target_start_ticks(t),
+			.lo = l->lo, .hi = l->hi, .cost_permille = (u32)l->cost_permille,
+			.trap_ns = TRAP_NS, .samples = (u32)((l->samples + ROUNDS - 1) / ROUNDS),
+			.latest = (u32)l->samples,
+		},
+		.begin = clock_ns(), .slice = l->seconds * 1000000000 / ROUNDS,
 	};
-	u64 slice = l->seconds * 1000 / ROUNDS, before;
+	bool stop = false;
 	unsigned int i;
 	int status = 0;
 
-	memcpy(how.probe, p->p, sizeof(how.probe));
+	memcpy(r.how.probe, p->p, sizeof(r.how.probe));
 	memset(b, 0, sizeof(*b));
-	slice = slice ? slice : 1;
-	for (i = 0; i < ROUNDS && !status && !is_spent(b, l); i++) {
-		before = random_below(slice / 2);
-		if (!wait(arg, before, -1))
-			break;
-		how.samples = (u32)((l->samples - b->n + ROUNDS - i - 1) / (ROUNDS - i));
-		how.traps = (l->traps - b->traps + ROUNDS - i - 1) / (ROUNDS - i);
-		how.ms = (u32)(slice - before);
-		status = take_round(t, p, &how, wait, arg, b);
-	}
+	for (i = 0; i < ROUNDS && !status && !stop && !is_spent(b, l); i++)
+		status = next_round(&r, b, i, &stop);
 	return status;
 }
 
@@ -233,7 +261,6 @@ const char *burst_reason(u32 reason)
 {
 	static const char *const names[] = {
 		[SEEPAGE_WHERE_RUNNING] = "nothing",
-		[SEEPAGE_WHERE_BY_SAMPLES] = "its number of samples",
 		[SEEPAGE_WHERE_BY_TRAPS] = "its number of traps",
 		[SEEPAGE_WHERE_BY_TIME] = "its time",
 		[SEEPAGE_WHERE_BY_COST] = "its cost",

@@ -42,17 +42,30 @@ struct burst {
 	struct seepage_where_sample *s;	/* by time */
 	struct early *early;	/* of each */
 	size_t n;
-	u64 traps, foreign, armed_ns, arm_ns;
+	u64 traps, matched, foreign, armed_ns, arm_ns;
 	unsigned int rounds;
 	u32 reason;		/* of the last round */
 };
 
 int burst_open(const struct ctx *ctx);
 int burst_check(const struct ctx *ctx);
-int burst_take(struct target *t, const struct probes *p, const struct burst_limits *l,
-	       bool (*wait)(void *arg, u64 ms, int fd), void *arg, struct burst *b);
+int burst_take(struct target *t, const struct bins *bins, const struct probes *p,
+	       const struct burst_limits *l, bool (*wait)(void *arg, u64 ms, int fd), void *arg,
+	       struct burst *b);
+u64 burst_random(u64 n);
 const char *burst_reason(u32 reason);
 void burst_free(struct burst *b);
+
+/* sample.c: the samples of a burst, round by round */
+void samples_read(int fd, const struct probes *p, size_t most, struct burst *b);
+void samples_read_blocks(struct target *t, struct burst *b, size_t had);
+size_t samples_thin(struct target *t, const struct bins *bins, struct burst *b, size_t most);
+
+/* block.c: a block of malloc, looked at from outside */
+bool block_read(struct target *t, const struct bins *bins, u64 addr, u64 size, u64 *head,
+		struct early *now);
+bool block_is_same(const struct early *e, const struct early *now);
+u64 block_find(struct target *t, u64 size, const struct early *e);
 
 /* unwind.c: stacks, from the copy of their top and .eh_frame */
 struct frame {
@@ -74,6 +87,15 @@ struct again {
 	u64 seconds[AGAIN_MAX];	/* since the burst, ascending */
 };
 
+/* What the census says of the class that is sampled */
+struct growth {
+	u64 class_bytes;	/* the largest request that it serves */
+	s64 blocks;
+	double seconds;		/* in which it grew by so many */
+	s64 bytes_per_hour;
+	bool recent;		/* the looks were right before the burst */
+};
+
 struct survivors;
 bool again_parse(const char *list, struct again *again);
 void again_look(struct target *t, struct survivors *v, const struct again *again,
@@ -84,15 +106,18 @@ struct survivors *survivors_new(struct target *t, const struct bins *bins, struc
 				const struct burst *b);
 void survivors_look(struct survivors *v);
 void survivors_mark(struct survivors *v, u64 seconds);
-unsigned int survivors_sites(struct survivors *v, struct result *r, s64 bytes_per_hour,
-			     size_t top);
 void survivors_free(struct survivors *v);
+
+/* named.c: which of these sites are named */
+unsigned int survivors_sites(struct survivors *v, struct result *r, const struct growth *g,
+			     size_t top);
 
 /* sites.c: all of it */
 struct sites_how {
 	struct burst_limits limits;	/* lo and hi are set by sites_find() */
 	struct again again;
 	size_t top;
+	bool recent;		/* see struct growth */
 	bool (*wait)(void *arg, u64 ms, int fd);
 	void *arg;
 };

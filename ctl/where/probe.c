@@ -21,7 +21,7 @@ static const struct {
 } functions[] = {
 	{ "malloc", SEEPAGE_WHERE_ARG0 },
 	{ "calloc", SEEPAGE_WHERE_PRODUCT },
-	{ "realloc", SEEPAGE_WHERE_ARG1 },
+	{ "realloc", SEEPAGE_WHERE_REALLOC },
 	{ "memalign", SEEPAGE_WHERE_ARG1 },
 	{ "aligned_alloc", SEEPAGE_WHERE_ARG1 },
 	{ "posix_memalign", SEEPAGE_WHERE_POSIX },

@@ -123,6 +123,8 @@ static void site_line(struct json_object *site)
 	json_object_object_get_ex(site, "bytes", &v);
 	out_printf("%s, %s", fmt_growth(grew, sizeof(grew), growth),
 		   fmt_bytes(bytes, sizeof(bytes), json_object_get_uint64(v)));
+	if (json_object_object_get_ex(site, "grows", &v) && json_object_get_boolean(v))
+		out_printf(", a block that realloc() makes larger");
 	if (json_object_object_get_ex(site, "survival_permille", &v) && v)
 		out_printf(", %.1f %% stay", json_object_get_int(v) / 10.0);
 	again_line(site);

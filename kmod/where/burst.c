@@ -67,7 +67,7 @@ static void release(struct kref *ref)
 	struct where_burst *b = container_of(ref, struct where_burst, ref);
 
 	drop_target(b);
-	kvfree(b->sample);
+	where_sample_free(b);
 	kfree(b);
 }
 
@@ -148,6 +148,7 @@ static void run(struct work_struct *work)
 	start = ktime_get_ns();
 	b->armed_ns = start - armed;
 	disarm(b, n);
+	where_sample_pack(b);
 	b->disarm_ns = ktime_get_ns() - start;
 	drop_target(b);
 	mutex_lock(&active_lock);
@@ -270,6 +271,7 @@ static bool is_allowed(const struct seepage_where_start *h)
 
 	if (!h->probes || h->probes > SEEPAGE_WHERE_PROBES || h->lo > h->hi || h->pid <= 0 ||
 	    !h->samples || h->samples > SEEPAGE_WHERE_SAMPLES || !h->ms ||
+	    h->latest > SEEPAGE_WHERE_SAMPLES || h->zero ||
 	    h->ms > SEEPAGE_WHERE_MS || !h->traps || h->traps > SEEPAGE_WHERE_TRAPS ||
 	    h->cost_permille > 1000 || (h->cost_permille && !h->trap_ns))
 		return false;
@@ -310,8 +312,7 @@ int where_start(struct where_burst *b)
 		err = find_files(b);
 	if (!err) {
 		set_limits(b);
-		b->sample = kvcalloc(b->how.samples, sizeof(*b->sample), GFP_KERNEL_ACCOUNT);
-		err = b->sample ? 0 : -ENOMEM;
+		err = where_sample_new(b);
 	}
 	mutex_lock(&active_lock);
 	if (!err && active)
@@ -325,8 +326,7 @@ int where_start(struct where_burst *b)
 	mutex_unlock(&active_lock);
 	if (err) {
 		drop_target(b);
-		kvfree(b->sample);
-		b->sample = NULL;
+		where_sample_free(b);
 	}
 	return err;
 }

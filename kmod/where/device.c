@@ -77,7 +77,8 @@ static int status(struct where_burst *b, void __user *arg)
 	};
 
 	spin_lock(&b->lock);
-	s.samples = b->samples;
+	s.samples = where_samples(b);
+	s.matched = b->matched;
 	s.dropped = b->dropped;
 	spin_unlock(&b->lock);
 	if (s.state == SEEPAGE_WHERE_ENDED) {
@@ -122,7 +123,7 @@ static ssize_t device_read(struct file *f, char __user *buf, size_t n, loff_t *a
 		return err;
 	/* The burst has ended: no handler runs, and nothing below changes. */
 	return simple_read_from_buffer(buf, n, at, b->sample,
-				       (size_t)b->claimed * sizeof(*b->sample));
+				       (size_t)where_samples(b) * sizeof(*b->sample));
 }
 
 static __poll_t device_poll(struct file *f, struct poll_table_struct *table)

@@ -75,6 +75,7 @@ void where_arguments(struct where_probe *p)
 	p->factor = 0;
 	switch ((enum seepage_where_kind)p->kind) {
 	case SEEPAGE_WHERE_ARG1:
+	case SEEPAGE_WHERE_REALLOC:
 		p->size = at[1];
 		break;
 	case SEEPAGE_WHERE_PRODUCT:
@@ -99,8 +100,8 @@ static u64 product(u64 a, u64 b)
 }
 
 /*
- * Takes a place in call[], and with it a sample. realloc() and others call malloc(): a call within
- * one that is pending is the same allocation. Returns NULL if there is none.
+ * Takes a place in call[]. realloc() and others call malloc(): a call within one that is pending
+ * is the same allocation. Returns NULL if there is none.
  */
 static struct where_call *claim(struct where_burst *b, unsigned long sp, u64 now)
 {
@@ -114,17 +115,16 @@ static struct where_call *claim(struct where_burst *b, unsigned long sp, u64 now
 		if (!c->task) {
 			free = free ?: c;
 		} else if (c->task == current) {
-			if (sp < c->sp && now - b->sample[c->sample].ns < FORGET_NS)
+			if (sp < c->sp && now - c->s.ns < FORGET_NS)
 				return NULL;
 			return c;	/* it was left without a return */
 		}
 	}
-	if (!free || b->claimed == b->how.samples) {
+	if (!free) {
 		b->dropped++;
 		return NULL;
 	}
 	free->task = current;
-	free->sample = b->claimed++;
 	b->calls++;
 	return free;
 }
@@ -171,15 +171,15 @@ static noinline int take(struct where_probe *p, struct pt_regs *regs, u64 size)
 	call = claim(b, sp, now);
 	if (call) {
 		call->sp = sp;
-		call->out = p->kind == SEEPAGE_WHERE_POSIX ? word(regs, at[0]) : 0;
-		b->sample[call->sample].ns = now;
-		b->sample[call->sample].size = size;
+		call->arg = word(regs, at[0]);
+		call->s.ns = now;
+		call->s.size = size;
 	}
 	spin_unlock(&b->lock);
 	if (!call)
 		return UPROBE_HANDLER_IGNORE;
-	/* No other task changes a call of this one, nor its sample. */
-	fill(p, &b->sample[call->sample], regs);
+	/* No other task changes a call of this one. */
+	fill(p, &call->s, regs);
 	return 0;
 }
 
@@ -231,7 +231,7 @@ static unsigned long result(struct where_probe *p, struct where_call *call, stru
 	if (p->kind != SEEPAGE_WHERE_POSIX)
 		return regs_return_value(regs);
 	if ((int)regs_return_value(regs) ||
-	    copy_from_user_nofault(&addr, (void __user *)call->out, sizeof(addr)))
+	    copy_from_user_nofault(&addr, (void __user *)call->arg, sizeof(addr)))
 		return 0;
 	return addr;
 }
@@ -240,7 +240,6 @@ static noinline int give(struct where_probe *p, struct pt_regs *regs)
 {
 	struct where_burst *b = p->burst;
 	struct where_call *call;
-	bool full = false;
 
 	if (current->mm != b->mm)
 		return 0;
@@ -248,14 +247,13 @@ static noinline int give(struct where_probe *p, struct pt_regs *regs)
 	spin_lock(&b->lock);
 	call = pending(b, user_stack_pointer(regs));
 	if (call) {
-		b->sample[call->sample].addr = result(p, call, regs);
+		call->s.addr = result(p, call, regs);
+		if (call->s.addr)
+			where_keep(b, call, p->kind == SEEPAGE_WHERE_REALLOC);
 		call->task = NULL;
 		WRITE_ONCE(b->calls, b->calls - 1);
-		full = ++b->samples == b->how.samples;
 	}
 	spin_unlock(&b->lock);
-	if (full)
-		where_end(b, SEEPAGE_WHERE_BY_SAMPLES);
 	return 0;
 }
 

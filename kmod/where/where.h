@@ -34,8 +34,8 @@ struct where_probe {
 struct where_call {
 	struct task_struct *task;	/* compared only */
 	unsigned long sp;		/* at entry */
-	unsigned long out;		/* posix_memalign: where the address goes */
-	u32 sample;			/* index */
+	unsigned long arg;		/* where posix_memalign() puts it; what realloc() resizes */
+	struct seepage_where_sample s;
 };
 
 struct where_burst {
@@ -52,10 +52,12 @@ struct where_burst {
 	u32 state;			/* written by the work, read by ioctl() and poll() */
 
 	atomic64_t traps, foreign;
-	spinlock_t lock;		/* call[], calls, claimed, samples, dropped */
-	u32 calls, claimed, samples, dropped;
-	struct where_call call[WHERE_PENDING];
-	struct seepage_where_sample *sample;
+	spinlock_t lock;		/* all of the next lines */
+	u32 calls, matched, dropped, latest;
+	u64 random;			/* state; not 0 */
+	struct where_call *call;	/* WHERE_PENDING of them */
+	u64 *addr;			/* of the second set */
+	struct seepage_where_sample *sample;	/* the first set, then the second */
 
 	s32 error;			/* written by the work before the state is ENDED */
 	u32 error_probe;
@@ -68,6 +70,13 @@ void where_arguments(struct where_probe *p);
 int where_entry(struct uprobe_consumer *c, struct pt_regs *regs SEEP_UPROBE_COOKIE);
 int where_return(struct uprobe_consumer *c, unsigned long func,
 		 struct pt_regs *regs SEEP_UPROBE_COOKIE);
+
+/* sample.c: which samples are kept */
+int where_sample_new(struct where_burst *b);
+void where_sample_free(struct where_burst *b);
+u32 where_samples(const struct where_burst *b);
+void where_keep(struct where_burst *b, struct where_call *call, bool resizes);
+void where_sample_pack(struct where_burst *b);
 
 /* burst.c: the life of a burst */
 int where_init(void);

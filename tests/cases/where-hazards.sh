@@ -30,7 +30,7 @@ clean "$pid" || die "a breakpoint is left after $n bursts"
 clean "$calm" || die "another process has a breakpoint"
 
 # rmmod in the middle of bursts: refused while a file is open, and right after its close
-"$bursts" "$pid" cost 3000 >traps &
+"$bursts" "$pid" cost 60000 >traps &
 tool=$!
 wait_for 5 touched "$pid"
 ! rmmod seepage_where 2>/dev/null || die "rmmod in the middle of a burst"
@@ -68,7 +68,7 @@ tool=$!
 wait_for 5 touched "$pid"
 kill -KILL "$pid"
 wait_for 5 finished $tool
-by_exit=5	# SEEPAGE_WHERE_BY_EXIT
+by_exit=4	# SEEPAGE_WHERE_BY_EXIT
 [[ $(<out) =~ " $by_exit"$ ]] || die "the process ended: $(cat out)"
 target leak
 "$bursts" "$pid" cost 60000 >out &

@@ -1,8 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * siteleak leak|twin|storm: a program with a site that leaks, site_leak(), beside another that
- * allocates ten times as often in the same class and frees, site_churn(). "twin" frees all.
- * "storm" also forks children that allocate, execute and exit, and loads libraries.
+ * siteleak MODE: a program with a site that leaks, site_leak(), beside another that allocates ten
+ * times as often in the same class and frees, site_churn(). MODE is one of
+ *
+ *	leak	that
+ *	twin	it frees all
+ *	storm	a twin that forks children that allocate, execute and exit, and loads libraries
+ *	rare	it leaks once in RARE rounds
+ *	grow	a twin with one block that realloc() makes larger, site_grow()
+ *	cache	a twin with a full cache of the same class, whose entries live for minutes
+ *	block	rare, and with one large block that is new, after five seconds
  *
  * It prints "ready PID MALLOC", the address of malloc(). At SIGUSR1 it forks two children, one
  * that allocates and one that does not, and prints "children BUSY QUIET"; at SIGUSR2 it executes
@@ -19,6 +26,8 @@
 
 #define BYTES	200
 #define LIVE	64	/* blocks of the churn that are in use at a time */
+#define RARE	100U
+#define CACHE	100000U
 
 static void *live[LIVE];
 static unsigned long turn;
@@ -58,6 +67,52 @@ static __attribute__((noipa)) void site_churn(void)
 	live[at] = wrapped(BYTES);
 	((char *)live[at])[0] = 2;
 	free(old);
+}
+
+static __attribute__((noipa)) void site_grow(void)
+{
+	static size_t n = 300000;
+	static char *list;
+
+	n += 1000;
+	list = realloc(list, n);
+	if (!list)
+		abort();
+	memset(list + n - 1000, 1 + (int)(n % 251), 1000);
+	list[0] = 3;
+}
+
+static __attribute__((noipa)) void site_cache(void)
+{
+	static void *entry[CACHE];
+	static unsigned int at;
+
+	at = (at + 1) % CACHE;
+	free(entry[at]);
+	entry[at] = wrapped(BYTES);
+}
+
+static __attribute__((noipa)) void site_block(void)
+{
+	static char *block;
+
+	if (!block)
+		block = calloc(1, 3 << 20);
+}
+
+/* What the modes do beside the churn, once in a round */
+static void extra(const char *mode, unsigned long n)
+{
+	int block = !strcmp(mode, "block");
+
+	if (!strcmp(mode, "leak") || ((block || !strcmp(mode, "rare")) && n % RARE == 0))
+		site_leak();
+	if (!strcmp(mode, "grow") && n % 4 == 0)
+		site_grow();
+	if (!strcmp(mode, "cache"))
+		site_cache();
+	if (block && n * 2 > 5000)
+		site_block();
 }
 
 static void note(int sig)
@@ -101,7 +156,7 @@ static void storm(char *self)
 int main(int argc, char **argv)
 {
 	char *mode = argc > 1 ? argv[1] : "leak";
-	int leaks = !strcmp(mode, "leak");
+	unsigned long n;
 
 	if (!strcmp(mode, "short"))
 		return 0;
@@ -109,13 +164,14 @@ int main(int argc, char **argv)
 		return 1;
 	signal(SIGUSR1, note);
 	signal(SIGUSR2, note);
+	for (n = 0; !strcmp(mode, "cache") && n < CACHE; n++)
+		site_cache();
 	printf("ready %d %lu\n", getpid(), (unsigned long)dlsym(RTLD_NEXT, "malloc"));
 	fflush(stdout);
-	for (;;) {
+	for (n = 1; ; n++) {
 		for (int i = 0; i < 10; i++)
 			site_churn();
-		if (leaks)
-			site_leak();
+		extra(mode, n);
 		if (!strcmp(mode, "storm"))
 			storm(argv[0]);
 		if (fork_now) {

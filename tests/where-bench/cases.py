@@ -2,8 +2,9 @@
 """The programs of make where, and what is true of them.
 
 A program leaks in one function, which is its truth, and has a twin that is the same but for the
-leak. Half of them are frozen: nobody tunes anything by what they say. Which ones follows from the
-name: the lowest bit of the first byte of its SHA-256.
+leak. Some of them are frozen: nobody tunes anything by what they say. Which ones follows from the
+name: the lowest bit of the first byte of its SHA-256. What was looked at to mend a fault is not
+frozen any more, see SEEN.
 """
 import hashlib
 import os
@@ -13,7 +14,12 @@ TOP = os.path.dirname(os.path.dirname(HERE))
 BUILD = os.path.join(TOP, "build/where-bench")
 PYTHON = "/usr/bin/python3"
 NGINX = "/usr/sbin/nginx"
-JEMALLOC = "/usr/lib/x86_64-linux-gnu/libjemalloc.so.2"
+NODE = "/usr/bin/node"
+LIBS = "/usr/lib/x86_64-linux-gnu"
+JEMALLOC = f"{LIBS}/libjemalloc.so.2"
+TCMALLOC = f"{LIBS}/libtcmalloc_minimal.so.4"
+MIMALLOC = f"{LIBS}/libmimalloc.so.2.0"
+SEEN = ("c-beside", "c-grow", "c-rare", "nginx")
 
 
 class Case:
@@ -24,12 +30,14 @@ class Case:
         self.twin_argv = how.get("twin_argv", self.argv + ["twin"])
         self.env, self.twin_env = how.get("env", {}), how.get("twin_env", how.get("env", {}))
         self.load = how.get("load")         # what the guest does to it: "http", "redis"
+        self.seconds = how.get("seconds")   # of the looks and of the burst; None: as all others
         self.known = how.get("known", True)     # an allocator that where --burst knows, or Go
-        self.half = "frozen" if hashlib.sha256(name.encode()).digest()[0] & 1 else "open"
+        odd = hashlib.sha256(name.encode()).digest()[0] & 1
+        self.half = "frozen" if odd and name not in SEEN else "open"
 
 
-def own(name, what):
-    return Case(f"c-{name}", what, ["{build}/own", name], f"keep_{name}")
+def own(name, what, **how):
+    return Case(f"c-{name}", what, ["{build}/own", name], f"keep_{name}", **how)
 
 
 def cc(name, what):
@@ -52,9 +60,12 @@ CASES = [
     own("big", "C, blocks of 40 KB"),
     own("grow", "C, one block that realloc makes larger"),
     own("beside", "C, beside a full cache of the same class"),
-    own("rare", "C, one block of 900 bytes in 3 s"),
+    own("rare", "C, one block of 900 bytes in 3 s", seconds=24),
     own("displaced", "C, takes the places that others free"),
     own("threads", "C, four threads with arenas"),
+    own("periodic", "C, a job every second that leaks 20 blocks"),
+    own("arena", "C, chunks of an allocator of its own"),
+    own("tree", "C, nodes of a tree, whose pointers change"),
     cc("map", "C++, nodes of a map"),
     cc("text", "C++, strings in a deque"),
     cc("cycle", "C++, a cycle of shared_ptr"),
@@ -64,12 +75,21 @@ CASES = [
              "Perl_av_make"),
     injected("nginx", "nginx, a leak put into it", [NGINX, "-c", "/tmp/nginx/nginx.conf"],
              "ngx_http_create_request", load="http"),
+    injected("python-sqlite", "python, a leak put into sqlite", [PYTHON, "{here}/prog/sqlite.py"],
+             "sqlite3_backup_init"),
+    injected("python-zlib", "python, a leak put into zlib, large blocks",
+             [PYTHON, "{here}/prog/zip.py"], "deflateInit2_"),
+    injected("node", "node, a leak put into libuv", [NODE, "{here}/prog/files.js"], "uv_fs_stat"),
     Case("go", "Go, by its own profile", ["{build}/sessions"], "main.keepSession"),
     Case("static", "C, a static program", ["{build}/own-static", "small"], "keep_small",
          known=False),
     Case("musl", "C, musl", ["{build}/own-musl", "small"], "keep_small", known=False),
     Case("jemalloc", "C, jemalloc preloaded", ["{build}/own", "small"], "keep_small",
          env={"LD_PRELOAD": JEMALLOC}, known=False),
+    Case("tcmalloc", "C, tcmalloc preloaded", ["{build}/own", "small"], "keep_small",
+         env={"LD_PRELOAD": TCMALLOC}, known=False),
+    Case("mimalloc", "C, mimalloc preloaded", ["{build}/own", "small"], "keep_small",
+         env={"LD_PRELOAD": MIMALLOC}, known=False),
     Case("redis", "redis with jemalloc, keys that nothing deletes",
          ["/usr/bin/redis-server", "--port", "16379", "--save", "", "--dir", "/tmp"], "setCommand",
          twin_argv=["/usr/bin/redis-server", "--port", "16379", "--save", "", "--dir", "/tmp"],

@@ -22,6 +22,7 @@ import peers  # noqa: E402
 SECONDS = int(os.environ.get("WHERE_SECONDS", "8"))     # of the census, and of the burst
 AGAIN = f"2,{SECONDS}"
 SETTLE = 2
+ASKED = os.environ.get("WHERE_PEERS", ",".join(peers.PEERS)).split(",")
 LIMIT = 300
 
 
@@ -54,10 +55,10 @@ class Running:
             self.thread.join()
 
 
-def where(pid, *words):
+def where(pid, seconds, *words):
     """The answer in JSON, or why it was refused; and how long it took."""
     began, cpu = time.monotonic(), os.times()
-    got = subprocess.run(["seepage", "-j", "where", "-s", str(SECONDS), *words, str(pid)],
+    got = subprocess.run(["seepage", "-j", "where", "-s", str(seconds), *words, str(pid)],
                          capture_output=True, text=True, timeout=LIMIT, check=False)
     after = os.times()
     out = {"wall_seconds": time.monotonic() - began, "status": got.returncode,
@@ -74,27 +75,31 @@ def ask(case, twin, out_dir, size=None):
     program = Running(case, twin)
     try:
         if case.name == "go":
-            return where(program.pid, "--profile")
+            return where(program.pid, SECONDS, "--profile")
         words = ["--burst", "--again-after", AGAIN]
         words += ["--class", str(size)] if size else []
         words += ["--svg", f"{out_dir}/{case.name}.svg"] if not twin else []
-        return where(program.pid, *words)
+        return where(program.pid, case.seconds or SECONDS, *words)
     finally:
         program.end()
 
 
 def leak_class(leak):
     """The size for --class of the twin: what the burst on the leak was about."""
-    rows = leak.get("answer", {}).get("classes") or []
-    method = leak.get("answer", {}).get("method")
-    return rows[0]["size_bytes"] if rows and method == "burst" else None
+    got = leak.get("answer", {})
+    if got.get("method") != "burst":
+        return None
+    if got["sites"]:
+        return got["sites"][0]["class_bytes"]
+    return got["classes"][0]["size_bytes"] if got["classes"] else None
 
 
 def one(case, out_dir):
     leak = ask(case, False, out_dir)
     twin = ask(case, True, out_dir, leak_class(leak))
     got = {"name": case.name, "leak": leak, "twin": twin, "peers": {}}
-    for name, peer in peers.PEERS.items():
+    for name in (n for n in peers.PEERS if n in ASKED):
+        peer = peers.PEERS[name]
         began = time.monotonic()
         try:
             got["peers"][name] = peer(case, Running, SECONDS)

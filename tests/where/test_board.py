@@ -8,6 +8,7 @@ TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__)
 sys.path.insert(0, os.path.join(TOP, "tests/where-bench"))
 import peers  # noqa: E402  pylint: disable=C0413
 import board  # noqa: E402  pylint: disable=C0413
+import guest  # noqa: E402  pylint: disable=C0413
 from cases import CASES  # noqa: E402  pylint: disable=C0413
 
 
@@ -42,6 +43,21 @@ class Board(unittest.TestCase):
         lost = site(("inject_lost", None), ("_ZN3app8keep_mapEv", "app::keep_map()"))
         self.assertEqual(board.judge_leak(answer(TRUE, lost), both)["rank"], 2)
         self.assertEqual(board.judge_leak(REFUSED, ["x"])["outcome"], "refused")
+
+    def test_the_class_that_the_twin_is_asked_about(self):
+        classes = [{"size_bytes": 262144}, {"size_bytes": 200}]
+        got = {"answer": {"method": "burst", "classes": classes, "sites": []}}
+        self.assertEqual(guest.leak_class(got), 262144)
+        got["answer"]["sites"] = [{"class_bytes": 200}]
+        self.assertEqual(guest.leak_class(got), 200)
+        got["answer"]["method"] = "census"
+        self.assertIsNone(guest.leak_class(got))
+        self.assertIsNone(guest.leak_class({"refused": "no"}))
+
+    def test_what_was_looked_at_is_not_frozen(self):
+        half = {c.name: c.half for c in CASES}
+        self.assertEqual({half["c-rare"], half["nginx"]}, {"open"})
+        self.assertGreaterEqual(list(half.values()).count("frozen"), 10)
 
     def test_names_as_tools_print_them(self):
         for name in ("keep", "keep()", "keep(int) [clone .cold]", "keep@@V_1", "keep (inlined)",

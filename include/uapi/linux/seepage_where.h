@@ -3,11 +3,15 @@
  * The device /dev/seepage_where of the module seepage_where: one burst of allocation samples.
  *
  * A caller opens the device and starts a burst with SEEPAGE_WHERE_START. The burst puts probes on
- * functions that allocate, in one process. It keeps a sample of each call that asks for a size
- * between lo and hi: time, size, address, registers and the top of the stack. It ends by itself at
- * the first of its limits, and when the process ends or executes another program, and when the
+ * functions that allocate, in one process. It samples calls that ask for a size between lo and hi:
+ * time, size, address, registers and the top of the stack. There are two sets of samples: calls
+ * that are drawn at random from all of them, and by address the latest call that returned it. A
+ * block of the second set that is freed has its place in the set taken when the address is given
+ * out again, so that one block that stays is found among many that do not. A burst ends by itself
+ * at the first of its limits, and when the process ends or executes another program, and when the
  * file is closed. SEEPAGE_WHERE_STATUS can be asked at any time. poll() reports POLLIN after the
- * end; read() waits for the end and then returns samples, each a struct seepage_where_sample.
+ * end; read() waits for the end and then returns samples, each a struct seepage_where_sample, those
+ * of the first set before the others.
  *
  * One file serves one burst, and the machine runs one burst at a time: EBUSY otherwise. EPERM:
  * CAP_PERFMON or CAP_SYS_PTRACE is missing, or the kernel is locked down. ESRCH: no such process,
@@ -21,7 +25,7 @@
 
 #define SEEPAGE_WHERE_DEVICE	"seepage_where"
 #define SEEPAGE_WHERE_PROBES	16
-#define SEEPAGE_WHERE_SAMPLES	4096	/* most of one burst */
+#define SEEPAGE_WHERE_SAMPLES	4096	/* most of each set */
 #define SEEPAGE_WHERE_TRAPS	10000000
 #define SEEPAGE_WHERE_MS	600000
 #define SEEPAGE_WHERE_STACK	1024	/* bytes of the stack */
@@ -30,9 +34,10 @@
 /* Where a function has the size that it is asked for, and where it returns the address */
 enum seepage_where_kind {
 	SEEPAGE_WHERE_ARG0,		/* malloc, operator new, valloc */
-	SEEPAGE_WHERE_ARG1,		/* realloc, memalign, aligned_alloc */
+	SEEPAGE_WHERE_ARG1,		/* memalign, aligned_alloc */
 	SEEPAGE_WHERE_PRODUCT,		/* calloc: the first argument times the second */
 	SEEPAGE_WHERE_POSIX,		/* posix_memalign: argument 3; 1: where the address goes */
+	SEEPAGE_WHERE_REALLOC,		/* realloc: argument 2; 1: the block that is resized */
 	__SEEPAGE_WHERE_KINDS
 };
 
@@ -46,7 +51,6 @@ enum seepage_where_state {
 
 enum seepage_where_reason {
 	SEEPAGE_WHERE_RUNNING,
-	SEEPAGE_WHERE_BY_SAMPLES,
 	SEEPAGE_WHERE_BY_TRAPS,
 	SEEPAGE_WHERE_BY_TIME,
 	SEEPAGE_WHERE_BY_COST,
@@ -66,10 +70,13 @@ struct seepage_where_start {
 	__u32 probes;
 	__u64 start_ticks;		/* field 22 of /proc/PID/stat */
 	__u64 lo, hi;			/* sizes to sample, in bytes */
-	__u64 traps;			/* limits */
-	__u32 samples, ms;
+	__u64 traps;			/* a limit */
+	__u32 samples;			/* most of the first set, at least 1 */
+	__u32 ms;			/* a limit */
 	__u32 cost_permille;		/* of the time ms of one CPU; 0: no such limit */
 	__u32 trap_ns;			/* what a trap is taken to cost */
+	__u32 latest;			/* most of the second set; may be 0 */
+	__u32 zero;
 	struct seepage_where_probe probe[SEEPAGE_WHERE_PROBES];
 };
 
@@ -77,8 +84,9 @@ struct seepage_where_status {
 	__u32 state, reason;
 	__s32 error;			/* a positive errno of BY_ERROR */
 	__u32 error_probe;		/* index of the probe that was refused */
-	__u32 samples;
-	__u32 dropped;			/* calls of that size without a sample */
+	__u32 samples;			/* of both sets */
+	__u32 dropped;			/* calls of that size that were not counted */
+	__u64 matched;			/* calls of that size that returned a block */
 	__u64 traps;			/* of the process, entries and returns */
 	__u64 foreign;			/* of children that inherited a breakpoint, once each */
 	__u64 armed_ns;			/* how long the probes were there */
@@ -88,7 +96,10 @@ struct seepage_where_status {
 struct seepage_where_sample {
 	__u64 ns;			/* CLOCK_MONOTONIC */
 	__u64 size;
-	__u64 addr;			/* 0: the call did not return, or failed */
+	__u64 addr;
+	__u64 first_size;		/* of a block that realloc() resizes, at first */
+	__u32 resized;			/* how often meanwhile */
+	__u32 set;			/* 0: random calls; 1: the latest by address */
 	__u32 probe;
 	__u32 stack_bytes;		/* copied, from the stack pointer up */
 	__u64 regs[SEEPAGE_WHERE_REGS];	/* at entry, by their DWARF numbers; then pc where these

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #define LIVE	64U	/* blocks of each thread that are in use at a time */
@@ -172,29 +173,123 @@ static site char *keep_displaced(void)
 	return p;
 }
 
+/* A job that runs every 400 rounds, and then leaks 20 blocks */
+static site char *keep_periodic(void)
+{
+	static char *before[20];
+	unsigned int i;
+
+	for (i = 0; i < 20; i++) {
+		if (is_twin)
+			free(before[i]);
+		before[i] = lose(200);
+	}
+	return NULL;
+}
+
+/* An allocator of the program's own: it takes chunks and gives parts of them away. */
+static site char *arena_part(size_t n)
+{
+	static char *chunk, *older[4];
+	static size_t used = 8192;
+	static unsigned int at;
+
+	if (used + n > 8192) {
+		if (is_twin)
+			free(older[at % 4]);
+		older[at++ % 4] = chunk;
+		chunk = fill(malloc(8192), 64);
+		used = 64;
+	}
+	used += n;
+	return chunk + used - n;
+}
+
+static site char *keep_arena(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < 20; i++)
+		fill(arena_part(200), 200);
+	return NULL;
+}
+
+/* Nodes whose pointers change after they are allocated */
+struct node {
+	struct node *left, *right;
+	unsigned long key, value[3];
+};
+
+static void free_tree(struct node *n)
+{
+	if (!n)
+		return;
+	free_tree(n->left);
+	free_tree(n->right);
+	free(n);
+}
+
+static site char *keep_tree(void)
+{
+	static struct node *root;
+	static unsigned int nodes;
+	struct node **at = &root;
+	unsigned long key;
+
+	if (is_twin && ++nodes % 64 == 0) {
+		free_tree(root);
+		root = NULL;
+	}
+	key = ++turn * 2654435761UL;
+	while (*at)
+		at = key < (*at)->key ? &(*at)->left : &(*at)->right;
+	*at = calloc(1, sizeof(**at));
+	if (!*at)
+		abort();
+	(*at)->key = key;
+	fill((char *)(*at)->value, sizeof((*at)->value));
+	return NULL;
+}
+
 static const struct program {
 	const char *name;
 	char *(*keep)(void);
 	size_t bytes;		/* of requests */
-	unsigned int every;	/* rounds of 2 ms from one leak to the next */
+	unsigned int every;	/* rounds of 2 ms from one leak to the next, but for keep_rare() */
 } programs[] = {
 	{ "small", keep_small, 200, 1 }, { "wrapped", keep_wrapped, 120, 1 },
 	{ "copy", keep_copy, 60, 1 }, { "line", keep_line, 130, 1 },
 	{ "big", keep_big, 40000, 5 }, { "grow", keep_grow, 200, 5 },
-	{ "beside", keep_beside, 150, 2 }, { "rare", keep_rare, 900, 1500 },
+	{ "beside", keep_beside, 150, 2 }, { "rare", keep_rare, 900, 1000 },
 	{ "threads", keep_threads, 300, 2 }, { "displaced", keep_displaced, 200, 1 },
+	{ "periodic", keep_periodic, 200, 400 }, { "arena", keep_arena, 8192, 1 },
+	{ "tree", keep_tree, 48, 1 },
 };
+
+/* Once in three seconds, however fast the machine is */
+static int is_late(void)
+{
+	static time_t next;
+	time_t now = time(NULL);
+
+	if (now < next)
+		return 0;
+	next = now + 3;
+	return 1;
+}
 
 static void a_round(const struct program *p, unsigned long n)
 {
-	unsigned int at = (unsigned int)(n / p->every % LIVE), i;
+	/* The twin frees within some 100 rounds, or the next time. */
+	unsigned int ring = p->every < LIVE ? LIVE / p->every : 1;
+	unsigned int at = (unsigned int)(n / p->every % ring), i;
 	char *block;
 
 	for (i = 0; i < 10; i++)
 		serve(p->bytes);
 	if (p->keep == keep_beside)
 		cache_put();
-	if (n % p->every)
+	if (p->keep == keep_rare ? !is_late() : n % p->every)
 		return;
 	block = p->keep();
 	if (!is_twin)

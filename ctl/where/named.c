@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Which sites are named. A site has blocks that stay, enough of them, and nearly all that it
+ * allocated. How many of its blocks stay is known from the calls that were drawn at random; which
+ * ones from the latest calls by address, too, as these have nearly every block that stays.
+ *
+ * Example: a cache that is full has 4096 entries, each for eight seconds. All looks were within
+ * six, so that all blocks stay. But the class does not grow: nobody is named.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "where/site.h"
+
+#define LEAST		5U	/* survivors of a site that is named */
+#define LEAST_FEW	2U	/* where the class grows by few blocks */
+#define SURVIVE		900U	/* permille */
+#define DRAWN		20U	/* random calls that tell how many blocks stay */
+#define TURNOVER	10	/* what stays, by what the class grows */
+
+static int by_unchanged(const void *x, const void *y)
+{
+	const struct site *a = x, *b = y;
+
+	if (a->unchanged_bytes != b->unchanged_bytes)
+		return a->unchanged_bytes < b->unchanged_bytes ? 1 : -1;
+	return a->all.samples < b->all.samples ? 1 : a->all.samples > b->all.samples ? -1 : 0;
+}
+
+static unsigned int permille(unsigned int part, unsigned int of)
+{
+	return of ? (part * 1000 + of / 2) / of : 0;
+}
+
+/* Wilson's interval of a share, for 95 % */
+static struct json_object *interval(unsigned int part, unsigned int of)
+{
+	struct json_object *list = json_object_new_array();
+	double z = 1.96, n = of, p = part / n, mid = p + z * z / (2 * n);
+	double half = z * sqrt(p * (1 - p) / n + z * z / (4 * n * n)), all = 1 + z * z / n;
+	double lo = 1000 * (mid - half) / all, hi = 1000 * (mid + half) / all;
+
+	json_object_array_add(list, json_object_new_int((int)(lo > 0 ? lo : 0)));
+	json_object_array_add(list, json_object_new_int((int)(hi < 1000 ? hi + 0.5 : 1000)));
+	return list;
+}
+
+/* What tells how many of the site's blocks stay: the calls drawn at random, if there are any */
+static const struct tally *judged(const struct site *s)
+{
+	return s->drawn.samples >= LEAST ? &s->drawn : &s->all;
+}
+
+/* How many of the site's blocks stayed, look by look */
+static struct json_object *marks_json(const struct survivors *v, const struct tally *t)
+{
+	struct json_object *list = json_object_new_array(), *o;
+	unsigned int i;
+
+	for (i = 0; i < v->marks.n; i++) {
+		o = json_object_new_object();
+		json_object_object_add(o, "seconds", json_object_new_uint64(v->marks.seconds[i]));
+		json_object_object_add(o, "blocks", json_object_new_uint64(t->mark[i].alive));
+		json_object_object_add(o, "survival_permille",
+				       json_object_new_int((int)permille(t->mark[i].alive,
+									 t->samples)));
+		json_object_object_add(o, "unchanged_permille",
+				       json_object_new_int((int)permille(t->mark[i].unchanged,
+									 t->samples)));
+		json_object_array_add(list, o);
+	}
+	return list;
+}
+
+static struct json_object *site_json(struct survivors *v, const struct site *s, unsigned int rank,
+				     u64 class_bytes, s64 bytes_per_hour)
+{
+	struct json_object *o = json_object_new_object(), *stack = json_object_new_array();
+	const struct tally *t = judged(s);
+	unsigned int i;
+
+	json_object_object_add(o, "rank", json_object_new_uint64(rank));
+	json_object_object_add(o, "class_bytes", json_object_new_uint64(class_bytes));
+	json_object_object_add(o, "bytes_per_hour", json_object_new_int64(bytes_per_hour));
+	json_object_object_add(o, "blocks", json_object_new_uint64(s->all.alive));
+	json_object_object_add(o, "bytes", json_object_new_uint64(s->bytes));
+	json_object_object_add(o, "grows", json_object_new_boolean(s->grows));
+	json_object_object_add(o, "samples", json_object_new_uint64(t->samples));
+	json_object_object_add(o, "survival_permille",
+			       json_object_new_int((int)permille(t->alive, t->samples)));
+	json_object_object_add(o, "unchanged_permille",
+			       json_object_new_int((int)permille(t->unchanged, t->samples)));
+	json_object_object_add(o, "ci95_permille", interval(t->alive, t->samples));
+	json_object_object_add(o, "again", marks_json(v, t));
+	for (i = 0; i < s->frames; i++)
+		json_object_array_add(stack, unwind_frame_json(v->u, &s->frame[i]));
+	json_object_object_add(o, "stack", stack);
+	return o;
+}
+
+static void add(const struct survivors *v, const struct block *b, struct tally *t)
+{
+	unsigned int i;
+
+	t->samples++;
+	t->alive += b->alive;
+	t->unchanged += b->unchanged;
+	for (i = 0; i < v->marks.n; i++) {
+		t->mark[i].alive += b->marks_alive >> i & 1;
+		t->mark[i].unchanged += b->marks_unchanged >> i & 1;
+	}
+}
+
+/* Of a block that was made larger only that counts. */
+static u64 bytes_of(const struct block *b)
+{
+	return b->resized ? b->size - (b->first_size < b->size ? b->first_size : b->size) :
+	       (b->size + 8 + 15) & ~15ULL;
+}
+
+static void count(struct survivors *v, struct tally *drawn)
+{
+	size_t i;
+
+	memset(drawn, 0, sizeof(*drawn));
+	for (i = 0; i < v->n; i++) {
+		const struct block *b = &v->block[i];
+		struct site *s = &v->site[b->site];
+
+		if (b->again)
+			continue;
+		add(v, b, &s->all);
+		if (b->drawn) {
+			add(v, b, &s->drawn);
+			add(v, b, drawn);
+		}
+		s->bytes += b->alive ? bytes_of(b) : 0;
+		s->unchanged_bytes += b->unchanged ? bytes_of(b) : 0;
+		s->grows = s->grows || (b->alive && b->resized >= LEAST && bytes_of(b));
+	}
+	if (v->sites)
+		qsort(v->site, v->sites, sizeof(*v->site), by_unchanged);
+}
+
+static bool is_named(const struct site *s, unsigned int least)
+{
+	const struct tally *t = judged(s);
+
+	return (s->all.alive >= least || s->grows) && permille(t->alive, t->samples) >= SURVIVE;
+}
+
+/*
+ * Many more blocks stay in a second than the class grows by: they are freed after the looks, as
+ * the entries of a full cache are.
+ */
+static bool is_turnover(const struct survivors *v, const struct tally *drawn,
+			const struct growth *g)
+{
+	double stay = drawn->samples ? v->calls * drawn->alive / drawn->samples : 0;
+
+	return g->recent && drawn->alive >= LEAST && drawn->samples >= DRAWN &&
+	       (double)g->blocks * TURNOVER < stay * g->seconds;
+}
+
+/* How many blocks of a site have to stay: five, or half of those that the growth predicts */
+static unsigned int least_of(const struct survivors *v, const struct growth *g)
+{
+	double half = g->seconds > 0 ? (double)g->blocks / g->seconds * v->armed / 2 : 0;
+
+	if (!g->recent || g->blocks < LEAST_FEW || half >= LEAST)
+		return LEAST;
+	return half > LEAST_FEW ? (unsigned int)half : LEAST_FEW;
+}
+
+/**
+ * survivors_sites() - add the sites of blocks that stay to the answer
+ * @v: after its looks; this is done once
+ * @r: to add to
+ * @g: growth of the class, which they share by the bytes that stay
+ * @top: most sites
+ *
+ * Return: number of sites that are named.
+ */
+unsigned int survivors_sites(struct survivors *v, struct result *r, const struct growth *g,
+			     size_t top)
+{
+	unsigned int named = 0, least = least_of(v, g);
+	struct tally drawn;
+	u64 all = 0;
+	size_t i;
+
+	count(v, &drawn);
+	if (is_turnover(v, &drawn, g)) {
+		result_note(r, "sites: none, because the class does not grow by a tenth of what "
+			    "stays: that is freed later, see --again-after");
+		return 0;
+	}
+	for (i = 0; i < v->sites; i++)
+		all += is_named(&v->site[i], least) ? v->site[i].bytes : 0;
+	for (i = 0; i < v->sites; i++) {
+		const struct site *s = &v->site[i];
+
+		if (!is_named(s, least))
+			continue;
+		if (++named <= top)
+			json_object_array_add(r->sites,
+					      site_json(v, s, named, g->class_bytes,
+							(s64)((double)g->bytes_per_hour *
+							      (double)s->bytes / (double)all)));
+	}
+	if (v->sites > named)
+		result_note(r, "sites: %zu more, of few blocks or none that stay",
+			    v->sites - named);
+	return named;
+}
