@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/random.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include "where/burst.h"
@@ -153,16 +152,6 @@ static int take_round(struct rounds *r, struct burst *b)
 	return 0;
 }
 
-/* A random number below @n; 0 if that is 0 */
-u64 burst_random(u64 n)
-{
-	u64 v;
-
-	if (getrandom(&v, sizeof(v), 0) != sizeof(v))
-		v = clock_ns();
-	return n ? v % n : 0;
-}
-
 /* Is a limit used up or the process gone, so that another round would find nothing? */
 static bool is_spent(const struct burst *b, const struct burst_limits *l)
 {
@@ -188,7 +177,7 @@ static u64 moment(const struct rounds *r, const struct burst *b)
 
 	if (b->traps)
 		need = (u64)((double)b->armed_ns / (double)b->traps * (double)r->how.traps);
-	return need < r->slice ? burst_random(r->slice - need) : 0;
+	return need < r->slice ? samples_random(r->slice - need) : 0;
 }
 
 static bool wait_until(const struct rounds *r, u64 ns)

@@ -52,11 +52,11 @@ int burst_check(const struct ctx *ctx);
 int burst_take(struct target *t, const struct bins *bins, const struct probes *p,
 	       const struct burst_limits *l, bool (*wait)(void *arg, u64 ms, int fd), void *arg,
 	       struct burst *b);
-u64 burst_random(u64 n);
 const char *burst_reason(u32 reason);
 void burst_free(struct burst *b);
 
 /* sample.c: the samples of a burst, round by round */
+u64 samples_random(u64 n);
 void samples_read(int fd, const struct probes *p, size_t most, struct burst *b);
 void samples_read_blocks(struct target *t, struct burst *b, size_t had);
 size_t samples_thin(struct target *t, const struct bins *bins, struct burst *b, size_t most);

@@ -6,8 +6,19 @@
  */
 #include <errno.h>
 #include <stdlib.h>
+#include <sys/random.h>
 #include <unistd.h>
 #include "where/burst.h"
+
+/* A random number below @n; 0 if that is 0 */
+u64 samples_random(u64 n)
+{
+	u64 v;
+
+	if (getrandom(&v, sizeof(v), 0) != sizeof(v))
+		v = clock_ns();
+	return n ? v % n : 0;
+}
 
 static int by_time(const void *x, const void *y)
 {
@@ -124,7 +135,7 @@ size_t samples_thin(struct target *t, const struct bins *bins, struct burst *b, 
 	for (i = 0; i < b->n; i++) {
 		if (b->s[i].set && keep[i]) {
 			/* left of the of that are still to come */
-			keep[i] = burst_random(of) < left;
+			keep[i] = samples_random(of) < left;
 			left -= keep[i];
 			of--;
 		} else {

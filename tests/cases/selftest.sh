@@ -5,6 +5,7 @@
 # and the cgroup of one that was killed is gone after the next run. Settings stay as they were.
 # vm: --warp --mem 2048
 # takes: 60
+# matrix: it takes minutes; make demo judges a leak and harmless programs in the same way
 # about: ctl kmod
 # timeout: 1800
 . "$(dirname "$0")/lib.sh"
