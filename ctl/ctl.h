@@ -305,6 +305,7 @@ struct json_object *kept_read(const char *kind, const char *key);
 struct json_object *kept_answer(const char *key, u64 age_s);
 struct json_object *kept_of(const struct message *msg);
 void kept_print(struct json_object *o, const char *before);
+char *kept_age(struct json_object *o, char *buf, size_t size);
 struct json_object *kept_cost(void);
 
 /* unit.c: what a cgroup path says of a process */

@@ -19,16 +19,16 @@
 #define TOOL_EXPORT	"export", "",					\
 			"print all figures for Prometheus"
 #define TOOL_TOP	"top", "",					\
-			"show processes live, sorted, filtered or by unit"
+			"show processes live"
 #define TOOL_WHERE	"where", "PID",					\
-			"find which blocks of a process grow, and what they hold"
+			"find what grows in a process"
 #define TOOL_NOTIFY	"notify", "",					\
-			"send alerts to receivers: web, journal, a command"
+			"send alerts to receivers"
 
 #define TOOL_DOCTOR	"doctor", "",					\
 			"say what this machine lacks, and what to do"
 #define TOOL_SELFTEST	"selftest", "",					\
-			"let a leak and a look-alike run here"
+			"try a leak and a look-alike"
 #define TOOL_REPORT	"report", "PID|'#N'|FILE",			\
 			"write an HTML page of a recording or process"
 

@@ -229,10 +229,11 @@ static struct json_object *next_json(const struct message *msg, const struct pla
 static void print_where(const struct message *msg)
 {
 	struct json_object *o = msg->gone ? NULL : kept_of(msg);
+	char age[FIGURE_MAX];
 
 	if (!o)
 		return;
-	out_line("\nWhat it keeps:");
+	out_printf("\nWhat it keeps (%s ago):\n", kept_age(o, age, sizeof(age)));
 	kept_print(o, "  ");
 	json_object_put(o);
 }

@@ -36,13 +36,16 @@ void doctor_rights(struct doctor *d)
 	}
 }
 
-/* Words of a command line end with a byte 0; is one of them after the first "watch"? */
+/*
+ * Words of a command line end with a byte 0; is one of them after the first "watch"? One with
+ * --no-cold does not look at memory: notify has such a child.
+ */
 static bool is_watch(const struct doctor *d, const char *pid)
 {
 	char path[320], comm[32];
 	unsigned char *line;
 	size_t n, at;
-	bool found = false;
+	bool found = false, no_cold = false;
 
 	snprintf(path, sizeof(path), "/proc/%s/comm", pid);
 	if (!doctor_line(d, path, comm, sizeof(comm)) || strcmp(comm, "seepage"))
@@ -51,10 +54,12 @@ static bool is_watch(const struct doctor *d, const char *pid)
 	line = doctor_bytes(d, path, &n);
 	if (!line)
 		return false;
-	for (at = 0; at < n; at += strlen((char *)line + at) + 1)
+	for (at = 0; at < n; at += strlen((char *)line + at) + 1) {
 		found |= at && !strcmp((char *)line + at, "watch");
+		no_cold |= !strcmp((char *)line + at, "--no-cold");
+	}
 	free(line);
-	return found;
+	return found && !no_cold;
 }
 
 void doctor_watch(struct doctor *d)

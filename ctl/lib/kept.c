@@ -117,6 +117,15 @@ struct json_object *kept_of(const struct message *msg)
 	return o;
 }
 
+/* How long ago an answer was found out */
+char *kept_age(struct json_object *o, char *buf, size_t size)
+{
+	u64 now = clock_real_ns();
+	u64 then = json_object_get_uint64(json_object_object_get(o, "time_ns"));
+
+	return fmt_seconds(buf, size, now > then ? (now - then) / NS : 0);
+}
+
 /* Prints the sentences of an answer, each in a line that begins with @before. */
 void kept_print(struct json_object *o, const char *before)
 {

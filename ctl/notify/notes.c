@@ -102,3 +102,12 @@ void deliver_alert(struct delivery *d, const struct alert *a)
 		one->labels = payload_labels(a);
 	}
 }
+
+/* Ends the incidents of an earlier boot, whose processes are gone. */
+void deliver_rebooted(struct delivery *d)
+{
+	if (!d->spool->rebooted || !d->spool->open.n)
+		return;
+	forget(d, 0);
+	state_write(d->spool, d->set);
+}

@@ -139,6 +139,7 @@ struct spool {
 	const struct ctx *ctx;
 	int dir, lock;		/* descriptors; -1: none */
 	char boot[40];
+	bool rebooted;		/* the state is of an earlier boot */
 	u64 arrivals;		/* number of the next note */
 	struct follow position;
 	u64 bytes, most_bytes;	/* of all notes */
@@ -224,6 +225,7 @@ bool deliver_idle(const struct delivery *d);
 int deliver_test(struct delivery *d);
 
 /* notify/notes.c: from an alert to notes */
+void deliver_rebooted(struct delivery *d);
 void deliver_alert(struct delivery *d, const struct alert *a);
 
 #endif /* SEEPAGE_CTL_NOTIFY_H */

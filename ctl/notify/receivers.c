@@ -23,6 +23,15 @@ static u64 hash(const char *s)
 	return h;
 }
 
+/* The length of @url without its path, which may be a secret */
+static int before_path(const char *url)
+{
+	const char *scheme = strstr(url, "://");
+	size_t n = scheme ? (size_t)(scheme - url) + 3 : 0;
+
+	return (int)(n + strcspn(url + n, "/?#"));
+}
+
 /* Scheme and host: the rest of a URL, and what is before an '@', may be a secret. */
 static void host_of(const char *url, char *buf, size_t size)
 {
@@ -50,6 +59,7 @@ static struct receiver *add(struct ctx *ctx, struct settings *s, enum receiver_k
 {
 	struct receiver *to;
 	size_t i;
+	int n;
 
 	s->to = must(realloc(s->to, (s->n + 1) * sizeof(*s->to)));
 	to = &s->to[s->n];
@@ -61,8 +71,10 @@ static struct receiver *add(struct ctx *ctx, struct settings *s, enum receiver_k
 	for (i = 0; i < s->n; i++) {
 		if (strcmp(s->to[i].dir, to->dir))
 			continue;
-		usage(ctx, "--%s: '%s': given twice", kind_names[kind],
-		      kind == TO_PAGERDUTY ? "..." : target);
+		/* stderr may be the journal: a key, and the path of a URL, are secrets */
+		n = kind == TO_PAGERDUTY ? 0 : kind == TO_EXEC ? 200 : before_path(target);
+		usage(ctx, "--%s: '%.*s%s': given twice", kind_names[kind], n, target,
+		      strlen(target) > (size_t)n ? "..." : "");
 		free(to->target);
 		return NULL;
 	}
@@ -78,8 +90,9 @@ static int add_url(struct ctx *ctx, struct settings *s, enum receiver_kind kind,
 	char host[100];
 
 	if (!is_url(url))
-		return usage(ctx, "--%s: '%s': allowed http://HOST... or https://HOST...",
-			     kind_names[kind], url);
+		return usage(ctx, "--%s: '%.*s%s': allowed http://HOST... or https://HOST...",
+			     kind_names[kind], before_path(url), url,
+			     url[before_path(url)] ? "..." : "");
 	to = add(ctx, s, kind, url);
 	if (!to)
 		return EXIT_USAGE;

@@ -82,12 +82,15 @@ static void read_counts(struct json_object *counts, struct settings *set)
 void state_read(struct spool *s, struct settings *set)
 {
 	struct json_object *o = disk_read(s->dir, STATE);
+	const char *boot;
 
 	if (!o) {
 		if (!faccessat(s->dir, STATE, F_OK, 0))
 			note(s->ctx, "%s/" STATE ": damaged, begun anew", set->state_dir);
 		return;
 	}
+	boot = alert_string(o, "boot_id");
+	s->rebooted = boot && strcmp(boot, s->boot);
 	s->arrivals = alert_number(o, "arrivals", 0);
 	s->lost = alert_number(o, "lost", 0);
 	s->position.instance = alert_number(o, "instance", 0);

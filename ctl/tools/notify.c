@@ -160,6 +160,8 @@ static int follow_alerts(struct notify *n, struct settings *s)
 	if (!status)
 		status = source_open(&n->in, n->ctx, s->from);
 	if (!status) {
+		if (!s->dry_run)
+			deliver_rebooted(&n->d);
 		loop(n, s);
 		deliver_end(&n->d);
 		if (!s->dry_run)

@@ -137,14 +137,28 @@ static int look(struct survey *s, struct look *l, bool remember, const struct se
 	return 0;
 }
 
+/* Data of files, which counts as anonymous memory once it is written. The most it can be */
+static u64 file_data(const struct target *t)
+{
+	u64 sum = 0;
+	size_t i;
+
+	for (i = 0; i < t->maps; i++)
+		if (t->map[i].file && t->map[i].write)
+			sum += t->map[i].hi - t->map[i].lo;
+	return sum;
+}
+
 /*
- * Does the census know less than half of the memory, or heaps that do not add up? A process with
- * less than 1 MiB may have most of it in stacks and in data of its files, but then it has chunks.
+ * Does the census know less than half of the memory, or heaps that do not add up? Data of files
+ * is no heap. A process with less than 1 MiB may have most of it in stacks, but then it has chunks.
  */
 static bool is_unknown(const struct survey *s, const struct look *l)
 {
 	u64 known = l->walked_bytes + l->mmapped_bytes, anon = target_anon_bytes(&s->t);
+	u64 data = file_data(&s->t);
 
+	anon -= data < anon ? data : anon;
 	return l->torn_bytes > l->walked_bytes || ((anon > MIB || !l->chunks) && known < anon / 2);
 }
 

@@ -21,6 +21,7 @@
 #define FILL_MS		20	/* in which most blocks are filled in that a round sampled last */
 #define BUSY_TRIES	50	/* of 100 ms */
 #define DEVICE		"/dev/" SEEPAGE_WHERE_DEVICE
+#define OTHER_VERSION	"--burst: the loaded seepage_where is of another version (rmmod seepage_where)"
 #define NOT_PERMITTED	"--burst: not permitted: needs CAP_PERFMON and CAP_SYS_PTRACE, " \
 			"and a kernel that is not locked down"
 
@@ -68,7 +69,7 @@ int burst_check(const struct ctx *ctx)
 	/* START checks the rights before it reads its argument, which is missing here: EFAULT. */
 	err = ioctl(fd, SEEPAGE_WHERE_START, NULL) ? errno : 0;
 	close(fd);
-	return err == EPERM ? fail(ctx, NOT_PERMITTED) : 0;
+	return err == EPERM ? fail(ctx, NOT_PERMITTED) : err == ENOTTY ? fail(ctx, OTHER_VERSION) : 0;
 }
 
 static int refused(const struct target *t, const struct probes *p,
@@ -79,6 +80,8 @@ static int refused(const struct target *t, const struct probes *p,
 			    strerror(s->error));
 	if (err == EPERM)
 		return fail(t->ctx, NOT_PERMITTED);
+	if (err == ENOTTY)
+		return fail(t->ctx, OTHER_VERSION);
 	if (err == EBUSY)
 		return fail(t->ctx, "--burst: another burst is under way");
 	return fail(t->ctx, "--burst: process %u: %s", t->pid, strerror(err));
@@ -117,6 +120,19 @@ struct rounds {
 	unsigned int barren;	/* rounds in a row after which nothing stayed */
 };
 
+/*
+ * A round could not begin. Later ones only add to what is there: one is left out while another
+ * burst is under way, and there are no more when the process has ended. Returns an exit status.
+ */
+static int not_begun(struct rounds *r, struct burst *b, int err)
+{
+	if (!b->rounds || (err != ESRCH && err != EBUSY))
+		return refused(r->t, r->p, NULL, err);
+	if (err == ESRCH)
+		b->reason = SEEPAGE_WHERE_BY_EXIT;
+	return 0;
+}
+
 /* One round. Returns an exit status. */
 static int take_round(struct rounds *r, struct burst *b)
 {
@@ -129,7 +145,7 @@ static int take_round(struct rounds *r, struct burst *b)
 	err = start(fd, &r->how);
 	if (err) {
 		close(fd);
-		return refused(r->t, r->p, NULL, err);
+		return not_begun(r, b, err);
 	}
 	/* The module ends it; a signal to this process, or time without an end, does too. */
 	r->wait(r->arg, r->how.ms + 1000, fd);
@@ -206,6 +222,7 @@ static int next_round(struct rounds *r, struct burst *b, unsigned int i, bool *s
 	begin += r->slice;
 	r->how.ms = (u32)((begin > now ? begin - now : 0) / 1000000);
 	r->how.ms = r->how.ms < LEAST_MS ? LEAST_MS : r->how.ms;
+	r->how.ms = r->how.ms > SEEPAGE_WHERE_MS ? SEEPAGE_WHERE_MS : r->how.ms;
 	return take_round(r, b);
 }
 

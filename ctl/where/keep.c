@@ -202,6 +202,7 @@ static int fail_dir(struct keeper *k, const char *name)
  */
 enum keep_what keep_open(struct keeper *k, const struct target *t, bool second, bool burst)
 {
+	struct ledger charged;
 	struct json_object *o;
 	u64 cost = target_anon_bytes(t) / MIB * LOOK_NS + (burst ? BURST_NS : 0);
 	bool first;
@@ -234,6 +235,10 @@ enum keep_what keep_open(struct keeper *k, const struct target *t, bool second, 
 		return KEEP_LEFT_OUT;
 	}
 	k->ledger.looks++;
+	/* Until keep_close() says what it took, the most: this program may be killed meanwhile. */
+	charged = k->ledger;
+	ledger_add(&charged, CPU_S * 1000000000ULL);
+	write_file(k, "ledger", ledger_json(&charged));
 	be_modest();
 	return KEEP_LOOK;
 }
@@ -291,7 +296,7 @@ void keep_answer(struct keeper *k, const struct result *r, bool burst)
 /* @cpu_ns: what the look and the burst took */
 void keep_close(struct keeper *k, u64 cpu_ns)
 {
-	if (k->ledger.looks && cpu_ns) {
+	if (cpu_ns) {
 		ledger_add(&k->ledger, cpu_ns);
 		write_file(k, "ledger", ledger_json(&k->ledger));
 	}

@@ -526,6 +526,7 @@ static void overrun(void)
 {
 	char buf[REQ_SIZE] __attribute__((aligned(8)));
 	struct alerts l;
+	struct copy st;
 	struct conn ear;
 	int size = 1, one = 1, overruns = 0, i;
 	uint64_t failed;
@@ -549,8 +550,11 @@ static void overrun(void)
 		overruns += n < 0 && errno == ENOBUFS;
 	}
 	check(overruns, "no ENOBUFS");
+	/* how many there are is up to the speed of the machine: a group may be told of instead */
+	get_status(&c, &st);
 	get_alerts(&ear, false, 0, &l);
-	check(l.n >= 40, "%u alerts in the ring", l.n);
+	check(l.n >= 20, "%u alerts in the ring", l.n);
+	contiguous(&l, num(&st.p, SEEPAGE_A_SEQ_FIRST), num(&st.p, SEEPAGE_A_SEQ_LAST));
 	fresh(&c);
 }
 

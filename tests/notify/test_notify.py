@@ -158,6 +158,15 @@ class Notify(unittest.TestCase):
         self.assertEqual(p.returncode, status, err)
         return out, err
 
+    def spool_bytes(self):
+        total = 0
+        for name in self.notes():
+            try:
+                total += os.path.getsize(name)
+            except FileNotFoundError:	# delivered or dropped meanwhile
+                pass
+        return total
+
     def notes(self):
         return [os.path.join(d, f) for d, _, files in os.walk(self.state) for f in files
                 if f[0].isdigit()]
@@ -259,6 +268,25 @@ class Payload(Notify):
         self.assertEqual(pager.seen[0][1]["dedup_key"], pager.seen[1][1]["dedup_key"])
         self.assertEqual(manager.taken[1][0]["labels"], manager.taken[0][0]["labels"])
         self.assertIn("endsAt", manager.taken[1][0])
+
+    def test_incidents_of_an_earlier_boot_end_without_a_new_alert(self):
+        pager = Receiver(self)
+        words = ["--pagerduty-key", "k", "--pagerduty-url", pager.url]
+        self.run_on([alert(1, pid=5)], *words)
+        path = os.path.join(self.state, "state.json")
+        with open(path, encoding="utf-8") as f:
+            state = json.load(f)
+        state["boot_id"] = "another"
+        with open(path, "w", encoding="utf-8") as f:
+            json.dump(state, f)
+        self.run_on([], *words)
+        self.assertEqual([b["event_action"] for _, b in pager.seen], ["trigger", "resolve"])
+
+    def test_the_path_of_a_url_is_not_said(self):
+        p = self.start("--webhook", "hooks.example/services/SECRET", "--from", "-")
+        _, err = self.ended(p, 2)
+        self.assertIn("--webhook: 'hooks.example...': allowed http://HOST", err)
+        self.assertNotIn("SECRET", err)
 
 
 class Failures(Notify):
@@ -429,7 +457,7 @@ class Spool(Notify):
         for i in range(1, 201):
             self.feed(p, [alert(i)])
         wait_for(lambda: any(n.endswith("-200") for n in self.notes()))
-        wait_for(lambda: sum(os.path.getsize(n) for n in self.notes()) <= 65536)
+        wait_for(lambda: self.spool_bytes() <= 65536)
         to.otherwise = 200
         p.stdin.close()
         p.stdin = None
