@@ -103,7 +103,7 @@ void deliver_alert(struct delivery *d, const struct alert *a)
 	}
 }
 
-/* Ends the incidents of an earlier boot, whose processes are gone. */
+/* Ends the incidents of an earlier boot: their processes are gone. */
 void deliver_rebooted(struct delivery *d)
 {
 	if (!d->spool->rebooted || !d->spool->open.n)
