@@ -35,7 +35,7 @@ void doctor_hook(struct doctor *d)
 	}
 	doctor_find(d, "hook", DOCTOR_WARN, "not known: the module was not asked, and tracefs "
 		    "cannot be read");
-	doctor_remedy(d, d->caps ? "mount -t tracefs tracefs /sys/kernel/tracing" :
+	doctor_remedy(d, d->caps ? "mount -t tracefs none /sys/kernel/tracing" :
 		      "run doctor as root");
 }
 
@@ -171,7 +171,7 @@ void doctor_debugfs(struct doctor *d)
 	} else {
 		doctor_find(d, "debugfs", DOCTOR_WARN, "not mounted: no files for cat; this "
 			    "program needs none");
-		doctor_remedy(d, "mount -t debugfs debugfs /sys/kernel/debug");
+		doctor_remedy(d, "mount -t debugfs none /sys/kernel/debug");
 	}
 	free(mounts);
 }

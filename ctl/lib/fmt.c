@@ -170,7 +170,8 @@ char *fmt_safe(char *buf, size_t size, const char *s, size_t len)
 			if (n + 4 * k >= size)
 				break;
 			for (i = 0; i < k; i++)
-				n += (size_t)snprintf(buf + n, size - n, "\\x%02x", (unsigned char)s[i]);
+				n += (size_t)snprintf(buf + n, size - n, "\\x%02x",
+						      (unsigned char)s[i]);
 		}
 		s += k;
 		len -= k;

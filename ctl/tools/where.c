@@ -325,8 +325,8 @@ static int check_words(struct ctx *ctx)
 	if (keep && strcmp(keep, "first") && strcmp(keep, "second"))
 		return usage(ctx, "--keep: '%s': allowed first second", keep);
 	if (keep && (diff || svg || folded || text || top || class_bytes || ctx->json))
-		return usage(ctx, "--keep: allowed with --seconds, --census, --profile and those of "
-			     "--burst only");
+		return usage(ctx, "--keep: allowed with --seconds, --census, --profile and "
+			     "those of --burst only");
 	if (keep && burst && !strcmp(keep, "first"))
 		return usage(ctx, "--burst: allowed with --keep second only");
 	if (svg && !*svg)

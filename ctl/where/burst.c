@@ -69,7 +69,9 @@ int burst_check(const struct ctx *ctx)
 	/* START checks the rights before it reads its argument, which is missing here: EFAULT. */
 	err = ioctl(fd, SEEPAGE_WHERE_START, NULL) ? errno : 0;
 	close(fd);
-	return err == EPERM ? fail(ctx, NOT_PERMITTED) : err == ENOTTY ? fail(ctx, OTHER_VERSION) : 0;
+	if (err == ENOTTY)
+		return fail(ctx, OTHER_VERSION);
+	return err == EPERM ? fail(ctx, NOT_PERMITTED) : 0;
 }
 
 static int refused(const struct target *t, const struct probes *p,
