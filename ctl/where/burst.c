@@ -21,7 +21,7 @@
 #define FILL_MS		20	/* in which most blocks are filled in that a round sampled last */
 #define BUSY_TRIES	50	/* of 100 ms */
 #define DEVICE		"/dev/" SEEPAGE_WHERE_DEVICE
-#define OTHER_VERSION	"--burst: the loaded seepage_where is of another version (rmmod seepage_where)"
+#define OTHER_VERSION	"--burst: seepage_where is loaded in another version (rmmod seepage_where)"
 #define NOT_PERMITTED	"--burst: not permitted: needs CAP_PERFMON and CAP_SYS_PTRACE, " \
 			"and a kernel that is not locked down"
 

@@ -45,9 +45,9 @@ static void probe_note(const struct probes *p, struct result *r)
 static void burst_notes(const struct burst *b, const struct growth *g, struct result *r)
 {
 	result_note(r, "burst on blocks of up to %llu bytes: %zu samples of %llu calls, "
-		    "%llu traps in %u rounds, armed for %.2f s in all; the last one ended by %s",
-		    g->class_bytes, b->n, b->matched, b->traps, b->rounds, (double)b->armed_ns / 1e9,
-		    burst_reason(b->reason));
+		    "%llu traps in %u rounds, armed for %.2f s in all; last, ended by %s",
+		    g->class_bytes, b->n, b->matched, b->traps, b->rounds,
+		    (double)b->armed_ns / 1e9, burst_reason(b->reason));
 	if (b->foreign)
 		result_note(r, "burst: %llu traps of children, which inherit breakpoints",
 			    b->foreign);
