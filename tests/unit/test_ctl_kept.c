@@ -223,13 +223,13 @@ static void the_class_in_a_sentence(void **state)
 
 static void sites_in_sentences(void **state)
 {
-	static const char text[] =
+	static const char listed[] =
 		"[{\"bytes_per_hour\":2621440,\"survival_permille\":1000,\"stack\":["
 		"{\"symbol\":\"wrapped\"},{\"symbol\":\"keep\"},{\"symbol\":\"main\"},"
 		"{\"symbol\":\"start\"},{\"symbol\":\"not_shown\"}]},"
 		"{\"bytes_per_hour\":1,\"survival_permille\":null,\"stack\":[]},"
 		"{\"bytes_per_hour\":1},{\"bytes_per_hour\":1}]";
-	struct json_object *sites = json_tokener_parse(text);
+	struct json_object *sites = json_tokener_parse(listed);
 	struct result r = { .method = "burst", .seconds = 60, .sites = sites };
 	struct json_object *list;
 	char text[SUMMARY_MAX];
