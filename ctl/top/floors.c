@@ -35,8 +35,8 @@ void floors_put(struct floors **f, u32 pid, const struct message *msg, u64 now_m
 {
 	struct floors *one = find(*f, pid);
 	struct level l[MSG_LIST_MAX];
-	const struct level *best = msg ? choose(l, msg_levels(msg, l)) : NULL;
-	unsigned int i;
+	unsigned int n = msg ? msg_levels(msg, l) : 0, i;
+	const struct level *best = choose(l, n);
 
 	if (!one) {
 		one = must(calloc(1, sizeof(*one)));
