@@ -18,28 +18,34 @@ void doctor_path(const struct doctor *d, const char *path, char *buf, size_t siz
 	snprintf(buf, size, "%s%s", d->root, path);
 }
 
+static void format_path(const struct doctor *d, char *path, const char *fmt, va_list ap)
+{
+	char name[PATH_SIZE];
+
+	vsnprintf(name, sizeof(name), fmt, ap);
+	doctor_path(d, name, path, PATH_SIZE);
+}
+
 /* Reads a file of up to 1 MB; the name is a format. */
 char *doctor_text(const struct doctor *d, const char *fmt, ...)
 {
-	char name[PATH_SIZE], path[PATH_SIZE];
+	char path[PATH_SIZE];
 	va_list ap;
 
 	va_start(ap, fmt);
-	vsnprintf(name, sizeof(name), fmt, ap);
+	format_path(d, path, fmt, ap);
 	va_end(ap);
-	doctor_path(d, name, path, sizeof(path));
 	return procfs_read(AT_FDCWD, path);
 }
 
 bool doctor_exists(const struct doctor *d, const char *fmt, ...)
 {
-	char name[PATH_SIZE], path[PATH_SIZE];
+	char path[PATH_SIZE];
 	va_list ap;
 
 	va_start(ap, fmt);
-	vsnprintf(name, sizeof(name), fmt, ap);
+	format_path(d, path, fmt, ap);
 	va_end(ap);
-	doctor_path(d, name, path, sizeof(path));
 	return !access(path, F_OK);
 }
 

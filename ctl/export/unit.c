@@ -97,17 +97,17 @@ void export_units(struct prom *p, const struct export_data *d)
 	write_number(p, "unit_processes", "Processes of the page, by unit or container.",
 		     offsetof(struct unit_sum, processes), sum, n);
 	write_number(p, "unit_processes_accused",
-		     "Those of them that are suspected, confirmed or runaway.",
+		     "Suspected, confirmed and runaway processes of the page.",
 		     offsetof(struct unit_sum, accused), sum, n);
-	write_number(p, "unit_rss_bytes", "Sum of their resident memory.",
+	write_number(p, "unit_rss_bytes", "Resident memory of its processes, added up.",
 		     offsetof(struct unit_sum, rss), sum, n);
 	prom_family(p, PROM_GAUGE, "unit_growth_bytes_per_second",
-		    "Sum of the growth of those of them whose floor rises.");
+		    "Growth of its processes with a rising floor, added up.");
 	for (i = 0; i < n; i++) {
 		begin(p, &sum[i]);
 		prom_end_signed(p, (double)sum[i].growth / 3600);
 	}
-	write_number(p, "unit_exhaustion_seconds", "Shortest time to exhaustion among them.",
+	write_number(p, "unit_exhaustion_seconds", "Shortest time to exhaustion of its processes.",
 		     offsetof(struct unit_sum, exhaustion), sum, n);
 	free(sum);
 }

@@ -36,28 +36,39 @@ static void cell(FILE *f, const char *text)
 	fputs("</td>", f);
 }
 
-static void classes(FILE *f, struct json_object *list)
+/* A table of the objects in @list; none if that is empty. @row: writes the cells of one */
+static void table(FILE *f, const char *head, struct json_object *list,
+		  void (*row)(FILE *f, struct json_object *o))
 {
 	size_t n = length(list), i;
-	char text[64];
 
-	if (n)
-		fputs("<h3>Classes of blocks</h3>\n<table>\n<tr><th>size</th><th>blocks</th><th>"
-		      "more</th><th>growth</th><th>content</th></tr>\n", f);
+	if (!n)
+		return;
+	fputs(head, f);
 	for (i = 0; i < n; i++) {
-		struct json_object *o = json_object_array_get_idx(list, i);
-		s64 grew = json_object_get_int64(get(o, "growth_bytes"));
-
 		fputs("<tr>", f);
-		cell(f, text_of(o, "size_bytes"));
-		cell(f, text_of(o, "blocks"));
-		cell(f, text_of(o, "growth_blocks"));
-		fmt_bytes(text, sizeof(text), (u64)(grew < 0 ? -grew : grew));
-		fprintf(f, "<td class=\"n\">%s%s</td><td>", grew < 0 ? "-" : "+", text);
-		html_text(f, text_of(o, "content"));
+		row(f, json_object_array_get_idx(list, i));
 		fputs("</td></tr>\n", f);
 	}
-	fputs(n ? "</table>\n" : "", f);
+	fputs("</table>\n", f);
+}
+
+static void class_row(FILE *f, struct json_object *o)
+{
+	s64 grew = json_object_get_int64(get(o, "growth_bytes"));
+	struct json_object *content = get(o, "content");
+	char text[64];
+
+	cell(f, text_of(o, "size_bytes"));
+	cell(f, text_of(o, "blocks"));
+	cell(f, text_of(o, "growth_blocks"));
+	fmt_bytes(text, sizeof(text), (u64)(grew < 0 ? -grew : grew));
+	fprintf(f, "<td class=\"n\">%s%s</td><td>", grew < 0 ? "-" : "+", text);
+	html_text(f, text_of(content, "kind"));
+	if (*text_of(content, "name")) {
+		fputs(" ", f);
+		html_text(f, text_of(content, "name"));
+	}
 }
 
 static void stack(FILE *f, struct json_object *frames)
@@ -70,30 +81,31 @@ static void stack(FILE *f, struct json_object *frames)
 
 		if (!*name)
 			name = text_of(o, "symbol");
-		html_text(f, *name ? name : text_of(o, "file"));
+		html_text(f, *name ? name : text_of(o, "module"));
 		fputs(i + 1 < n ? "<br>" : "", f);
 	}
 }
 
-static void sites(FILE *f, struct json_object *list)
+static void site_row(FILE *f, struct json_object *o)
 {
-	size_t n = length(list), i;
 	char text[64];
 
-	if (n)
-		fputs("<h3>Call sites</h3>\n<table>\n<tr><th>bytes</th><th>blocks</th><th>stack"
-		      "</th></tr>\n", f);
-	for (i = 0; i < n; i++) {
-		struct json_object *o = json_object_array_get_idx(list, i);
+	cell(f, fmt_bytes(text, sizeof(text), json_object_get_uint64(get(o, "bytes"))));
+	cell(f, text_of(o, "blocks"));
+	fputs("<td>", f);
+	stack(f, get(o, "stack"));
+}
 
-		fputs("<tr>", f);
-		cell(f, fmt_bytes(text, sizeof(text), json_object_get_uint64(get(o, "bytes"))));
-		cell(f, text_of(o, "blocks"));
-		fputs("<td>", f);
-		stack(f, get(o, "stack"));
-		fputs("</td></tr>\n", f);
-	}
-	fputs(n ? "</table>\n" : "", f);
+static void classes(FILE *f, struct json_object *list)
+{
+	table(f, "<h3>Classes of blocks</h3>\n<table>\n<tr><th>size</th><th>blocks</th>"
+	      "<th>more</th><th>growth</th><th>content</th></tr>\n", list, class_row);
+}
+
+static void sites(FILE *f, struct json_object *list)
+{
+	table(f, "<h3>Call sites</h3>\n<table>\n<tr><th>bytes</th><th>blocks</th><th>stack"
+	      "</th></tr>\n", list, site_row);
 }
 
 int report_where(const struct ctx *ctx, const char *path, FILE *f)

@@ -145,10 +145,10 @@ class Report(unittest.TestCase):
     def test_where(self):
         where = {"pid": 4711, "comm": EVIL, "allocator": "glibc", "method": "census", "seconds": 60.2,
                  "classes": [{"size_bytes": [73, 88], "blocks": 9, "growth_blocks": 8, "growth_bytes": 1 << 20,
-                              "content": "vtable <Session>"}],
-                 "sites": [{"bytes": 4096, "blocks": 3, "stack": [{"symbol": "keep<int>"}, {"symbol": "main"}]}]}
+                              "content": {"kind": "vtable", "name": "<Session>", "share_permille": 990}}],
+                 "sites": [{"bytes": 4096, "blocks": 3, "stack": [{"symbol": "keep<int>"}, {"symbol": None, "module": "/lib/libx.so"}]}]}
         page = Page(self.page(None, "--where", self.file("w", json.dumps(where))))
-        for word in ("vtable <Session>", "+1.0 MiB", "keep<int>", "4.0 KiB", EVIL):
+        for word in ("vtable <Session>", "+1.0 MiB", "keep<int>", "libx.so", "4.0 KiB", EVIL):
             self.assertIn(word, page.text)
         for bad in ("{}", "[", ""):
             p = self.run_tool(self.file("r", recording()), "-o", "-", "--where", self.file("w", bad), status=1)
