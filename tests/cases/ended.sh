@@ -44,6 +44,28 @@ has_ended() { heard "$1" exited; }
 has_identity() { of "$1" | jq -se 'any(.cmdline != null)' >/dev/null; }
 end_of() { of "$1" | jq -sc '.[-1].end | [.kind, .code, .signal, .oom]'; }
 
+# reuse_pid PID: a sleep that has this pid, of a process that has ended. A kernel without
+# CONFIG_CHECKPOINT_RESTORE is given so few pids that they soon come round again.
+reuse_pid() {
+	local i tries=5 last=/proc/sys/kernel/ns_last_pid most
+	if [[ ! -e $last ]]; then
+		most=$(cat /proc/sys/kernel/pid_max)
+		sleep 0 &
+		echo $(($! > $1 ? $! + 100 : $1 + 100)) >/proc/sys/kernel/pid_max
+		wait $!
+		tries=$(($(cat /proc/sys/kernel/pid_max) + 100))
+	fi
+	for ((i = 0; i < tries; i++)); do
+		[[ ! -e $last ]] || echo $(($1 - 1)) >"$last"
+		sleep 1000 &
+		[[ $! != "$1" ]] || break
+		kill $!
+		wait $! 2>/dev/null || true
+	done
+	assert_eq $! "$1" "pid of the later process"
+	[[ -e $last ]] || echo "$most" >/proc/sys/kernel/pid_max
+}
+
 load sample_interval_ms=1000 suspect_interval_ms=500 max_cpu_permille=1000 min_process_size_mb=1 pmc=off \
 	alerts_per_minute=1000
 seepage -j watch >watched &
@@ -94,13 +116,7 @@ wait $watch || true
 touch "$scratch/reused.go"
 wait "$pid" || true
 wait_for 30 is_last reused exited
-for ((i = 0; i < 5; i++)); do
-	echo $((pid - 1)) >/proc/sys/kernel/ns_last_pid
-	sleep 1000 &
-	[[ $! != "$pid" ]] || break
-	kill $!
-done
-assert_eq $! "$pid" "pid of the later process"
+reuse_pid "$pid"
 assert_eq "$(of reused | jq -sc 'map(.exe) | unique')" "[\"$scratch/reused\"]" "program of the alerts on a pid in use again"
 # without an identity: nothing is known, rather than what the later process is
 leak nobody exit 0
@@ -109,13 +125,7 @@ touch "$scratch/nobody.go"
 old=$pid
 wait $pid || true
 wait_for 30 is_last nobody exited
-for ((i = 0; i < 5; i++)); do
-	echo $((old - 1)) >/proc/sys/kernel/ns_last_pid
-	sleep 1000 &
-	[[ $! != "$old" ]] || break
-	kill $!
-done
-assert_eq $! "$old" "pid of the later process"
+reuse_pid "$old"
 assert_eq "$(of nobody | jq -sc 'map(.exe) | unique')" "[null]" "program of an alert whose pid is in use again"
 pkill sleep || true
 seepage -j watch >>watched &
