@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include "selftest/selftest.h"
 #include "tools.h"
@@ -31,7 +32,7 @@ static const struct opt opts[] = {
 enum { LEAK, CACHE, PROGRAMS };
 
 struct seen {
-	bool tracked, alive;
+	bool tracked;
 	unsigned int state;
 	u64 accused_ms;		/* after the start; 0: never */
 	unsigned int accused;	/* the state then */
@@ -45,7 +46,7 @@ struct selftest {
 	struct selftest_program program[PROGRAMS];
 	struct seen seen[PROGRAMS];
 	u64 start_ms;
-	int signals;
+	int signals, ended;	/* ended: the program that is no more, or -1 */
 	bool stopped;
 };
 
@@ -118,7 +119,6 @@ static void look(struct selftest *t, int i)
 	struct seen *s = &t->seen[i];
 	struct message msg;
 
-	s->alive = !kill(t->program[i].pid, 0);
 	if (query_process(&t->k, (u32)t->program[i].pid, &nlh) >= 0 && !msg_parse(&msg, nlh)) {
 		s->tracked = true;
 		s->state = (unsigned int)msg_get(&msg, SEEPAGE_A_STATE, SEEPAGE_STATE_OK);
@@ -131,6 +131,20 @@ static void look(struct selftest *t, int i)
 	free(nlh);
 }
 
+/* Finds a program that has ended. They run until selftest_end(), unless they are killed. */
+static void note_end(struct selftest *t)
+{
+	siginfo_t info;
+	int i;
+
+	for (i = 0; i < PROGRAMS; i++) {
+		info.si_pid = 0;
+		if (!waitid(P_PID, (id_t)t->program[i].pid, &info, WEXITED | WNOHANG | WNOWAIT) &&
+		    info.si_pid)
+			t->ended = i;
+	}
+}
+
 static u64 elapsed_s(const struct selftest *t)
 {
 	return (clock_ms() - t->start_ms) / 1000;
@@ -141,7 +155,7 @@ static bool done(const struct selftest *t)
 {
 	u64 s = elapsed_s(t);
 
-	return t->stopped || s >= timeout_s || (s >= UNSEEN_S && !t->seen[LEAK].tracked) ||
+	return t->stopped || t->ended >= 0 || s >= timeout_s || (s >= UNSEEN_S && !t->seen[LEAK].tracked) ||
 	       t->seen[CACHE].accused_ms || (t->seen[LEAK].accused_ms && s >= CACHE_S);
 }
 
@@ -201,14 +215,28 @@ static int answer(const struct selftest *t)
 	return right ? 0 : 1;
 }
 
+/* How the program that has ended did so. Returns buf. */
+static const char *early_end(const struct selftest *t, char *buf, size_t size)
+{
+	siginfo_t info = { .si_pid = 0 };
+
+	waitid(P_PID, (id_t)t->program[t->ended].pid, &info, WEXITED | WNOHANG | WNOWAIT);
+	snprintf(buf, size, "the %s (pid %d) has %s %d after %llu s; no verdict",
+		 names[t->ended], t->program[t->ended].pid,
+		 info.si_code == CLD_EXITED ? "exited with code" : "been killed by signal",
+		 info.si_status, elapsed_s(t));
+	return buf;
+}
+
 static int run(struct ctx *ctx, int argc, char **argv)
 {
 	struct selftest t = {
-		.ctx = ctx, .signals = -1, .cgroup = { .procs = -1 },
+		.ctx = ctx, .signals = -1, .ended = -1, .cgroup = { .procs = -1 },
 		.program = { [LEAK] = { .comm = "selftest-leak", .grows = SELFTEST_LIMIT / 2 },
 			     [CACHE] = { .comm = "selftest-cache", .grows = SELFTEST_CACHE,
 					 .used = true } },
 	};
+	char text[TEXT_MAX];
 	int status, i;
 
 	timeout_s = timeout_s ? timeout_s : TIMEOUT_S;
@@ -217,9 +245,12 @@ static int run(struct ctx *ctx, int argc, char **argv)
 		wait_second(&t);
 		for (i = 0; i < PROGRAMS; i++)
 			look(&t, i);
+		note_end(&t);
 	}
 	if (!status && t.stopped)
 		status = fail(ctx, "stopped by a signal after %llu s", elapsed_s(&t));
+	else if (!status && t.ended >= 0)
+		status = not_runnable(ctx, early_end(&t, text, sizeof(text)));
 	else if (!status)
 		status = answer(&t);
 	for (i = 0; i < PROGRAMS; i++)

@@ -86,6 +86,18 @@ gone() { [[ ! $(left) ]]; }
 wait_for 20 gone
 [[ $(cgroups) ]] || die "no cgroup was left to be removed"
 
+# A program that is killed from outside: no verdict, and the detector is not blamed.
+seepage selftest >out 2>err &
+pid=$!
+wait_for 20 both_run
+pkill -KILL -x selftest-leak
+status=0
+wait $pid || status=$?
+cat out err
+assert_eq $status 77 "status after the leak was killed"
+grep -qE 'the leak \(pid [0-9]+\) has been killed by signal 9 after [0-9]+ s; no verdict' err || die "no word of its end"
+clean
+
 # Where it cannot come to a verdict it says so, with the gate that was closed.
 seepage set min_process_size_mb 1000
 run 1 seepage selftest --timeout 100
