@@ -301,11 +301,11 @@ static int check_pid(struct recorder *r, u32 pid)
 /* Opens the file without truncating it: an older recording stays until record starts. */
 static FILE *open_file(bool *is_new)
 {
-	int fd = open(file, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+	int fd = open(file, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 
 	*is_new = fd >= 0;
 	if (fd < 0 && errno == EEXIST)
-		fd = open(file, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+		fd = open(file, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
 	return fd < 0 ? NULL : must(fdopen(fd, "w"));
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* seepage report: one HTML page of a recording, a process or an alert. */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include "report/report.h"
@@ -28,12 +29,15 @@ static int write_page(const struct ctx *ctx, const char *html, size_t n)
 {
 	bool to_stdout = !strcmp(output, "-");
 	FILE *f;
+	int fd;
 
 	if (to_stdout) {
 		out_printf("%s", html);
 		return 0;
 	}
-	f = fopen(output, "we");
+	/* As perf does with what it records: it has command lines of other users. */
+	fd = open(output, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	f = fd < 0 ? NULL : must(fdopen(fd, "w"));
 	if (!f)
 		return fail(ctx, "%s: %s", output, strerror(errno));
 	errno = 0;

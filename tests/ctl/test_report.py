@@ -163,6 +163,8 @@ class Report(unittest.TestCase):
         self.run_tool(self.file("good", recording()), "-o", out)
         with open(out, encoding="utf-8") as f:
             self.assertEqual(Page(f.read()).tags.count("svg"), 2)
+        # It has command lines of other users: not for everybody to read.
+        self.assertEqual(os.stat(out).st_mode & 0o777, 0o600)
         p = self.run_tool(self.file("good", recording()), "-o", os.path.join(self.dir, "no/such"), status=1)
         self.assertIn("No such file", p.stderr)
 
