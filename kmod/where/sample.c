@@ -1,17 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Which samples of a burst are kept. The first set is a reservoir: each call has the same chance,
- * whenever it was. The second one has the latest call for each address, found by a walk through
- * up to 4096 words: only calls for the sizes that are asked for come here.
+ * whenever it was. The second one has the latest call for each address, found by a hash of it:
+ * chains of indices, one for each sample.
  *
  * Example: 12 000 calls take turns with 70 blocks that are freed, and one block stays. The first
  * set has it by luck; the second one has 71 samples, and that one is among them.
  */
+#include <linux/hash.h>
 #include <linux/kernel.h>
+#include <linux/log2.h>
 #include <linux/random.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 #include "where.h"
+
+#define END	U16_MAX		/* of a chain; above any index, which is below 4096 */
 
 /**
  * where_sample_new() - allocate what a burst needs for samples
@@ -23,12 +27,19 @@
 int where_sample_new(struct where_burst *b)
 {
 	const gfp_t gfp = GFP_KERNEL_ACCOUNT;
+	const size_t chains = roundup_pow_of_two(b->how.latest + 1);
 
 	b->random = get_random_u64() | 1;
 	b->sample = kvcalloc(b->how.samples + b->how.latest, sizeof(*b->sample), gfp);
 	b->call = kvcalloc(WHERE_PENDING, sizeof(*b->call), gfp);
 	b->addr = kvcalloc(b->how.latest + 1, sizeof(*b->addr), gfp);
-	return b->sample && b->call && b->addr ? 0 : -ENOMEM;
+	b->next = kvcalloc(b->how.latest + 1, sizeof(*b->next), gfp);
+	b->chain = kvcalloc(chains, sizeof(*b->chain), gfp);
+	if (!b->sample || !b->call || !b->addr || !b->next || !b->chain)
+		return -ENOMEM;
+	b->chain_bits = ilog2(chains);
+	memset(b->chain, 0xff, chains * sizeof(*b->chain));	/* END */
+	return 0;
 }
 
 /**
@@ -42,9 +53,13 @@ void where_sample_free(struct where_burst *b)
 	kvfree(b->sample);
 	kvfree(b->call);
 	kvfree(b->addr);
+	kvfree(b->next);
+	kvfree(b->chain);
 	b->sample = NULL;
 	b->call = NULL;
 	b->addr = NULL;
+	b->next = NULL;
+	b->chain = NULL;
 }
 
 static u32 random_calls(const struct where_burst *b)
@@ -72,23 +87,49 @@ static u32 random_below(struct where_burst *b, u32 n)
 	return reciprocal_scale(b->random >> 32, n);
 }
 
-static u32 find(const struct where_burst *b, u64 addr)
+static u16 *chain_of(const struct where_burst *b, u64 addr)
 {
-	u32 i;
+	/* hash_64() of 0 bits shifts by 64, which is undefined */
+	return &b->chain[b->chain_bits ? hash_64(addr, b->chain_bits) : 0];
+}
 
-	for (i = 0; i < b->latest && b->addr[i] != addr; i++)
-		;
+/* Returns what holds the index of the sample at addr, or END. */
+static u16 *find(const struct where_burst *b, u64 addr)
+{
+	u16 *i = chain_of(b, addr);
+
+	while (*i != END && b->addr[*i] != addr)
+		i = &b->next[*i];
 	return i;
 }
 
-static void drop(struct where_burst *b, u32 i)
+static void put_at(struct where_burst *b, u16 i, u64 addr)
+{
+	u16 *first = chain_of(b, addr);
+
+	b->addr[i] = addr;
+	b->next[i] = *first;
+	*first = i;
+}
+
+static void take_out(struct where_burst *b, u16 i)
+{
+	*find(b, b->addr[i]) = b->next[i];
+}
+
+/* The last one moves to the place of the one that goes. */
+static void drop(struct where_burst *b, u16 i)
 {
 	struct seepage_where_sample *set = b->sample + b->how.samples;
-	u32 last = --b->latest;
+	u16 last = b->latest - 1;
 
-	b->addr[i] = b->addr[last];
-	if (i != last)
+	take_out(b, i);
+	if (i != last) {
+		take_out(b, last);
+		put_at(b, i, b->addr[last]);
 		set[i] = set[last];
+	}
+	b->latest = last;
 }
 
 /*
@@ -99,18 +140,18 @@ static void leave_old(struct where_burst *b, struct where_call *call, bool resiz
 {
 	const struct seepage_where_sample *set = b->sample + b->how.samples;
 	struct seepage_where_sample *s = &call->s;
-	u32 i;
+	u16 i;
 
 	s->first_size = s->size;
 	s->resized = 0;
-	i = resizes && call->arg ? find(b, call->arg) : b->latest;
-	if (i < b->latest) {
+	i = resizes && call->arg ? *find(b, call->arg) : END;
+	if (i != END) {
 		s->first_size = set[i].first_size;
 		s->resized = set[i].resized + 1;
 		drop(b, i);
 	}
-	i = find(b, s->addr);
-	if (i < b->latest)
+	i = *find(b, s->addr);
+	if (i != END)
 		drop(b, i);
 }
 
@@ -137,8 +178,13 @@ void where_keep(struct where_burst *b, struct where_call *call, bool resizes)
 	if (!b->how.latest)
 		return;
 	s->set = 1;
-	i = b->latest < b->how.latest ? b->latest++ : random_below(b, b->latest);
-	b->addr[i] = s->addr;
+	if (b->latest < b->how.latest) {
+		i = b->latest++;
+	} else {
+		i = random_below(b, b->latest);
+		take_out(b, i);
+	}
+	put_at(b, i, s->addr);
 	b->sample[b->how.samples + i] = *s;
 }
 

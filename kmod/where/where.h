@@ -56,7 +56,9 @@ struct where_burst {
 	u32 calls, matched, dropped, latest;
 	u64 random;			/* state; not 0 */
 	struct where_call *call;	/* WHERE_PENDING of them */
-	u64 *addr;			/* of the second set */
+	u64 *addr;			/* of the second set, by index */
+	u16 *next, *chain;		/* indices of the second set: in a chain, and its first */
+	u32 chain_bits;			/* there are 2^chain_bits chains */
 	struct seepage_where_sample *sample;	/* the first set, then the second */
 
 	s32 error;			/* written by the work before the state is ENDED */
