@@ -133,7 +133,7 @@ static int look(struct survey *s, struct look *l, bool remember, const struct se
 	arena_look(&s->t, &s->bins, l);
 	pool_look(&s->t, l);
 	if (!target_alive(&s->t))
-		return fail(s->ctx, "process %u ended while its heap was read", s->t.pid);
+		return fail(s->ctx, "process %u ended, or executed a program, while its heap was read", s->t.pid);
 	return 0;
 }
 
@@ -267,7 +267,7 @@ static int first_look(struct survey *s)
 	if (clock_ns() - start < seconds * 1000000000)
 		wait_seconds(s, seconds);
 	if (!target_alive(&s->t))
-		return fail(s->ctx, "process %u ended between the two looks", s->t.pid);
+		return fail(s->ctx, "process %u ended, or executed a program, between the two looks", s->t.pid);
 	return 0;
 }
 

@@ -220,6 +220,11 @@ static int next_round(struct rounds *r, struct burst *b, unsigned int i, bool *s
 		r->barren = enough ? 0 : r->barren + 1;
 		r->how.traps = traps_of(r, b, ROUNDS - i);
 	}
+	/* Its pid and its start stay the same after an exec: the module would take it. */
+	if (!target_alive(r->t)) {
+		b->reason = SEEPAGE_WHERE_BY_EXIT;
+		return 0;
+	}
 	now = clock_ns();
 	begin += r->slice;
 	r->how.ms = (u32)((begin > now ? begin - now : 0) / 1000000);

@@ -74,7 +74,7 @@ static unsigned int judge(struct search *s, const struct burst *b, const struct 
 	if (target_alive(s->t))
 		named = survivors_sites(v, s->r, g, s->how->top);
 	else
-		result_note(s->r, "sites: not known, the process ended");
+		result_note(s->r, "sites: not known, the process ended or executed a program");
 	survivors_free(v);
 	return named;
 }

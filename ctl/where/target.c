@@ -16,7 +16,9 @@
 #define MAPS_MAX	(1U << 18)
 #define NEEDS_PTRACE	"CAP_SYS_PTRACE, or to be the user of the process"
 
-/* Field @n of /proc/PID/stat; 1 is the pid, 3 the state. 0: unknown */
+#define START_BRK	47
+
+/* Field @n of /proc/PID/stat; 1 is the pid, 3 the state. 0: unknown, or not allowed to know */
 static u64 stat_field(const struct target *t, int n)
 {
 	char *text = procfs_read(t->dir, "stat"), *p = text ? strrchr(text, ')') : NULL;
@@ -95,7 +97,7 @@ int target_open(const struct ctx *ctx, u32 pid, struct target *t)
 		return target_refused(t, t->err);
 	if (is_narrow(t))
 		return fail(ctx, "process %u: a 32-bit program, allowed 64-bit ones", pid);
-	t->start_brk = stat_field(t, 47);
+	t->start_brk = stat_field(t, START_BRK);
 	return 0;
 }
 
@@ -229,14 +231,17 @@ u64 target_base(const struct target *t, const struct where_map *m)
 	return m->lo;
 }
 
-/* False as well if another process has the pid by now: @t->dir is the old one's. */
+/*
+ * False as well if another process has the pid by now, as @t->dir is the old one's, and if the
+ * process has executed another program: that one's heap is elsewhere, where addresses are random.
+ */
 bool target_alive(const struct target *t)
 {
 	char *text = procfs_read(t->dir, "stat"), *p = text ? strrchr(text, ')') : NULL;
 	bool alive = p && p[1] == ' ' && p[2] != 'Z' && p[2] != 'X';
 
 	free(text);
-	return alive;
+	return alive && stat_field(t, START_BRK) == t->start_brk;
 }
 
 /* Anonymous memory that is present or swapped out; 0: unknown */

@@ -511,7 +511,22 @@ class Where(unittest.TestCase):
         program.end()
         status, out, err = second(tool)
         self.assertEqual((status, out), (1, ""))
-        self.assertIn("ended between the two looks", err)
+        self.assertIn("ended, or executed a program, between the two looks", err)
+
+    def test_a_process_that_executes_another_program_between_the_looks(self):
+        code = '@a = map { "x" x 100 } 1 .. 20000; print "ready\\n"; <STDIN>; exec "sleep", 60'
+        with subprocess.Popen(["perl", "-e", f"$| = 1; {code}"], stdin=subprocess.PIPE,
+                              stdout=subprocess.PIPE, text=True) as program:
+            self.assertEqual(program.stdout.readline(), "ready\n")
+            tool = started(program.pid)
+            program.stdin.write("\n")
+            program.stdin.flush()
+            while os.path.basename(os.readlink(f"/proc/{program.pid}/exe")) != "sleep":
+                time.sleep(0.01)
+            status, out, err = second(tool)
+            program.kill()
+        self.assertEqual((status, out), (1, ""))
+        self.assertIn("ended, or executed a program, between the two looks", err)
 
     def test_a_process_that_ends_while_it_is_read(self):
         for i in range(5):
