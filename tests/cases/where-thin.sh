@@ -28,8 +28,9 @@ ask() {
 }
 first() { field '.sites[0].stack | map(.symbol) | .[:2] | join(" ")' "$1"; }
 
+# On a debug kernel the program makes some 150 calls a second: one of them leaks in seven seconds.
 target rare
-ask rare.json -s 10
+ask rare.json -s $((${SEEPAGE_SLOW:-1} > 1 ? 150 : 10))
 assert_eq "$(first rare.json)" "wrapped site_leak" "the first site, of a leak that is rare"
 assert_eq "$(field '.sites | length' rare.json)" 1 "sites beside it"
 (($(field .traps rare.json) <= 200000)) || die "too many traps"
