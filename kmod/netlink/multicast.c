@@ -21,7 +21,7 @@ struct sk_buff *seep_netlink_spare;
  */
 struct sk_buff *seep_netlink_small(void)
 {
-	return nlmsg_new(NLMSG_GOODSIZE, SEEP_GFP);
+	return nlmsg_new(NLMSG_DEFAULT_SIZE, SEEP_GFP);
 }
 
 /**

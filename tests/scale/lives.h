@@ -15,7 +15,7 @@ void w_switch(struct w_process *next);
 void w_advance(unsigned long long ns);
 extern bool w_little;		/* the machine has what w_available says */
 extern bool w_short;		/* no allocation succeeds */
-extern bool w_scattered;	/* none of more than two pages */
+extern bool w_scattered;	/* none of more than a page */
 extern unsigned int w_released;	/* how often the table mutex was */
 
 extern unsigned int w_events;	/* perf events that the module asked for */

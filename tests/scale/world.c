@@ -322,7 +322,7 @@ void *__kmalloc(size_t size, gfp_t flags)
 		full = sizes[i];
 		align = full & (full - 1) ? L1_CACHE_BYTES / 2 : min_t(size_t, full, PAGE_SIZE);
 	}
-	if (w_scattered && size > 2 * PAGE_SIZE)
+	if (w_scattered && size > PAGE_SIZE)
 		return NULL;
 	/* a line of its own for the head, which the kernel does not have */
 	align = max_t(size_t, align, L1_CACHE_BYTES);
