@@ -162,7 +162,7 @@ static int take_round(struct rounds *r, struct burst *b)
 		return refused(r->t, r->p, err ? NULL : &s, err);
 	b->traps += s.traps;
 	b->matched += s.matched;
-	b->foreign += s.foreign;
+	b->inherited += s.inherited;
 	b->armed_ns += s.armed_ns;
 	b->arm_ns += s.arm_ns + s.disarm_ns;
 	b->reason = s.reason;

@@ -42,7 +42,7 @@ struct burst {
 	struct seepage_where_sample *s;	/* by time */
 	struct early *early;	/* of each */
 	size_t n;
-	u64 traps, matched, foreign, armed_ns, arm_ns;
+	u64 traps, matched, inherited, armed_ns, arm_ns;
 	unsigned int rounds;
 	u32 reason;		/* of the last round */
 };

@@ -48,9 +48,9 @@ static void burst_notes(const struct burst *b, const struct growth *g, struct re
 		    "%llu traps in %u rounds, armed for %.2f s in all; last, ended by %s",
 		    g->class_bytes, b->n, b->matched, b->traps, b->rounds,
 		    (double)b->armed_ns / 1e9, burst_reason(b->reason));
-	if (b->foreign)
+	if (b->inherited)
 		result_note(r, "burst: %llu traps of children, which inherit breakpoints",
-			    b->foreign);
+			    b->inherited);
 }
 
 /* All that is needed for one class after another */

@@ -73,7 +73,7 @@ static int status(struct where_burst *b, void __user *arg)
 		.state = where_state(b),
 		.reason = READ_ONCE(b->done),
 		.traps = atomic64_read(&b->traps),
-		.foreign = atomic64_read(&b->foreign),
+		.inherited = atomic64_read(&b->inherited),
 	};
 
 	spin_lock(&b->lock);

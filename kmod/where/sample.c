@@ -133,8 +133,10 @@ static void drop(struct where_burst *b, u16 i)
 }
 
 /*
- * The block that a call returned lies where others were freed. What realloc() resized goes on
- * under its new address.
+ * Take samples of earlier blocks out of the second set: of the one that had the address which the
+ * call returned, and of the one that realloc() resized, of which the call's sample is the
+ * successor. Another thread may be given the old address before this realloc() returns to its
+ * probe; the sample of that call is newer than the begin of this one, and stays.
  */
 static void leave_old(struct where_burst *b, struct where_call *call, bool resizes)
 {
@@ -145,7 +147,7 @@ static void leave_old(struct where_burst *b, struct where_call *call, bool resiz
 	s->first_size = s->size;
 	s->resized = 0;
 	i = resizes && call->arg ? *find(b, call->arg) : END;
-	if (i != END) {
+	if (i != END && set[i].ns < s->ns) {
 		s->first_size = set[i].first_size;
 		s->resized = set[i].resized + 1;
 		drop(b, i);

@@ -147,7 +147,7 @@ static void fill(struct where_probe *p, struct seepage_where_sample *s, struct p
 /* What is rare is not in the handlers: they would save all registers for it. */
 static noinline int leave_child(struct where_burst *b)
 {
-	atomic64_inc(&b->foreign);
+	atomic64_inc(&b->inherited);
 	return UPROBE_HANDLER_REMOVE;
 }
 

@@ -51,7 +51,7 @@ struct where_burst {
 	u32 done;			/* a reason; set once with cmpxchg(), read anywhere */
 	u32 state;			/* written by the work, read by ioctl() and poll() */
 
-	atomic64_t traps, foreign;
+	atomic64_t traps, inherited;
 	spinlock_t lock;		/* all of the next lines */
 	u32 calls, matched, dropped, latest;
 	u64 random;			/* state; not 0 */

@@ -1,32 +1,32 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Shared limits: pools, the nearest limit by time, the machine as a whole. */
+/* Shared limits: tallies, the nearest limit by time, the machine as a whole. */
 #include "sim.h"
 #include "../../kmod/detect/share.h"
 
 #define HOUR	3600.0
 
-static void test_pool_has_the_sums_of_the_last_full_pass(void **state)
+static void test_tally_has_the_sums_of_the_last_full_pass(void **state)
 {
 	struct seep_growers own = { 60 * SEEP_MIB, 1 }, none = { 0 };
-	struct seep_pool p = { .sum = { 0 } };
+	struct seep_tally p = { .sum = { 0 } };
 	struct seep_sample s = { 0 };
 
 	(void)state;
 	for (int i = 0; i < 6; i++)
 		seep_growers_add(&p.sum, 60 * SEEP_MIB);
 	seep_growers_add(&p.sum, 0);		/* does not grow: no member */
-	seep_pool_others(&p, &own, &s);		/* the pass is not over yet */
+	seep_tally_others(&p, &own, &s);		/* the pass is not over yet */
 	assert_int_equal(s.others_rate, 0);
 	assert_int_equal(s.others, 0);
-	seep_pool_close(&p);
-	seep_pool_others(&p, &own, &s);
+	seep_tally_close(&p);
+	seep_tally_others(&p, &own, &s);
 	assert_int_equal(s.others_rate, 300 * SEEP_MIB);
 	assert_int_equal(s.others, 5);
-	seep_pool_others(&p, &none, &s);
+	seep_tally_others(&p, &none, &s);
 	assert_int_equal(s.others_rate, 360 * SEEP_MIB);
 	assert_int_equal(s.others, 6);
-	seep_pool_close(&p);
-	seep_pool_others(&p, &own, &s);		/* its own rate is older than the sums */
+	seep_tally_close(&p);
+	seep_tally_others(&p, &own, &s);		/* its own rate is older than the sums */
 	assert_int_equal(s.others_rate, 0);
 	assert_int_equal(s.others, 0);
 }
@@ -71,7 +71,7 @@ static void test_the_limit_that_is_met_first_counts(void **state)
 static void test_of_two_shared_limits_the_sooner_one_counts(void **state)
 {
 	struct seep_growers own = { 100 * SEEP_MIB, 1 };
-	struct seep_pool cgroup = { .last = { 200 * SEEP_MIB, 2 } };
+	struct seep_tally cgroup = { .last = { 200 * SEEP_MIB, 2 } };
 	struct seep_sample s = { .headroom = 1000 * MB, .others_rate = 900 * SEEP_MIB,
 				 .others = 9 };
 
@@ -199,7 +199,7 @@ static void test_machine_falls(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_pool_has_the_sums_of_the_last_full_pass),
+		cmocka_unit_test(test_tally_has_the_sums_of_the_last_full_pass),
 		cmocka_unit_test(test_sums_saturate),
 		cmocka_unit_test(test_the_limit_that_is_met_first_counts),
 		cmocka_unit_test(test_of_two_shared_limits_the_sooner_one_counts),

@@ -151,6 +151,26 @@ static void test_the_first_set_is_drawn_from_the_whole_time(void **state)
 	end(b);
 }
 
+/*
+ * A realloc() that began at 10 gives its old address back; a call that began at 11 is given it and
+ * returns first.
+ */
+static void test_a_block_of_another_thread_is_not_resized(void **state)
+{
+	struct where_burst *b = begin(10, 20);
+	const struct seepage_where_sample *set = b->sample + b->how.samples;
+
+	keep(b, 5, 8, address(1), 0);
+	keep(b, 11, 80, address(1), 0);
+	keep(b, 10, 16, address(2), address(1));
+	assert_int_equal(b->latest, 2);
+	assert_int_equal(set[0].addr, address(1));
+	assert_int_equal(set[0].ns, 11);
+	assert_int_equal(set[1].first_size, 16);
+	assert_int_equal(set[1].resized, 0);
+	end(b);
+}
+
 static void test_the_sets_are_put_together(void **state)
 {
 	struct where_burst *b = begin(50, 20);
@@ -176,6 +196,7 @@ int main(void)
 		cmocka_unit_test(test_a_set_that_is_full_drops_at_random),
 		cmocka_unit_test(test_no_second_set),
 		cmocka_unit_test(test_the_first_set_is_drawn_from_the_whole_time),
+		cmocka_unit_test(test_a_block_of_another_thread_is_not_resized),
 		cmocka_unit_test(test_the_sets_are_put_together),
 	};
 

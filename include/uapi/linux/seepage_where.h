@@ -6,8 +6,9 @@
  * functions that allocate, in one process. It samples calls that ask for a size between lo and hi:
  * time, size, address, registers and the top of the stack. There are two sets of samples: calls
  * that are drawn at random from all of them, and by address the latest call that returned it. A
- * block of the second set that is freed has its place in the set taken when the address is given
- * out again, so that one block that stays is found among many that do not. A burst ends by itself
+ * block of the second set that is freed goes when its address is given out again for a size
+ * between lo and hi, so that one block that stays is found among many that do not. When that set
+ * is full, one of its samples, drawn at random, makes room for each new one. A burst ends by itself
  * at the first of its limits, and when the process ends or executes another program, and when the
  * file is closed. SEEPAGE_WHERE_STATUS can be asked at any time. poll() reports POLLIN after the
  * end; read() waits for the end and then returns samples, each a struct seepage_where_sample, those
@@ -88,7 +89,7 @@ struct seepage_where_status {
 	__u32 dropped;			/* calls of that size that were not counted */
 	__u64 matched;			/* calls of that size that returned a block */
 	__u64 traps;			/* of the process, entries and returns */
-	__u64 foreign;			/* of children that inherited a breakpoint, once each */
+	__u64 inherited;			/* of children that have the breakpoints too, once each */
 	__u64 armed_ns;			/* how long the probes were there */
 	__u64 arm_ns, disarm_ns;	/* what it took to place and to remove them */
 };
