@@ -63,11 +63,12 @@ static bool repeats(const struct subject *subj)
 {
 	const struct seep_group *g = subj->group ?: subj->rec->group;
 	u64 born_ns = subj->group ? g->born_ns : READ_ONCE(subj->rec->born_ns), mean_s;
+	u64 now_ns = ktime_get_ns();
 
 	if (!g || !g->lives.n)
 		return false;
 	mean_s = seep_div(g->lives.sum_s, g->lives.n);
-	return mean_s < 3600 && (ktime_get_ns() - born_ns) / 2 <= (mean_s + 1) * NSEC_PER_SEC;
+	return mean_s < 3600 && (now_ns - min(born_ns, now_ns)) / 2 <= (mean_s + 1) * NSEC_PER_SEC;
 }
 
 /* Take one of the alerts of the minute. */

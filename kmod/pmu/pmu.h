@@ -107,7 +107,8 @@ struct seep_pmu_cpu {
 
 /*
  * NULL: nothing is counted. pmu_mutex to set; it and table mutex to clear; RCU or either to
- * read, with READ_ONCE() where pmu_mutex is not held.
+ * read. READ_ONCE() where it may be cleared meanwhile: under RCU alone, before the probe or the
+ * counters of this CPU are known to be open.
  */
 extern struct seep_pmu_cpu __percpu *seep_pmu_cpus;
 int seep_pmu_cpus_alloc(void);			/* pmu_mutex, may sleep */
