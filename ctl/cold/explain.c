@@ -200,9 +200,9 @@ void cold_report_print(const struct cold_report *r)
 	else
 		out_printf("Of the %s it grew by, %d.%d %% may be unused; the module %s%s.\n",
 			   fmt_bytes(grown, sizeof(grown), (u64)r->grown), r->permille / 10,
-			   r->permille % 10, r->handed ? "was told" :
+			   r->permille % 10, r->handed ? "was sent" :
 			   !r->refused ? "knows it from a watch, which looked longer" :
-			   "was not told: ", r->handed || !r->refused ? "" :
+			   "was not sent: ", r->handed || !r->refused ? "" :
 			   barred ? "that needs " NEEDS_ADMIN : strerror(r->refused));
 	out_line("");
 }
@@ -223,7 +223,7 @@ struct json_object *cold_report_json(const struct cold_report *r)
 								NULL);
 	json_object_object_add(o, "cold_permille", r->permille < 0 ? NULL :
 			       json_object_new_int(r->permille));
-	json_object_object_add(o, "told", json_object_new_boolean(r->handed));
+	json_object_object_add(o, "sent", json_object_new_boolean(r->handed));
 	for (i = 0; i < r->look.n; i++) {
 		const struct cold_map *m = &r->look.v[i];
 		struct json_object *e = json_object_new_object();
