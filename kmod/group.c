@@ -446,7 +446,7 @@ static void sum_up(const struct seep_group *g, struct seep_sample *s, u64 now_ns
 	s->anon = g->held << SEEP_GRANULE_SHIFT;
 	s->vsz = s->anon;
 	s->headroom = headroom;
-	seep_pool_others(&seep_pool_ram, &own, s);
+	seep_tally_others(&seep_tally_ram, &own, s);
 	if (g->sum.tight)
 		seep_sample_confine(s, g->sum.tight->last.headroom, SEEPAGE_LIMIT_CGROUP,
 				    seep_share_cgroup(g->sum.tight), &own);

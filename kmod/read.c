@@ -141,7 +141,7 @@ static void read_beside(const struct seep_rec *rec, struct seep_sample *s,
 	s->pmc = seep_pmu_rise(rec);
 	s->heap = seep_granules(seep_heap_bytes(rec->mm));
 	seep_group_peers(rec, s);
-	seep_pool_others(&seep_pool_ram, own, s);
+	seep_tally_others(&seep_tally_ram, own, s);
 }
 
 /*

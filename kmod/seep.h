@@ -90,7 +90,10 @@ struct seep_rec {
 	u64 id;				/* ascends with every birth */
 	struct pid *pid;		/* of the thread group, referenced; table mutex */
 	u64 seen_ns;			/* CLOCK_MONOTONIC: faults are counted since then */
-	/* CLOCK_MONOTONIC of fork or exec; WRITE_ONCE() in seep_tab_exec(), else READ_ONCE() */
+	/*
+	 * CLOCK_MONOTONIC of fork or exec; WRITE_ONCE() in seep_tab_exec(), else READ_ONCE().
+	 * On 32 bits a reader may get halves of two times, and so up to 4.3 s too much.
+	 */
 	u64 born_ns;
 	char comm[TASK_COMM_LEN];	/* this and creds: as last seen; table mutex */
 	struct seep_creds {
@@ -112,7 +115,7 @@ struct seep_rec {
 	int users;			/* mm_users at the last check of the owner */
 	u32 counted;			/* granules of it in group->held */
 	struct seep_notified notified;	/* alerts of this process */
-	u32 rate;			/* growth of it in the sums of pools, granules an hour */
+	u32 rate;			/* growth of it in the tallies, granules an hour */
 	struct seep_group *group;	/* or NULL */
 	struct list_head kin;		/* in group->members */
 	struct list_head hot;		/* list of suspect.c while under watch; graves */
@@ -126,7 +129,7 @@ struct seep_rec {
 struct seep_confined {
 	u64 full;			/* bytes held when the cgroup reaches memory.max */
 	u64 ns;				/* CLOCK_MONOTONIC when that was set; 0: not known */
-	struct seep_cgroup_pool *pool;	/* of the cgroup with that limit; or NULL */
+	struct seep_cgroup_tally *tally;	/* of the cgroup with that limit; or NULL */
 };
 
 /* Processes of one name and user in one cgroup, taken as one (group.c); table mutex. */
@@ -135,7 +138,7 @@ struct seep_group {
 		u32 looked_at;		/* members under watch with a known coldness */
 		u32 cold;		/* sum of the coldness of looked_at, permille */
 		u64 cold_ns;		/* CLOCK_MONOTONIC, newest measurement in cold */
-		struct seep_growers own;	/* growth of members as the pools have it */
+		struct seep_growers own;	/* growth of members as the tallies have it */
 		const struct seep_rec *tight;	/* member with the tightest cgroup; or NULL */
 	} sum;
 	u32 rate;			/* growth of held, granules an hour */
@@ -534,15 +537,15 @@ static inline u16 seep_rec_row(const struct seep_rec *rec)
 }
 
 /* share.c: process context, table mutex; what grows below one limit */
-struct seep_cgroup_pool {
+struct seep_cgroup_tally {
 	struct list_head all;
 	u64 id;				/* of the cgroup that has the limit */
 	u32 users;			/* records that point here */
 	u16 row;			/* quota row of the first of them */
-	struct seep_pool pool;
+	struct seep_tally tally;
 };
 
-extern struct seep_pool seep_pool_ram;	/* of the machine */
+extern struct seep_tally seep_tally_ram;	/* of the machine */
 bool seep_share_join(struct seep_rec *rec, u64 id);
 void seep_share_leave(struct seep_rec *rec);
 void seep_share_judged(struct seep_rec *rec, const struct seep_verdict *v, bool full);
@@ -550,13 +553,13 @@ void seep_share_pass(u64 now_ns, u64 left, const struct seep_conf *c);
 void seep_share_forget(void);
 void seep_share_exit(void);
 
-/* The pool of the cgroup that limits a record; NULL: none. */
-static inline const struct seep_pool *seep_share_cgroup(const struct seep_rec *rec)
+/* The tally of the cgroup that limits a record; NULL: none. */
+static inline const struct seep_tally *seep_share_cgroup(const struct seep_rec *rec)
 {
-	return rec->cgroup && rec->cgroup->pool ? &rec->cgroup->pool->pool : NULL;
+	return rec->cgroup && rec->cgroup->tally ? &rec->cgroup->tally->tally : NULL;
 }
 
-/* What the sums of pools have of a record. */
+/* What the tallies have of a record. */
 static inline struct seep_growers seep_share_own(const struct seep_rec *rec)
 {
 	return (struct seep_growers){ .rate = rec->rate, .n = !!rec->rate };

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Shared limits: the pools of the machine and of cgroups (detect/share.h).
+ * Shared limits: the tallies of the machine and of cgroups (detect/share.h).
  *
- * A full pass adds the rate of each record under watch to the pool of the machine, and to
+ * A full pass adds the rate of each record under watch to the tally of the machine, and to
  * that of its cgroup where user space told its limit. The next samples read the sums.
  *
  * The machine as a whole is followed as well. Where it is used up faster than all that is
@@ -17,18 +17,18 @@
 #define MAX_POOLS	256		/* of cgroups: as many as suspects */
 #define MACHINE_EVERY	4		/* full passes between two looks at the machine */
 
-struct seep_pool seep_pool_ram;
+struct seep_tally seep_tally_ram;
 static struct seep_machine *machine;	/* or NULL */
 static u32 machine_rate;		/* granules an hour, as last judged */
 static u32 passes;			/* full passes since load */
-static LIST_HEAD(pools);
+static LIST_HEAD(tallies);
 
-/* A new pool counts for the user of the record that it is made for: half of all at most. */
-static struct seep_cgroup_pool *find(u64 id, u16 row)
+/* A new tally counts for the user of the record that it is made for: half of all at most. */
+static struct seep_cgroup_tally *find(u64 id, u16 row)
 {
-	struct seep_cgroup_pool *p;
+	struct seep_cgroup_tally *p;
 
-	list_for_each_entry(p, &pools, all)
+	list_for_each_entry(p, &tallies, all)
 		if (p->id == id)
 			return p;
 	p = kzalloc(sizeof(*p), SEEP_GFP);
@@ -43,12 +43,12 @@ static struct seep_cgroup_pool *find(u64 id, u16 row)
 	}
 	p->row = row;
 	p->id = id;
-	list_add(&p->all, &pools);
+	list_add(&p->all, &tallies);
 	return p;
 }
 
-/* Take a process out of the pool, which may be NULL, of its cgroup. */
-static void leave(struct seep_cgroup_pool *p)
+/* Take a process out of the tally, which may be NULL, of its cgroup. */
+static void leave(struct seep_cgroup_tally *p)
 {
 	if (!p || --p->users)
 		return;
@@ -67,14 +67,14 @@ void seep_share_leave(struct seep_rec *rec)
 {
 	if (!rec->cgroup)
 		return;
-	leave(rec->cgroup->pool);
+	leave(rec->cgroup->tally);
 	kfree(rec->cgroup);
 	rec->cgroup = NULL;
 }
 
 /**
  * seep_share_join() - the limit of a cgroup holds for a record
- * @rec: live; without a pool when its user has too many, or there is no memory
+ * @rec: live; without a tally when its user has too many, or there is no memory
  * @id: of the cgroup that has the limit
  *
  * Context: process, seep_table_mutex.
@@ -82,13 +82,13 @@ void seep_share_leave(struct seep_rec *rec)
  */
 bool seep_share_join(struct seep_rec *rec, u64 id)
 {
-	struct seep_cgroup_pool *p;
+	struct seep_cgroup_tally *p;
 
-	if (rec->cgroup && rec->cgroup->pool && rec->cgroup->pool->id == id)
+	if (rec->cgroup && rec->cgroup->tally && rec->cgroup->tally->id == id)
 		return true;
 	/* a limit that is known stays where memory is short */
 	if (rec->cgroup) {
-		leave(rec->cgroup->pool);
+		leave(rec->cgroup->tally);
 	} else {
 		rec->cgroup = kzalloc(sizeof(*rec->cgroup), SEEP_GFP);
 		if (!rec->cgroup) {
@@ -97,7 +97,7 @@ bool seep_share_join(struct seep_rec *rec, u64 id)
 		}
 	}
 	p = id ? find(id, seep_rec_row(rec)) : NULL;
-	rec->cgroup->pool = p;
+	rec->cgroup->tally = p;
 	if (p)
 		p->users++;
 	return true;
@@ -138,9 +138,9 @@ void seep_share_judged(struct seep_rec *rec, const struct seep_verdict *v, bool 
 	if (!full)
 		return;
 	if (takes_from_machine(rec))
-		seep_growers_add(&seep_pool_ram.sum, rec->rate);
-	if (rec->cgroup && rec->cgroup->pool && seep_facts_headroom(rec, &rec->last, &left))
-		seep_growers_add(&rec->cgroup->pool->pool.sum, rec->rate);
+		seep_growers_add(&seep_tally_ram.sum, rec->rate);
+	if (rec->cgroup && rec->cgroup->tally && seep_facts_headroom(rec, &rec->last, &left))
+		seep_growers_add(&rec->cgroup->tally->tally.sum, rec->rate);
 }
 
 /**
@@ -153,12 +153,12 @@ void seep_share_judged(struct seep_rec *rec, const struct seep_verdict *v, bool 
  */
 void seep_share_pass(u64 now_ns, u64 left, const struct seep_conf *c)
 {
-	struct seep_cgroup_pool *p;
+	struct seep_cgroup_tally *p;
 
-	list_for_each_entry(p, &pools, all)
-		seep_pool_close(&p->pool);
-	seep_pool_close(&seep_pool_ram);
-	seep_pool_ram.last.rate = max(seep_pool_ram.last.rate, machine_rate);
+	list_for_each_entry(p, &tallies, all)
+		seep_tally_close(&p->tally);
+	seep_tally_close(&seep_tally_ram);
+	seep_tally_ram.last.rate = max(seep_tally_ram.last.rate, machine_rate);
 	if (passes++ % MACHINE_EVERY)
 		return;
 	if (!machine)
@@ -179,19 +179,19 @@ void __cold seep_share_forget(void)
 	if (machine)
 		machine->most = 0;
 	machine_rate = 0;
-	memset(&seep_pool_ram.last, 0, sizeof(seep_pool_ram.last));
+	memset(&seep_tally_ram.last, 0, sizeof(seep_tally_ram.last));
 }
 
 /**
- * seep_share_exit() - free all pools
+ * seep_share_exit() - free all tallies
  *
  * Context: module exit, after the worker has stopped; records are not read any more.
  */
 void seep_share_exit(void)
 {
-	struct seep_cgroup_pool *p, *n;
+	struct seep_cgroup_tally *p, *n;
 
-	list_for_each_entry_safe(p, n, &pools, all)
+	list_for_each_entry_safe(p, n, &tallies, all)
 		kfree(p);
 	kfree(machine);
 }

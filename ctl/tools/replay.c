@@ -38,7 +38,7 @@ struct totals {
 
 /* The memory of all processes of the file, which take from --limit together. */
 struct shared {
-	struct seep_pool pool;
+	struct seep_tally tally;
 	u64 pass;			/* number of the present pass */
 	bool full;			/* it is a full one */
 	u64 private;			/* bytes held by all of them, without shmem */
@@ -62,7 +62,7 @@ struct fed {				/* series->of */
 	struct seep_verdict verdict;
 	u8 accused;			/* the alert state it is in or left last, or 0 */
 	u64 private, shmem;		/* bytes of it in the sums of struct shared */
-	struct seep_growers own;	/* growth of it in the pool; 0: a group */
+	struct seep_growers own;	/* growth of it in the tally; 0: a group */
 	struct totals totals;
 };
 
@@ -294,7 +294,7 @@ static void confine(struct series_reader *r, struct series *s, struct fed *f)
 
 	if (below->pass != r->pass) {
 		if (below->full)
-			seep_pool_close(&below->pool);
+			seep_tally_close(&below->tally);
 		below->pass = r->pass;
 		below->full = s->sample.full;
 	}
@@ -307,7 +307,7 @@ static void confine(struct series_reader *r, struct series *s, struct fed *f)
 	if (s->group)
 		own = growth_of(r, s);
 	if (s->group || f->det.state)
-		seep_pool_others(&below->pool, &own, &s->sample);
+		seep_tally_others(&below->tally, &own, &s->sample);
 }
 
 /* Adds what a process grows by, as seep_share_judged() of the module does. */
@@ -320,7 +320,7 @@ static void share(struct shared *below, const struct series *s, struct fed *f)
 	else if (s->sample.full)
 		f->own = (struct seep_growers){ f->verdict.rate, !!f->verdict.rate };
 	if (s->sample.full)
-		seep_growers_add(&below->pool.sum, f->own.rate);
+		seep_growers_add(&below->tally.sum, f->own.rate);
 }
 
 static int fed(struct series_reader *r, struct series *s)

@@ -2,21 +2,21 @@
 /*
  * Shared limits: which limit is met first, and how fast the machine as a whole is used up.
  *
- * Context: any; pure. Lock: the caller serialises calls on one pool, machine or sample.
+ * Context: any; pure. Lock: the caller serialises calls on one tally, machine or sample.
  */
 #include "share.h"
 
 #define MACHINE_ERROR_SHIFT	9	/* a rise of 1/128 of the most left counts */
 
 /**
- * seep_pool_others() - enter into a sample what else grows below its limit
- * @p: the pool of the limit
- * @own: growth of the process or group itself, as the pool knows it
+ * seep_tally_others() - enter into a sample what else grows below its limit
+ * @p: the tally of the limit
+ * @own: growth of the process or group itself, as the tally knows it
  * @s: others and others_rate are set
  *
  * Context: any.
  */
-void seep_pool_others(const struct seep_pool *p, const struct seep_growers *own,
+void seep_tally_others(const struct seep_tally *p, const struct seep_growers *own,
 		      struct seep_sample *s)
 {
 	u32 n = seep_minus(p->last.n, own->n);
@@ -46,12 +46,12 @@ static bool sooner(u64 a, u32 rate_a, u64 b, u32 rate_b, u32 own)
  * @s: headroom, limit and others are those of the nearest limit so far
  * @left: bytes that the further limit leaves
  * @limit: enum seepage_limit
- * @pool: what grows below it; NULL: a limit of the process alone
- * @own: growth of the process or group itself, as the pools know it
+ * @tally: what grows below it; NULL: a limit of the process alone
+ * @own: growth of the process or group itself, as the tallies know it
  *
  * Context: any.
  */
-void seep_sample_confine(struct seep_sample *s, u64 left, u8 limit, const struct seep_pool *pool,
+void seep_sample_confine(struct seep_sample *s, u64 left, u8 limit, const struct seep_tally *tally,
 			 const struct seep_growers *own)
 {
 	u32 rate = s->others_rate;
@@ -59,8 +59,8 @@ void seep_sample_confine(struct seep_sample *s, u64 left, u8 limit, const struct
 
 	s->others_rate = 0;
 	s->others = 0;
-	if (pool)
-		seep_pool_others(pool, own, s);
+	if (tally)
+		seep_tally_others(tally, own, s);
 	if (sooner(left, s->others_rate, s->headroom, rate, own->rate)) {
 		s->headroom = left;
 		s->limit = limit;

@@ -3,13 +3,13 @@
  * Shared limits: how fast everything below one limit grows.
  *
  * RAM and the memory of a cgroup are taken by many processes at once. Time to exhaustion
- * is what is left over the growth of all of them. A pool is one such limit. Each full pass
+ * is what is left over the growth of all of them. A tally is one such limit. Each full pass
  * adds up the rates of the processes that grow below it.
  *
  * For example six workers grow by 60 MiB an hour each, and 900 MiB are left. One worker
  * alone would take 15 hours. With the five others, 300 MiB an hour, it is 2.5 hours.
  *
- * Context: any; pure. Lock: the caller serialises calls on one pool; in the module
+ * Context: any; pure. Lock: the caller serialises calls on one tally; in the module
  * seep_table_mutex.
  */
 #ifndef SEEP_DETECT_SHARE_H
@@ -23,7 +23,7 @@ struct seep_growers {
 	u32 n;			/* how many grow */
 };
 
-struct seep_pool {
+struct seep_tally {
 	struct seep_growers sum;	/* being added up, in the running full pass */
 	struct seep_growers last;	/* of the last full pass */
 };
@@ -45,15 +45,15 @@ static inline void seep_growers_add(struct seep_growers *g, u32 rate)
 }
 
 /* A full pass ends: its sums are valid from now on. */
-static inline void seep_pool_close(struct seep_pool *p)
+static inline void seep_tally_close(struct seep_tally *p)
 {
 	p->last = p->sum;
 	p->sum = (struct seep_growers){ 0 };
 }
 
-void seep_pool_others(const struct seep_pool *p, const struct seep_growers *own,
+void seep_tally_others(const struct seep_tally *p, const struct seep_growers *own,
 		      struct seep_sample *s);
-void seep_sample_confine(struct seep_sample *s, u64 left, u8 limit, const struct seep_pool *pool,
+void seep_sample_confine(struct seep_sample *s, u64 left, u8 limit, const struct seep_tally *tally,
 			 const struct seep_growers *own);
 u32 seep_machine_feed(struct seep_machine *m, u64 now_ns, u64 left, const struct seep_conf *c);
 
