@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * A program that leaks and one that does not, in a cgroup of their own. Both begin with BASE
- * bytes and grow at the same pace; both are refused more than LIMIT bytes by RLIMIT_DATA,
- * which the detector takes for what they can still take: so its patience is about a minute.
+ * bytes and grow at the same pace. RLIMIT_DATA refuses both of them more than LIMIT bytes, so
+ * that the detector expects them to be out of memory soon: its patience is about a minute.
  */
 #ifndef SEEPAGE_CTL_SELFTEST_H
 #define SEEPAGE_CTL_SELFTEST_H

@@ -101,7 +101,7 @@ static bool wait_ms(void *arg, u64 ms, int fd)
 	while (!s->stopped && (now = clock_ns()) < end) {
 		if (poll(p, 2, (int)((end - now) / 1000000) + 1) <= 0)
 			continue;
-		/* SIGCHLD is of modprobe. */
+		/* SIGCHLD comes when modprobe, a child of this tool, ends. */
 		while (read(s->signals, &info, sizeof(info)) == sizeof(info))
 			s->stopped |= info.ssi_signo != SIGCHLD;
 		if (p[1].revents)

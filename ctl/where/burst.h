@@ -93,7 +93,7 @@ struct growth {
 	s64 blocks;
 	double seconds;		/* in which it grew by so many */
 	s64 bytes_per_hour;
-	bool recent;		/* the looks were right before the burst */
+	bool recent;		/* the burst began just after the looks */
 };
 
 struct survivors;

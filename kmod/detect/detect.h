@@ -387,8 +387,13 @@ static inline u32 seep_needed_rise(u32 least, u32 v)
 }
 
 /*
- * A counter that keeps a part in caches, bytes. It was @before when it was added up with them,
- * to @sum, and is @now. If it has moved, caches were folded into it: they are part of both.
+ * The value of a counter of which CPUs keep parts in caches, bytes. @before and then @sum were
+ * read first: the counter alone, and with what the caches hold, which may be negative. @now is
+ * the counter, read later. As long as it is @before, @sum is the value. If it has moved, a cache
+ * was emptied into it, maybe after it was added to @sum: then the larger one of both is taken.
+ *
+ * For example @before 100, caches -20, @sum 80. @now 100: the value is 80. @now 110: it is 110.
+ * With caches of 20, @sum 120: it is 120 for @now 100 and for @now 115.
  */
 static inline u64 seep_exact(u64 now, u64 before, u64 sum)
 {

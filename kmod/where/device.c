@@ -13,7 +13,7 @@
 #include <linux/uaccess.h>
 #include "where.h"
 
-static DEFINE_MUTEX(start_lock);	/* against two threads that start one file */
+static DEFINE_MUTEX(start_lock);	/* two threads may start a burst of one file */
 
 static u32 where_state(const struct where_burst *b)
 {
