@@ -127,17 +127,24 @@ static int try_classes(struct search *s, unsigned int id, u64 class_bytes)
 	return status;
 }
 
+/* What a burst needs is missing: @what, unless the process is gone, and its files with it. */
+static int missing(const struct target *t, const char *what)
+{
+	if (!target_alive(t))
+		return fail(t->ctx, "--burst: process %u ended, or executed a program, before the "
+			    "burst", t->pid);
+	return fail(t->ctx, "--burst: %s", what);
+}
+
 static int find(struct search *s, unsigned int id, u64 class_bytes)
 {
 	int status;
 
 	if (!probes_find(s->t, &s->probes))
-		return fail(s->t->ctx, "--burst: process %u: no function that allocates was found: "
-			    "no symbols", s->t->pid);
+		return missing(s->t, "no function that allocates was found: no symbols");
 	s->u = unwinder_new(s->t);
 	if (!s->u)
-		return fail(s->t->ctx,
-			    "--burst: this build cannot unwind stacks: it has no libdw");
+		return missing(s->t, "this build cannot unwind stacks: it has no libdw");
 	status = try_classes(s, id, class_bytes);
 	if (!status)
 		probe_note(&s->probes, s->r);
