@@ -12,6 +12,7 @@
 #include <unistd.h>
 #include "tools.h"
 #include "where/burst.h"
+#include "where/faults.h"
 #include "where/keep.h"
 
 #define SECONDS		60
@@ -23,7 +24,6 @@
 #define SAMPLES		300
 #define MAX_TRAPS	200000
 #define COST		50
-#define NOT_YET		"which this version does not have"
 
 static bool census, burst, faults, profile, text, folded;
 static u64 seconds, top, class_bytes, samples, max_traps, cost;
@@ -58,7 +58,8 @@ static const struct opt opts[] = {
 	  "times from the burst to looks at its blocks (60)", 0, 0 },
 	{ "folded", 0, OPT_FLAG, &folded, NULL, "show sites as flame graph tools read them", 0, 0 },
 	{ "svg", 0, OPT_STRING, &svg, "FILE", "draw sites as a flame graph in FILE as well", 0, 0 },
-	{ "faults", 0, OPT_FLAG, &faults, NULL, "show stacks of page faults, " NOT_YET, 0, 0 },
+	{ "faults", 0, OPT_FLAG, &faults, NULL,
+	  "show the stacks whose page faults make the process grow", 0, 0 },
 	{ NULL, 0, 0, NULL, NULL, NULL, 0, 0 },
 };
 
@@ -315,13 +316,13 @@ static int second_look(struct survey *s)
 
 static int check_words(struct ctx *ctx)
 {
-	if (faults)
-		return fail(ctx, "--faults: needs stacks of page faults, " NOT_YET);
+	if (faults && (census || burst || profile || diff || keep || class_bytes || text))
+		return usage(ctx, "--faults: allowed with --seconds, --top, --folded, --svg, -j only");
 	if (!burst && (samples || max_traps || cost || again_after))
 		return usage(ctx, "--samples, --max-traps, --cost, --again-after: "
 			     "allowed with --burst only");
-	if (!burst && !profile && (folded || svg))
-		return usage(ctx, "--folded, --svg: allowed with --burst or --profile only");
+	if (!burst && !profile && !faults && (folded || svg))
+		return usage(ctx, "--folded, --svg: allowed with --burst, --profile, --faults only");
 	if (keep && strcmp(keep, "first") && strcmp(keep, "second"))
 		return usage(ctx, "--keep: '%s': allowed first second", keep);
 	if (keep && (diff || svg || folded || text || top || class_bytes || ctx->json))
@@ -382,6 +383,33 @@ static int keep_sites(struct survey *s)
 	return status;
 }
 
+static int show(struct survey *s)
+{
+	int status = drawing_write(s->ctx, &s->drawing, &s->r);
+
+	if (status)
+		return status;
+	if (folded && !s->ctx->json) {
+		show_folded(&s->r);
+		return 0;
+	}
+	if (s->ctx->json)
+		return out_json(s->ctx, result_json(&s->r, top ? top : CLASSES, SIZE_MAX));
+	show_table(&s->r, top ? top : TOP);
+	return 0;
+}
+
+static int fault_stacks(struct survey *s)
+{
+	const struct faults_how how = {
+		.seconds = seconds, .top = top ? top : TOP, .wait = wait_ms, .arg = s,
+	};
+	int status = target_maps(&s->t);
+
+	status = status ? target_refused(&s->t, status) : faults_find(&s->t, &how, &s->r);
+	return status ? status : show(s);
+}
+
 static int answer(struct survey *s)
 {
 	int status = burst && !keep ? burst_check(s->ctx) : 0;
@@ -399,17 +427,7 @@ static int answer(struct survey *s)
 	if (status)
 		return status;
 	notes(s);
-	status = drawing_write(s->ctx, &s->drawing, &s->r);
-	if (status)
-		return status;
-	if (folded && !s->ctx->json) {
-		show_folded(&s->r);
-		return 0;
-	}
-	if (s->ctx->json)
-		return out_json(s->ctx, result_json(&s->r, top ? top : CLASSES, SIZE_MAX));
-	show_table(&s->r, top ? top : TOP);
-	return 0;
+	return show(s);
 }
 
 /*
@@ -477,7 +495,7 @@ static int run(struct ctx *ctx, int argc, char **argv)
 		status = kept(s);
 	} else if (!status) {
 		s->signals = child_signals();
-		status = answer(s);
+		status = faults ? fault_stacks(s) : answer(s);
 	}
 	if (s->signals > 0)
 		close(s->signals);

@@ -160,7 +160,8 @@ void show_table(const struct result *r, size_t top)
 	if (shown)
 		table_print(t, "");
 	else if (!json_object_array_length(r->sites))
-		out_line("no class of blocks grew");
+		out_line(strcmp(r->method, "faults") ? "no class of blocks grew" :
+						       "no page fault made it grow");
 	table_free(t);
 	for (i = 0; i < json_object_array_length(r->notes); i++)
 		out_printf("note: %s\n",

@@ -5,6 +5,7 @@ module."""
 import json
 import os
 import random
+import re
 import shutil
 import signal
 import subprocess
@@ -88,6 +89,19 @@ def started(pid, *words):
         with open(f"/proc/{tool.pid}/stat", encoding="ascii") as f:
             asleep = asleep + 1 if f.read().rsplit(")", 1)[1].split()[0] == "S" else 0
     return tool
+
+
+def wait_for_events(pid):
+    """The tool has its first event of perf."""
+    while subprocess.run(["sh", "-c", f"ls -l /proc/{pid}/fd 2>/dev/null | grep -q perf_event"],
+                         check=False).returncode:
+        time.sleep(0.05)
+
+
+def anon_kib(pid):
+    """Anonymous memory of a process."""
+    with open(f"/proc/{pid}/status", encoding="ascii") as f:
+        return int(re.search(r"RssAnon:\s+(\d+)", f.read())[1])
 
 
 def second(tool):
@@ -444,15 +458,46 @@ class Where(unittest.TestCase):
             self.assertEqual((got.returncode, os.listdir(os.path.join(run, "where"))), (1, []))
             self.assertIn("nobody else may read", got.stderr)
 
+    def test_faults_name_what_makes_it_grow(self):
+        program = Program(self, f"{BUILD}/leaky", "small")
+        tool = subprocess.Popen([TOOL, "-j", "--faults", "-s", "300", str(program.pid)],
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        wait_for_events(tool.pid)
+        before = anon_kib(program.pid)
+        program.do("leak", 100000)
+        grown = (anon_kib(program.pid) - before) * 1024
+        time.sleep(0.5)
+        status, out, err = second(tool)
+        self.assertEqual((status, err), (0, ""))
+        answer = json.loads(out)
+        self.assertEqual((answer["method"], answer["classes"]), ("faults", []))
+        named = sum(site["bytes"] for site in answer["sites"]
+                    if "filled" in [frame["symbol"] for frame in site["stack"]])
+        self.assertGreater(grown, 4 << 20)
+        self.assertGreater(named, grown / 2)
+        self.assertLess(named, grown * 2)
+        self.assertEqual([site["rank"] for site in answer["sites"]],
+                         list(range(1, len(answer["sites"]) + 1)))
+        self.assertIn("these make the process grow", answer["notes"][0])
+
+    def test_faults_of_a_process_that_does_not_grow(self):
+        program = Program(self, f"{BUILD}/leaky", "small")
+        program.do("work", 1)
+        p = subprocess.run([TOOL, "--faults", "-s", "1", str(program.pid)], capture_output=True,
+                           text=True, timeout=60, check=False)
+        self.assertEqual((p.returncode, p.stderr), (0, ""))
+        self.assertIn("no page fault made it grow", p.stdout)
+
     def test_words_that_are_refused(self):
         self.refused(where("x"), "PID: 'x': allowed 1..", 2)
         self.refused(where("--seconds", 0, 1), "--seconds: '0': allowed 1..86400", 2)
-        self.refused(where("--faults", 1), "--faults: needs stacks of page faults")
+        self.refused(where("--faults", "--burst", 1), "--faults: allowed with --seconds", 2)
+        self.refused(where("--faults", "--text", 1), "--faults: allowed with --seconds", 2)
         self.refused(where("--samples", 5, 1), "allowed with --burst only", 2)
         for bad in ("", "0", "5,", "5,,6", "6,5", "5,5", "x", "86401", "1,2,3,4,5,6,7,8,9"):
             self.refused(where("--burst", "--again-after", bad, 1),
                          f"--again-after: '{bad}': allowed up to 8 numbers", 2)
-        self.refused(where("--svg", "x", 1), "allowed with --burst or --profile only", 2)
+        self.refused(where("--svg", "x", 1), "allowed with --burst, --profile, --faults only", 2)
         self.refused(where("--profile", "--svg", "", 1), "allowed the name of a file", 2)
         self.refused(where("--profile", "--svg", "/none/x", os.getpid()), "No such file")
         self.refused(where("--burst", "--profile", 1), "not allowed with --profile", 2)
