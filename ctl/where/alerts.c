@@ -149,7 +149,10 @@ static void end_look(struct alerts *s)
 	}
 }
 
-/* From now on nothing is said, and the reader of watch need not wait for the end of this. */
+/*
+ * From now on nothing is said, neither by this nor by its own watch, and the reader of the one that
+ * started it need not wait for its end.
+ */
 static void be_silent(void)
 {
 	int fd = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -172,8 +175,8 @@ int alerts_follow(struct ctx *ctx, const struct alerts_how *how)
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	if (getppid() != parent)
 		return 0;
-	status = source_open(&s.in, ctx, NULL);
 	be_silent();
+	status = source_open(&s.in, ctx, NULL);
 	if (!status) {
 		loop(&s);
 		end_look(&s);

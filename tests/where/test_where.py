@@ -444,7 +444,7 @@ class Where(unittest.TestCase):
         os.mkdir(os.path.join(at, "tools"))
         tool = shutil.copy(TOOL, os.path.join(at, "tools"))
         with open(os.path.join(at, "seepage"), "w", encoding="utf-8") as f:
-            f.write(f"#!/bin/sh\necho \"$@\" >{at}/words\nexec cat {at}/alerts\n")
+            f.write(f"#!/bin/sh\necho \"$@\" >{at}/words\necho noise >&2\nexec cat {at}/alerts\n")
         os.chmod(os.path.join(at, "seepage"), 0o755)
         os.mkfifo(os.path.join(at, "alerts"))
         tool = subprocess.Popen([tool, "--follow", how], stdout=subprocess.PIPE,
