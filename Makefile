@@ -35,7 +35,7 @@ deps:
 
 ## progs: what the VM cases run; build/tests/
 # Those in C++ are for cases that run on x86 only.
-progs_cc := $(if $(findstring x86_64,$(shell $(CC) -dumpmachine 2>/dev/null)),newleak)
+progs_cc := $(if $(findstring x86_64,$(shell $(CC) -dumpmachine 2>/dev/null)),newleak requests)
 progs: $(patsubst tests/prog/%.c,$(build)/tests/%,$(wildcard tests/prog/*.c)) $(addprefix $(build)/tests/,$(progs_cc))
 	+@[ ! -e tests/netlink/Makefile ] || \
 		$(MAKE) --no-print-directory -C tests/netlink O=$(build)/tests
@@ -50,6 +50,10 @@ $(build)/tests/newleak: tests/prog/newleak.cc
 	@scripts/setup build
 	@mkdir -p $(@D)
 	$(CXX) -O2 -g -Wall -Wextra $(progflags) -o $@ $<
+
+$(build)/tests/requests: tests/demo/requests.cc
+	@mkdir -p $(@D)
+	$(CXX) -O2 -g -Wall -Wextra -o $@ $<
 
 # No run-time linking in each of a million lives.
 $(build)/tests/churn $(build)/tests/mayfly $(build)/tests/relay: progflags := -static
@@ -74,10 +78,10 @@ $(1)-%:
 endef
 $(foreach arch,arm64 armhf riscv64 s390x,$(eval $(call foreign,$(arch))))
 
-## demo: finds a real leak in a VM, and leaves a harmless program alone
+## demo: finds a real leak in a VM and names its function; leaves harmless programs alone
 demo:
 	@scripts/setup build vm
-	+@$(MAKE) --no-print-directory kmod-$(LAB_KERNEL) ctl
+	+@$(MAKE) --no-print-directory kmod-$(LAB_KERNEL) ctl $(build)/tests/requests
 	@tests/demo/run
 
 ## test: everything a contributor must pass

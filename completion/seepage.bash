@@ -19,7 +19,7 @@ declare -A _seepage_options=(
 	[ps]='--state --states --min-confidence --uid --comm --limit --columns --sort'
 	[show]='--group'
 	[explain]='--cold --window'
-	[watch]='--since --states --state --min-confidence --count --timeout --wait --no-cold'
+	[watch]='--since --states --state --min-confidence --count --timeout --wait --no-cold --where'
 	[alerts]='--since'
 	[apply]='--check'
 	[reset]='--pid'
@@ -32,7 +32,7 @@ declare -A _seepage_options=(
 	[notify]='--exec --webhook --alertmanager --pagerduty-key --pagerduty-key-file --pagerduty-url --journal --syslog --config
 		--state --min-confidence --min-severity --url --cacert --timeout --exec-timeout --retry --spool-size --state-dir
 		--from --dry-run --test'
-	[where]='--seconds --diff --keep --class --top --text --census --burst --samples --max-traps --cost --again-after --folded --svg --faults --profile'
+	[where]='--seconds --diff --keep --follow --limit --class --top --text --census --burst --samples --max-traps --cost --again-after --folded --svg --faults --profile'
 	[selftest]='--timeout'
 	[report]='--output --where'
 )
@@ -51,6 +51,8 @@ _seepage_words() {
 	ps:-o | ps:--columns | ps:--sort | top:-o | top:--sort) echo "$_seepage_columns" ;;
 	where:--diff | where:--svg) return 1 ;;
 	where:--keep) echo 'first second' ;;
+	where:--follow) echo 'census burst' ;;
+	watch:--where) echo 'census burst off' ;;
 	notify:--*file | notify:--config | notify:--cacert | notify:--from | notify:--*dir | notify:--exec) return 1 ;;
 	replay:--policy | set:policy) echo "$_seepage_policies" ;;
 	set:pmc) echo "$_seepage_pmc" ;;

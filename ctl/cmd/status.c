@@ -121,10 +121,10 @@ static void print_where(void)
 	if (!o)
 		return;
 	out_printf("%-12s%s looks, %s bursts, %s left out, %.2f permille of a CPU, "
-		   "%u at most\n", "where:", member(o, "looks"), member(o, "bursts"),
+		   "%s at most\n", "where:", member(o, "looks"), member(o, "bursts"),
 		   member(o, "left_out"),
 		   json_object_get_double(json_object_object_get(o, "cpu_permille")),
-		   KEPT_PERMILLE);
+		   member(o, "limit_permille"));
 	json_object_put(o);
 }
 

@@ -6,6 +6,7 @@
  * or a reload it starts again from the ring.
  */
 #include <errno.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -15,11 +16,12 @@
 #include <linux/genetlink.h>
 #include <netlink/genl/genl.h>
 #include "cold/cold.h"
+#include "tools.h"
 
 #define POLL_MS		1000	/* interval of looking for the module while it is unloaded */
 
 static u64 since, min_confidence, count, timeout_s;
-static const char *states, *since_text;
+static const char *states, *since_text, *looks;
 static bool wait_for_module, no_cold;
 
 static const struct opt opts[] = {
@@ -39,6 +41,8 @@ static const struct opt opts[] = {
 	  .help = "wait for the module if it is not loaded" },
 	{ .name = "no-cold", .kind = OPT_FLAG, .dest = &no_cold,
 	  .help = "do not examine the memory use and cgroup limits of suspects" },
+	{ .name = "where", .kind = OPT_STRING, .dest = &looks, .arg = "WHAT",
+	  .help = "look at where they leak: census (default), burst or off" },
 	{ .name = NULL }
 };
 
@@ -187,6 +191,25 @@ static void note_earlier(u64 first, u64 last)
 		     last - first + 1, last > first ? "s are" : " is", first);
 }
 
+/*
+ * Starts `seepage where --follow`, if it is installed, which looks at what alerts are about. It
+ * ends with this program.
+ */
+static void start_looks(struct ctx *ctx)
+{
+	char *words[3] = { (char *)"--follow", (char *)(looks ?: "census") };
+	char path[PATH_MAX];
+
+	if (!strcmp(words[1], "off"))
+		return;
+	if (!tools_find("where", path, sizeof(path))) {
+		if (looks)
+			tools_missing(ctx, "where");
+	} else if (!fork()) {
+		_exit(tools_exec(ctx, "where", path, words));
+	}
+}
+
 /* Decides which alert to begin with, at the first contact with the module. */
 static void begin(struct watch *w, const struct message *status)
 {
@@ -194,6 +217,7 @@ static void begin(struct watch *w, const struct message *status)
 	u64 last = msg_get(status, SEEPAGE_A_SEQ_LAST, 0);
 
 	w->started = true;
+	start_looks(w->ctx);
 	if (w->waited) {	/* loaded after the start: every alert is new */
 		follow_begin(&w->follow, instance, 1);
 		return;
@@ -384,10 +408,22 @@ static int block_signals(void)
 	return signalfd(-1, &set, SFD_CLOEXEC);
 }
 
+/* Is it census, burst or off? seepage-where reads what a comma is followed by. */
+static bool looks_known(void)
+{
+	size_t n = strcspn(looks, ",");
+
+	return (n == 6 && !memcmp(looks, "census", 6)) || (n == 5 && !memcmp(looks, "burst", 5)) ||
+	       !strcmp(looks, "off");
+}
+
 static int run(struct ctx *ctx, int argc, char **argv)
 {
 	struct watch w = { .ctx = ctx };
 	int err = 0;
+
+	if (looks && !looks_known())
+		return usage(ctx, "--where: '%s': allowed census burst off", looks);
 
 	if (since_text && !parse_u64(since_text, &since))
 		return usage(ctx, "--since: '%s': allowed 0..%llu", since_text,
@@ -421,9 +457,7 @@ const struct command cmd_watch = {
 	.name = "watch", .args = "", .help = "print alerts as they arrive",
 	.more = "While watch runs, it measures whether suspects use the memory they gained,\n"
 		"reads the memory limits of their cgroups, and sends both to the module.\n"
-		"It goes on when the module is unloaded and loaded again.\n"
 		"With -j it prints one object a line. {\"lost\":{\"from\":A,\"to\":B}} means that\n"
-		"the alerts A to B were overwritten before they could be read.\n"
-		"It ends with status 0 on SIGINT, on SIGTERM and when its reader goes away.",
+		"the alerts A to B were overwritten before they could be read.",
 	.opts = opts, .run = run,
 };

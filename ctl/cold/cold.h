@@ -84,6 +84,7 @@ u64 cold_next(u64 first_ms, u64 now_ms, u64 cost_ms);
 
 /* cold/look.c */
 int cold_look(int dir, struct cold_look *look, u64 *clear_ms);
+int cold_clear(int dir);
 int cold_lock(void);
 
 /*

@@ -44,7 +44,7 @@ static int read_smaps(int dir, struct cold_look *look)
  * every page, 5 would reset the peak RSS that others read. The kernel holds the mmap
  * lock of the process meanwhile.
  */
-static int clear(int dir)
+int cold_clear(int dir)
 {
 	int fd = openat(dir, "clear_refs", O_WRONLY | O_CLOEXEC), err = 0;
 
@@ -72,7 +72,7 @@ int cold_look(int dir, struct cold_look *look, u64 *clear_ms)
 
 	if (!err && clear_ms) {
 		begin = clock_ms();
-		err = clear(dir);
+		err = cold_clear(dir);
 		*clear_ms = clock_ms() - begin;
 	}
 	if (err)

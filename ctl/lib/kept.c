@@ -168,7 +168,8 @@ struct json_object *kept_cost(void)
 	json_object_object_add(cost, "cpu_permille",
 			       json_object_new_double((double)number(o, "cpu_ns") * 1000 /
 						      (double)(now - since)));
-	json_object_object_add(cost, "limit_permille", json_object_new_int(KEPT_PERMILLE));
+	json_object_object_add(cost, "limit_permille",
+			       json_object_new_uint64(number(o, "limit_permille")));
 	json_object_put(o);
 	return cost;
 }

@@ -58,7 +58,8 @@ static void run_watch(const char *path, int out)
 	sigemptyset(&none);
 	signal(SIGPIPE, SIG_DFL);
 	sigprocmask(SIG_SETMASK, &none, NULL);
-	execl(path, "seepage", "-j", "watch", "--wait", "--no-cold", "--since", "0", NULL);
+	execl(path, "seepage", "-j", "watch", "--wait", "--no-cold", "--where",
+	      "off", "--since", "0", NULL);
 	_exit(127);
 }
 

@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 #include "tools.h"
+#include "where/alerts.h"
 #include "where/burst.h"
 #include "where/faults.h"
 #include "where/keep.h"
@@ -26,8 +27,8 @@
 #define COST		50
 
 static bool census, burst, faults, profile, text, folded;
-static u64 seconds, top, class_bytes, samples, max_traps, cost;
-static const char *diff, *svg, *again_after, *keep;
+static u64 seconds, top, class_bytes, samples, max_traps, cost, limit;
+static const char *diff, *svg, *again_after, *keep, *follow;
 static struct again again;
 
 static const struct opt opts[] = {
@@ -41,6 +42,10 @@ static const struct opt opts[] = {
 	  1, CLASSES },
 	{ "keep", 0, OPT_STRING, &keep, "first|second",
 	  "keep a look, or compare with it and keep the answer, for explain", 0, 0 },
+	{ "follow", 0, OPT_STRING, &follow, "census|burst",
+	  "do that with each process that an alert is about, as watch --where does", 0, 0 },
+	{ "limit", 0, OPT_NUMBER, &limit, "PERMILLE",
+	  "with --keep: what all such looks may take of a CPU in an hour (5)", 1, 1000 },
 	{ "text", 0, OPT_FLAG, &text, NULL, "show text of blocks, without its digits", 0, 0 },
 	{ "census", 0, OPT_FLAG, &census, NULL, "count blocks by size; the default, but for Go",
 	  0, 0 },
@@ -133,6 +138,7 @@ static int look(struct survey *s, struct look *l, bool remember, const struct se
 	look_begin(l, remember, before);
 	arena_look(&s->t, &s->bins, l);
 	pool_look(&s->t, l);
+	target_forget(&s->t);
 	if (!target_alive(&s->t))
 		return fail(s->ctx, "process %u ended, or executed a program, while its heap was read", s->t.pid);
 	return 0;
@@ -311,6 +317,7 @@ static int second_look(struct survey *s)
 		pages_row(s);
 	else
 		contents(s);
+	target_forget(&s->t);
 	return 0;
 }
 
@@ -325,9 +332,11 @@ static int check_words(struct ctx *ctx)
 		return usage(ctx, "--folded, --svg: allowed with --burst, --profile, --faults only");
 	if (keep && strcmp(keep, "first") && strcmp(keep, "second"))
 		return usage(ctx, "--keep: '%s': allowed first second", keep);
+	if (limit && !keep)
+		return usage(ctx, "--limit: allowed with --keep only");
 	if (keep && (diff || svg || folded || text || top || class_bytes || ctx->json))
-		return usage(ctx, "--keep: allowed with --seconds, --census, --profile and "
-			     "those of --burst only");
+		return usage(ctx, "--keep: allowed with --seconds, --census, --profile, "
+			     "--limit and those of --burst only");
 	if (keep && burst && !strcmp(keep, "first"))
 		return usage(ctx, "--burst: allowed with --keep second only");
 	if (svg && !*svg)
@@ -344,6 +353,7 @@ static int check_words(struct ctx *ctx)
 	samples = samples ? samples : SAMPLES;
 	max_traps = max_traps ? max_traps : MAX_TRAPS;
 	cost = cost ? cost : COST;
+	limit = limit ? limit : KEPT_PERMILLE;
 	if (!again_parse(again_after ? again_after : AGAIN, &again))
 		return usage(ctx, "--again-after: '%s': allowed up to %u numbers, 1..86400, each "
 			     "larger than the one before", again_after, AGAIN_MAX);
@@ -357,6 +367,7 @@ static int sites(struct survey *s)
 			    .cost_permille = cost },
 		.again = again, .top = top ? top : TOP, .recent = !diff, .wait = wait_ms, .arg = s,
 	};
+	int status;
 
 	if (!burst || s->go)
 		return 0;
@@ -364,7 +375,9 @@ static int sites(struct survey *s)
 		result_note(&s->r, "burst: none, because of the signal");
 		return 0;
 	}
-	return sites_find(&s->t, &s->bins, &how, class_bytes, &s->r);
+	status = sites_find(&s->t, &s->bins, &how, class_bytes, &s->r);
+	target_forget(&s->t);
+	return status;
 }
 
 /* The census is an answer of its own, also where a burst is not possible or cut short. */
@@ -453,15 +466,15 @@ static int kept(struct survey *s)
 {
 	int status = 0;
 
-	switch (keep_open(&s->keeper, &s->t, !strcmp(keep, "second"), burst)) {
+	switch (keep_open(&s->keeper, &s->t, !strcmp(keep, "second"), burst, limit)) {
 	case KEEP_LOOK:
 		s->signals = child_signals();
 		status = keep_look(s);
 		keep_close(&s->keeper, cpu_ns() + s->r.traps * TRAP_NS);
 		return status;
 	case KEEP_LEFT_OUT:
-		status = fail(s->ctx, "--keep: process %u: the limit of cost, %u permille of a CPU "
-			      "in an hour, does not allow a look", s->t.pid, KEPT_PERMILLE);
+		status = fail(s->ctx, "--keep: process %u: the limit of cost, %llu permille of a "
+			      "CPU in an hour, does not allow a look", s->t.pid, limit);
 		break;
 	case KEEP_FAILED:
 		status = 1;
@@ -473,12 +486,32 @@ static int kept(struct survey *s)
 	return status;
 }
 
+static int follow_alerts(struct ctx *ctx, int argc)
+{
+	struct alerts_how how;
+	int status;
+
+	if (!alerts_parse(follow, &how))
+		return usage(ctx, "--follow: '%s': allowed census burst, with ,1 to ,1000 for the "
+			     "limit of cost", follow);
+	if (argc || keep || diff || svg || folded || text || census || profile || burst || limit ||
+	    seconds || top || class_bytes)
+		return usage(ctx, "--follow: allowed without PID and other options only");
+	status = keep_check(ctx);
+	if (!status && how.burst)
+		burst_check(ctx);	/* says why not; the census goes on */
+	return status ?: alerts_follow(ctx, &how);
+}
+
 static int run(struct ctx *ctx, int argc, char **argv)
 {
 	struct survey *s;
-	int status = check_words(ctx);
+	int status;
 	u32 pid;
 
+	if (follow)
+		return follow_alerts(ctx, argc);
+	status = argc ? check_words(ctx) : usage(ctx, "PID is missing");
 	if (!status)
 		status = parse_pid(ctx, argv[0], &pid);
 	if (status)
@@ -520,5 +553,5 @@ const struct command cmd_where = {
 		"to be the user of the process. ^C between the looks takes the second one at once.\n"
 		"--keep second takes both looks if there is no first one that is kept.\n"
 		"--burst needs CAP_PERFMON as well, and the module seepage_where.",
-	.opts = opts, .min = 1, .max = 1, .run = run,
+	.opts = opts, .max = 1, .run = run,
 };

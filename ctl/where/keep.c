@@ -178,15 +178,26 @@ static void be_modest(void)
 	setrlimit(RLIMIT_CPU, &cpu);
 }
 
-static int fail_dir(struct keeper *k, const char *name)
+static int fail_dir(const struct ctx *ctx, const char *name)
 {
 	char path[PATH_MAX] = "";
 	int err = errno;
 
 	kept_path(path, sizeof(path));
-	return fail(k->t->ctx, "--keep: %s%s%s: %s", path, *name ? "/" : "", name,
+	return fail(ctx, "--keep: %s%s%s: %s", path, *name ? "/" : "", name,
 		    err == EPERM ? "allowed a directory of this user that nobody else may read" :
 		    strerror(err));
+}
+
+/* Can looks be kept? Returns 0, or an exit status after printing an error. */
+int keep_check(const struct ctx *ctx)
+{
+	int dir = make_dir();
+
+	if (dir < 0)
+		return fail_dir(ctx, "");
+	close(dir);
+	return 0;
 }
 
 /**
@@ -195,12 +206,14 @@ static int fail_dir(struct keeper *k, const char *name)
  * @t: the process, open
  * @second: the second look, else the first one
  * @burst: with a burst
+ * @permille: the limit of cost, of a CPU in an hour
  *
  * Waits while another process is looked at.
  *
  * Return: what is to be done.
  */
-enum keep_what keep_open(struct keeper *k, const struct target *t, bool second, bool burst)
+enum keep_what keep_open(struct keeper *k, const struct target *t, bool second, bool burst,
+			 u64 permille)
 {
 	struct ledger charged;
 	struct json_object *o;
@@ -209,7 +222,7 @@ enum keep_what keep_open(struct keeper *k, const struct target *t, bool second, 
 
 	*k = (struct keeper){ .t = t, .lock = -1, .dir = make_dir() };
 	if (k->dir < 0) {
-		fail_dir(k, "");
+		fail_dir(t->ctx, "");
 		return KEEP_FAILED;
 	}
 	k->lock = openat(k->dir, "lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
@@ -217,7 +230,7 @@ enum keep_what keep_open(struct keeper *k, const struct target *t, bool second, 
 		if (errno != EINTR)
 			break;
 	if (k->lock < 0) {
-		fail_dir(k, "lock");
+		fail_dir(t->ctx, "lock");
 		return KEEP_FAILED;
 	}
 	if (!kept_key(t->dir, t->pid, k->key)) {
@@ -230,14 +243,18 @@ enum keep_what keep_open(struct keeper *k, const struct target *t, bool second, 
 	o = kept_read("ledger", "");
 	ledger_read(&k->ledger, o, clock_ns());
 	json_object_put(o);
+	k->ledger.limit_permille = permille;
 	if (!ledger_allows(&k->ledger, clock_ns(), cost)) {
 		write_file(k, "ledger", ledger_json(&k->ledger));
 		return KEEP_LEFT_OUT;
 	}
 	k->ledger.looks++;
-	/* Until keep_close() says what it took, the most: this program may be killed meanwhile. */
+	/*
+	 * Until keep_close() says what it took, this hour has the most: this program may be killed
+	 * meanwhile. The sum that people see has it not.
+	 */
 	charged = k->ledger;
-	ledger_add(&charged, CPU_S * 1000000000ULL);
+	charged.hour_cpu_ns += CPU_S * 1000000000ULL;
 	write_file(k, "ledger", ledger_json(&charged));
 	be_modest();
 	return KEEP_LOOK;

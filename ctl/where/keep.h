@@ -15,6 +15,7 @@ struct ledger {
 	u64 cpu_ns;		/* of all of them */
 	u64 since_ns, hour_ns;	/* CLOCK_MONOTONIC: when it and when its hour began */
 	u64 hour_cpu_ns;	/* of this hour */
+	u64 limit_permille;	/* of a CPU, in an hour: that of the last look */
 };
 
 void ledger_read(struct ledger *l, struct json_object *o, u64 now);
@@ -38,7 +39,9 @@ struct keeper {
 	struct ledger ledger;
 };
 
-enum keep_what keep_open(struct keeper *k, const struct target *t, bool second, bool burst);
+enum keep_what keep_open(struct keeper *k, const struct target *t, bool second, bool burst,
+			 u64 permille);
+int keep_check(const struct ctx *ctx);
 void keep_first(struct keeper *k, const struct look *l);
 void keep_answer(struct keeper *k, const struct result *r, bool burst);
 void keep_close(struct keeper *k, u64 cpu_ns);

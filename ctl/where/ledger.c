@@ -19,6 +19,7 @@ static const struct {
 	{ "since_ns", offsetof(struct ledger, since_ns) },
 	{ "hour_ns", offsetof(struct ledger, hour_ns) },
 	{ "hour_cpu_ns", offsetof(struct ledger, hour_cpu_ns) },
+	{ "limit_permille", offsetof(struct ledger, limit_permille) },
 };
 
 static u64 *at(struct ledger *l, size_t member)
@@ -56,12 +57,12 @@ struct json_object *ledger_json(const struct ledger *l)
 
 /*
  * May a look that is expected to take @cost_ns of CPU time be taken? An hour begins with the
- * first look after the last one. Worked example: KEPT_PERMILLE is 5, so that an hour has 18 s.
+ * first look after the last one. Worked example: the limit is 5 permille, so that an hour has 18 s.
  * After looks of 10 s in all, one of 8 s may follow, and one of 9 s may not.
  */
 bool ledger_allows(struct ledger *l, u64 now, u64 cost_ns)
 {
-	u64 limit = HOUR_NS / 1000 * KEPT_PERMILLE;
+	u64 limit = HOUR_NS / 1000 * l->limit_permille;
 
 	if (now - l->hour_ns >= HOUR_NS) {
 		l->hour_ns = now;

@@ -45,6 +45,9 @@ u64 target_start_ticks(const struct target *t);
 s64 target_started(const struct target *t);
 void target_close(struct target *t);
 
+/* forget.c */
+void target_forget(const struct target *t);
+
 /* seen.c: a set of addresses, one bit for each 16 bytes */
 struct seen;
 struct seen *seen_new(void);

@@ -135,7 +135,7 @@ static void an_answer_is_about_this_program(void **state)
 
 static void a_ledger_is_read_as_it_was_written(void **state)
 {
-	struct ledger l = { 3, 1, 2, 4 * S, 5, 6, 2 * S }, again;
+	struct ledger l = { 3, 1, 2, 4 * S, 5, 6, 2 * S, 7 }, again;
 	struct json_object *o = ledger_json(&l);
 
 	ledger_read(&again, o, 7);
@@ -156,7 +156,7 @@ static void a_ledger_is_read_as_it_was_written(void **state)
 
 static void an_hour_has_5_permille_of_a_cpu(void **state)
 {
-	struct ledger l = { .since_ns = 1, .hour_ns = 1 };
+	struct ledger l = { .since_ns = 1, .hour_ns = 1, .limit_permille = KEPT_PERMILLE };
 	u64 hour = 3600 * S;
 
 	assert_true(ledger_allows(&l, 2, 18 * S));
@@ -172,11 +172,13 @@ static void an_hour_has_5_permille_of_a_cpu(void **state)
 	assert_int_equal(l.hour_ns, hour + 1);
 	assert_int_equal(l.cpu_ns, 19 * S);
 	assert_false(ledger_allows(&l, hour + 2, UINT64_MAX));
+	l.limit_permille = 6;
+	assert_true(ledger_allows(&l, hour + 3, 18 * S + 1));
 }
 
 static void status_has_the_cost_of_all(void **state)
 {
-	struct ledger l = { 3, 1, 2, 4 * S, 0, 0, 0 };
+	struct ledger l = { 3, 1, 2, 4 * S, 0, 0, 0, 9 };
 	struct json_object *o;
 
 	assert_null(kept_cost());
@@ -190,6 +192,7 @@ static void status_has_the_cost_of_all(void **state)
 	assert_int_equal(json_object_get_int(json_object_object_get(o, "looks")), 3);
 	assert_int_equal(json_object_get_int(json_object_object_get(o, "left_out")), 2);
 	assert_int_equal(json_object_get_int(json_object_object_get(o, "cpu_ms")), 4000);
+	assert_int_equal(json_object_get_int(json_object_object_get(o, "limit_permille")), 9);
 	assert_true(json_object_get_double(json_object_object_get(o, "cpu_permille")) > 3.9);
 	assert_true(json_object_get_double(json_object_object_get(o, "cpu_permille")) <= 4.0);
 	json_object_put(o);

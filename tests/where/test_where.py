@@ -2,6 +2,7 @@
 """seepage where on programs that leak on command, on their twins without the leak, on forged
 heaps, and on processes that it may not read or that end. Runs on this machine, without the
 module."""
+import fcntl
 import json
 import os
 import random
@@ -449,6 +450,131 @@ class Where(unittest.TestCase):
             self.assertNotIn("answer-0-1-x", left)
             self.assertIn("answer-199-1-x", left)
 
+    def followed(self, how):
+        """The tool as `watch` starts it: beside a program that prints alerts, here from a pipe."""
+        at = tempfile.mkdtemp(prefix="where-")
+        self.addCleanup(shutil.rmtree, at)
+        os.mkdir(os.path.join(at, "tools"))
+        tool = shutil.copy(TOOL, os.path.join(at, "tools"))
+        with open(os.path.join(at, "seepage"), "w", encoding="utf-8") as f:
+            f.write(f"#!/bin/sh\necho \"$@\" >{at}/words\necho noise >&2\nexec cat {at}/alerts\n")
+        os.chmod(os.path.join(at, "seepage"), 0o755)
+        os.mkfifo(os.path.join(at, "alerts"))
+        tool = subprocess.Popen([tool, "--follow", how], stdout=subprocess.PIPE,
+                                stderr=subprocess.PIPE, text=True,
+                                env={**os.environ, "SEEPAGE_RUN": at})
+        alerts = open(os.path.join(at, "alerts"), "w", encoding="utf-8", buffering=1)
+        self.addCleanup(alerts.close)
+        with open(os.path.join(at, "words"), encoding="utf-8") as f:
+            self.assertEqual(f.read(), "-j watch --wait --no-cold --where off --since 0\n")
+        return at, tool, alerts
+
+    def alert(self, pid, state, age=0):
+        return json.dumps({"instance": 1, "seq": 1, "pid": pid, "state": state,
+                           "time_ns": time.time_ns(), "age_seconds": age}) + "\n"
+
+    def comes(self, at, kind, pid):
+        end = time.monotonic() + 180    # looks give way to others
+        while not os.path.isdir(os.path.join(at, "where")) or not self.kept(at, kind, pid):
+            self.assertLess(time.monotonic(), end, f"no {kind} of {pid}")
+            time.sleep(0.05)
+        return self.kept(at, kind, pid)[0]
+
+    def ledger(self, at):
+        with open(os.path.join(at, "where", "ledger"), encoding="utf-8") as f:
+            return json.load(f)
+
+    def ends(self, tool):
+        tool.send_signal(signal.SIGTERM)
+        self.assertEqual((tool.communicate(timeout=60), tool.returncode), (("", ""), 0))
+
+    def test_alerts_are_looked_at_as_they_come(self):
+        leak, other, gone = (Program(self, f"{BUILD}/leaky", "small") for _ in range(3))
+        at, tool, alerts = self.followed("census,7")
+        gone.end()
+        alerts.write("no alert\n" + self.alert(gone.pid, "suspected") +
+                     # a process that began before this one: its pid was given out again
+                     self.alert(other.pid, "suspected", 5000) +
+                     self.alert(leak.pid, "suspected"))
+        first = self.comes(at, "first", leak.pid)
+        leak.do("leak", 20000)
+        self.age(first, 100)
+        alerts.write(self.alert(leak.pid, "confirmed"))
+        with open(self.comes(at, "answer", leak.pid), encoding="utf-8") as f:
+            self.assertGreaterEqual(json.load(f)["classes"][0]["growth_blocks"], 1000)
+        self.ends(tool)
+        self.assertEqual(self.kept(at, "first", other.pid), [])
+        ledger = self.ledger(at)
+        self.assertEqual([ledger[k] for k in ("looks", "left_out", "limit_permille")], [2, 0, 7])
+
+    def test_a_signal_ends_a_look_with_an_answer(self):
+        leak = Program(self, f"{BUILD}/leaky", "small")
+        at, tool, alerts = self.followed("census")
+        alerts.write(self.alert(leak.pid, "confirmed"))  # two looks, a minute apart
+        end = time.monotonic() + 180
+        while not os.path.exists(os.path.join(at, "where", "ledger")):
+            self.assertLess(time.monotonic(), end)
+            time.sleep(0.05)
+        time.sleep(1)
+        self.assertEqual(self.kept(at, "answer", leak.pid), [])
+        begin = time.monotonic()
+        self.ends(tool)
+        self.assertLess(time.monotonic() - begin, 20)
+        self.assertEqual(len(self.kept(at, "answer", leak.pid)), 1)
+        # Not charged as one that was killed
+        self.assertLess(self.ledger(at)["hour_cpu_ns"], 20e9)
+
+    def test_following_ends_with_the_program_that_began_it(self):
+        at = tempfile.mkdtemp(prefix="where-")
+        self.addCleanup(shutil.rmtree, at)
+        os.mkdir(os.path.join(at, "tools"))
+        tool = shutil.copy(TOOL, os.path.join(at, "tools"))
+        with open(os.path.join(at, "seepage"), "w", encoding="utf-8") as f:
+            f.write("#!/bin/sh\nexec sleep 300\n")
+        os.chmod(os.path.join(at, "seepage"), 0o755)
+        shell = subprocess.Popen(["sh", "-c", f"{tool} --follow census & echo $!; wait"],
+                                 stdout=subprocess.PIPE, text=True,
+                                 env={**os.environ, "SEEPAGE_RUN": at})
+        pid = int(shell.stdout.readline())
+        children = ""
+        while not children:
+            with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as f:
+                children = f.read()
+        shell.kill()
+        # It has closed its output: the end of the shell is that of the pipe.
+        self.assertEqual(shell.communicate(timeout=20)[0], "")
+        end = time.monotonic() + 20
+        while os.path.exists(f"/proc/{pid}"):
+            self.assertLess(time.monotonic(), end, "it goes on")
+            time.sleep(0.05)
+
+    @unittest.skipUnless(os.geteuid() == 0, "needs root, for clear_refs and the lock")
+    def test_a_look_is_no_use_where_use_is_measured(self):
+        """What holds the lock of `watch` would take a leak that was read for memory in use."""
+        program = Program(self, f"{BUILD}/leaky", "small")
+        program.do("leak", 200000)
+
+        def used():
+            with open(f"/proc/{program.pid}/smaps_rollup", encoding="ascii") as f:
+                kb = dict(re.findall(r"(Rss|Referenced): +(\d+)", f.read()))
+            return int(kb["Referenced"]) / int(kb["Rss"])
+
+        def look():
+            with open(f"/proc/{program.pid}/clear_refs", "w", encoding="ascii") as f:
+                f.write("1")
+            with tempfile.TemporaryDirectory() as run:
+                self.keep(run, "first", program.pid)
+            return used()
+
+        with open("/run/seepage-cold.lock", "a", encoding="ascii") as lock:
+            os.chmod(lock.name, 0o600)
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                self.skipTest("a watch measures on this machine")
+            self.assertLess(look(), 0.3)
+        self.assertGreater(look(), 0.7, "reading marks nothing here: the test shows nothing")
+
     def test_a_directory_that_others_may_read_is_refused(self):
         program = Program(self, f"{BUILD}/leaky", "small")
         with tempfile.TemporaryDirectory() as run:
@@ -506,6 +632,11 @@ class Where(unittest.TestCase):
         self.refused(where("--keep", "third", 1), "--keep: 'third': allowed first second", 2)
         self.refused(where("--keep", "first", "--burst", 1), "allowed with --keep second only", 2)
         self.refused(where("--keep", "second", "--text", 1), "--keep: allowed with", 2)
+        self.refused(where(), "PID is missing", 2)
+        self.refused(where("--limit", 5, 1), "--limit: allowed with --keep only", 2)
+        self.refused(where("--follow", "off"), "--follow: 'off': allowed census burst", 2)
+        self.refused(where("--follow", "census", 1), "--follow: allowed without PID", 2)
+        self.refused(where("--follow", "census", "--burst"), "--follow: allowed without PID", 2)
         self.refused(where(2 ** 22 + 1), "No such process")
 
     @unittest.skipIf(os.path.exists("/dev/seepage_where"), "the module is loaded")

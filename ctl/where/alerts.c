@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Follows the alerts of the module and looks at each process that they are about. `seepage watch`
+ * starts this. Alerts come from a `seepage watch -j` of its own, so that none is lost across
+ * overruns and reloads. Looks are programs of their own, `seepage where --keep`, one at a time.
+ */
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "where/turns.h"
+
+#define END_MS		10000	/* that a look has after a signal */
+
+struct alerts {
+	const struct alerts_how *how;
+	struct source in;
+	struct turns turns;
+	pid_t look;		/* 0: none is under way */
+	int signals;
+	bool ended;		/* by a signal */
+};
+
+static void take_line(struct alerts *s, const char *line, size_t len)
+{
+	char err[256];
+	struct alert a;
+
+	if (alert_parse(line, len, &a, err, sizeof(err)) != LINE_ALERT)
+		return;
+	turns_alert(&s->turns, &a);
+	alert_free(&a);
+}
+
+/* Is it still the process of the alert? A later one of the same pid has begun later. */
+static bool is_there(const struct turn *t)
+{
+	s64 age_s = (s64)(clock_real_ns() / 1000000000) - t->begun_s;
+	int dir = procfs_open((u32)t->pid, age_s * 1000);
+
+	if (dir >= 0)
+		close(dir);
+	return dir >= 0;
+}
+
+/* Runs in the child. */
+static void run_look(const struct alerts_how *how, const struct turn *t)
+{
+	char pid[24], permille[24];
+	char *words[9] = { (char *)"seepage-where", (char *)"--keep" };
+	sigset_t none;
+	size_t n = 2;
+
+	snprintf(pid, sizeof(pid), "%llu", t->pid);
+	words[n++] = (char *)(t->second ? "second" : "first");
+	if (how->burst && t->second)
+		words[n++] = (char *)"--burst";
+	if (how->permille) {
+		snprintf(permille, sizeof(permille), "%llu", how->permille);
+		words[n++] = (char *)"--limit";
+		words[n++] = permille;
+	}
+	words[n] = pid;
+	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	execv("/proc/self/exe", words);
+	_exit(127);
+}
+
+static void start_look(struct alerts *s)
+{
+	struct turn t;
+
+	while (!s->look && turns_next(&s->turns, &t)) {
+		if (!is_there(&t))
+			continue;
+		s->look = fork();
+		if (!s->look)
+			run_look(s->how, &t);
+		if (s->look < 0)	/* it is left out */
+			s->look = 0;
+	}
+}
+
+static void read_signals(struct alerts *s)
+{
+	struct signalfd_siginfo info;
+
+	while (read(s->signals, &info, sizeof(info)) == sizeof(info))
+		s->ended |= info.ssi_signo != SIGCHLD;
+	if (s->look && waitpid(s->look, NULL, WNOHANG))
+		s->look = 0;
+}
+
+/* Reads what there is. Returns false at the end of the input. */
+static bool read_alerts(struct alerts *s)
+{
+	char *line;
+	size_t len;
+
+	source_read(&s->in);
+	while ((line = source_line(&s->in, &len))) {
+		take_line(s, line, len);
+		free(line);
+	}
+	return s->in.fd >= 0;
+}
+
+static void loop(struct alerts *s)
+{
+	struct pollfd p[2] = {
+		{ .fd = s->signals, .events = POLLIN },
+		{ .fd = s->in.fd, .events = POLLIN },
+	};
+
+	for (;;) {
+		poll(p, 2, -1);
+		read_signals(s);
+		if (s->ended || (p[1].revents && !read_alerts(s)))
+			return;
+		/* Not while alerts are still coming: one of them may be the end of another. */
+		p[1].revents = 0;
+		if (!poll(&p[1], 1, 0))
+			start_look(s);
+	}
+}
+
+/* A look that is under way has an early answer after a signal. */
+static void end_look(struct alerts *s)
+{
+	struct pollfd p = { .fd = s->signals, .events = POLLIN };
+	u64 end = clock_ms() + END_MS, now;
+
+	if (s->look)
+		kill(s->look, SIGTERM);
+	while (s->look && (now = clock_ms()) < end) {
+		poll(&p, 1, (int)(end - now));
+		read_signals(s);
+	}
+	if (s->look) {
+		kill(s->look, SIGKILL);
+		waitpid(s->look, NULL, 0);
+	}
+}
+
+/*
+ * From now on nothing is said, neither by this nor by its own watch, and the reader of the one that
+ * started it need not wait for its end.
+ */
+static void be_silent(void)
+{
+	int fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+	if (fd < 0)
+		return;
+	dup2(fd, STDIN_FILENO);
+	dup2(fd, STDOUT_FILENO);
+	dup2(fd, STDERR_FILENO);
+	close(fd);
+}
+
+/* Returns an exit status, after a signal or when the program that started this has ended. */
+int alerts_follow(struct ctx *ctx, const struct alerts_how *how)
+{
+	struct alerts s = { .how = how, .signals = child_signals() };
+	pid_t parent = getppid();
+	int status;
+
+	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	if (getppid() != parent)
+		return 0;
+	be_silent();
+	status = source_open(&s.in, ctx, NULL);
+	if (!status) {
+		loop(&s);
+		end_look(&s);
+	}
+	source_close(&s.in);
+	close(s.signals);
+	return status;
+}

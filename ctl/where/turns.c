@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Which process is looked at next. Pure code: it opens no file and reads no clock.
+ */
+#include <string.h>
+#include "where/turns.h"
+
+#define SAME_S		3	/* times of one beginning differ by less */
+#define PERMILLE_MAX	1000
+
+/* Parses "census", "burst", or one of them with ",PERMILLE". */
+bool alerts_parse(const char *text, struct alerts_how *how)
+{
+	size_t n = strcspn(text, ",");
+
+	*how = (struct alerts_how){ .burst = n == 5 && !strncmp(text, "burst", n) };
+	if (!how->burst && (n != 6 || strncmp(text, "census", n)))
+		return false;
+	return !text[n] || (parse_u64(text + n + 1, &how->permille) && how->permille &&
+			    how->permille <= PERMILLE_MAX);
+}
+
+static bool is_same(const struct turn *t, const struct alert *a)
+{
+	s64 apart = t->begun_s - a->begun_s;
+
+	return t->pid == a->pid && apart > -SAME_S && apart < SAME_S;
+}
+
+static void drop(struct turns *q, unsigned int i)
+{
+	q->n--;
+	memmove(&q->t[i], &q->t[i + 1], (q->n - i) * sizeof(q->t[0]));
+}
+
+/* Makes room: a first look gives way to a second one. Returns false if there is none. */
+static bool give_way(struct turns *q, bool second)
+{
+	unsigned int i = q->n;
+
+	if (q->n < TURNS_MAX)
+		return true;
+	while (second && i--)
+		if (!q->t[i].second) {
+			drop(q, i);
+			return true;
+		}
+	return false;
+}
+
+/*
+ * Takes notice of an alert: suspected asks for the first look, confirmed and runaway for the
+ * second one, and the end of an alert for none any more. What finds no room is left out.
+ */
+void turns_alert(struct turns *q, const struct alert *a)
+{
+	bool first = !strcmp(a->state, "suspected");
+	bool second = !strcmp(a->state, "confirmed") || !strcmp(a->state, "runaway");
+	unsigned int i = 0;
+
+	while (i < q->n && !is_same(&q->t[i], a))
+		i++;
+	if (i < q->n) {
+		if (a->ends)
+			drop(q, i);
+		else
+			q->t[i].second |= second;
+		return;
+	}
+	if ((first || second) && give_way(q, second))
+		q->t[q->n++] = (struct turn){
+			.pid = a->pid, .begun_s = a->begun_s, .second = second,
+		};
+}
+
+/* Takes the next one out: second looks come before first ones. Returns false if there is none. */
+bool turns_next(struct turns *q, struct turn *next)
+{
+	unsigned int i = 0;
+
+	while (i < q->n && !q->t[i].second)
+		i++;
+	if (!q->n)
+		return false;
+	if (i == q->n)
+		i = 0;
+	*next = q->t[i];
+	drop(q, i);
+	return true;
+}
