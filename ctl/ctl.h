@@ -523,7 +523,7 @@ struct json_object *disk_read(int dir, const char *name);
 void disk_parents(const char *path);
 
 /* next.c: what an operator can do about a process under alert */
-#define NEXT_MAX	4
+#define NEXT_MAX	5
 struct next_step {
 	char command[TEXT_MAX];
 	const char *why;

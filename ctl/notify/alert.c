@@ -33,7 +33,7 @@ const char *alert_host(void)
 	return host;
 }
 
-/* Fills @a from an object, whose reference it takes over. */
+/* Fills @a from an object; it takes over the reference. */
 void alert_of(struct json_object *o, struct alert *a)
 {
 	const char *subject = alert_string(o, "subject");

@@ -61,7 +61,7 @@ static bool was_told(const struct incident *one)
 	return one && one->labels;
 }
 
-/* Adds who has acknowledged the alert, and what was said. */
+/* Adds what was said, and by which user. */
 static void add_ack(struct json_object *o, const struct json_object *ack)
 {
 	json_object_object_add(o, "ack", json_object_get(json_object_object_get(ack, "text")));
@@ -113,48 +113,22 @@ void hold_back(struct delivery *d, const struct alert *a, struct incident *one, 
 	one->held = why == HOLD_ACKED && was_told(one) ? NULL : json_object_get(a->o);
 }
 
-/* Tells what nothing holds back any more. */
-void hold_release(struct delivery *d)
+/*
+ * Looks for an acknowledgement of an incident and keeps what was said with it. Returns whether
+ * there is one.
+ */
+bool hold_acked(const struct delivery *d, struct incident *one)
 {
-	struct incidents *open = &d->spool->open;
-	struct json_object *held;
-	struct alert a;
-	size_t i;
-
-	for (i = 0; i < open->n; i++) {
-		if (!open->v[i].held)
-			continue;
-		alert_of(open->v[i].held, &a);
-		if (hold_verdict(d, &a, &open->v[i]) != HOLD_NOT)
-			continue;
-		note(d->ctx, "#%llu: nothing holds it back any more", a.seq);
-		held = open->v[i].held;
-		open->v[i].held = NULL;
-		deliver_told(d, &a, &open->v[i]);
-		json_object_put(held);
-		d->released = true;
-	}
-}
-
-/* Tells receivers that keep incidents which of them were acknowledged since. */
-void hold_acks(struct delivery *d)
-{
-	struct incident *one;
 	struct json_object *ack;
 	struct quiet_subject s;
 
-	for (one = d->spool->open.v; one < d->spool->open.v + d->spool->open.n; one++) {
-		subject_of_incident(one, &s);
-		ack = quiet_ack(&d->quiet, &s);
-		if (!ack) {
-			json_object_object_del(one->alert, "ack");
-			json_object_object_del(one->alert, "ack_by");
-			one->acked = false;
-			continue;
-		}
+	subject_of_incident(one, &s);
+	ack = quiet_ack(&d->quiet, &s);
+	if (ack) {
 		add_ack(one->alert, ack);
-		if (!one->acked && was_told(one))
-			deliver_acked(d, one);
-		one->acked = true;
+	} else {
+		json_object_object_del(one->alert, "ack");
+		json_object_object_del(one->alert, "ack_by");
 	}
+	return ack;
 }

@@ -167,7 +167,6 @@ void deliver_acked(struct delivery *d, struct incident *one)
 		if (what)
 			put(d, to, name, what);
 	}
-	d->released = true;
 }
 
 /* Ends the incidents of an earlier boot: their processes are gone. */

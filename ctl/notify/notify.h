@@ -218,7 +218,6 @@ struct delivery {
 	struct quiet quiet;
 	char why[2 * TEXT_MAX + 6 * QUIET_TEXT];	/* of the last hold_verdict() */
 	u64 held;		/* alerts held back by this run */
-	bool released;		/* hold_release() has told one: the state has changed */
 };
 
 void deliver_start(struct delivery *d);
@@ -240,7 +239,10 @@ enum hold { HOLD_NOT, HOLD_SILENCED, HOLD_ACKED };
 bool hold_look(struct delivery *d);
 enum hold hold_verdict(struct delivery *d, const struct alert *a, const struct incident *one);
 void hold_back(struct delivery *d, const struct alert *a, struct incident *one, enum hold why);
-void hold_release(struct delivery *d);
-void hold_acks(struct delivery *d);
+bool hold_acked(const struct delivery *d, struct incident *one);
+
+/* notify/release.c: what is told later */
+bool release_held(struct delivery *d);
+bool release_acks(struct delivery *d);
 
 #endif /* SEEPAGE_CTL_NOTIFY_H */

@@ -111,19 +111,17 @@ static bool read_alerts(struct notify *n)
  */
 static void look_at_quiet(struct notify *n)
 {
-	bool changed;
+	bool changed, told = false;
 
 	if (!n->spool.open.n || n->d.set->dry_run ||
 	    (!n->in.is_file && clock_ms() < n->begun_ms + QUIET_LOOK_MS))
 		return;
 	changed = hold_look(&n->d);
 	if (changed || !n->looked)
-		hold_acks(&n->d);
+		told = release_acks(&n->d);
 	n->looked = true;
-	hold_release(&n->d);
-	if (!n->d.released)
+	if (!(release_held(&n->d) | told))
 		return;
-	n->d.released = false;
 	state_write(&n->spool, n->d.set);
 	spool_trim(&n->spool, n->d.set);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Marks processes whose notifications are silenced, or whose alert was acknowledged. */
+/* Marks processes with a silence or an acknowledgement. */
 #include <string.h>
 #include "quiet/quiet.h"
 #include "top/top.h"

@@ -7,6 +7,7 @@
 # about: ctl
 . "$(dirname "$0")/lib.sh"
 
+chmod 755 .	# another user reads in it
 export SEEPAGE_STATE_DIR=$PWD/quiet LC_ALL=C.UTF-8
 cat >take <<'END'
 #!/bin/sh
