@@ -258,6 +258,11 @@ deb:
 	@scripts/setup deb
 	@debian/make-deb $(build)/deb
 
+## rpm: RPM packages of everything, build/rpm/, and what is in them
+rpm:
+	@scripts/setup ctl rpm
+	@tests/rpm $(build)/rpm
+
 ## uninstall: what install and dkms-install did
 uninstall:
 	rm -f $(DESTDIR)$(PREFIX)/bin/seepage
@@ -277,4 +282,4 @@ help:
 	@sed -n 's/^## /  /p' $(MAKEFILE_LIST)
 
 .PHONY: noise appliance ynl house circle pmu-events corpus corpus-seeds fuzz bench accuracy storm matrix debug-kernels stress all kmod ctl progs demo test check fresh-test install dkms-install deb uninstall clean help
-.PHONY: prometheus notify-peers report-page where deps quick results scale lockdown latency mm-selftests selftests endian older mutants
+.PHONY: rpm prometheus notify-peers report-page where deps quick results scale lockdown latency mm-selftests selftests endian older mutants

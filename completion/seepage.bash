@@ -4,7 +4,7 @@
 # those that the program lists itself.
 
 _seepage_commands='status ps show explain watch alerts get set apply reset version help'
-_seepage_tools='stat record replay export top where notify doctor selftest report'
+_seepage_tools='stat record replay export top where notify silence ack save doctor selftest report'
 _seepage_keys='sample_interval_ms suspect_interval_ms max_processes min_process_size_mb policy
 	alert_confidence alert_interval_s alerts_per_minute fault_rate_warning fault_rate_critical
 	rss_growth_percent monitoring_window_s warmup_s max_cpu_permille pmc pmc_max_counters pmc_events'
@@ -33,6 +33,9 @@ declare -A _seepage_options=(
 		--state --min-confidence --min-severity --url --cacert --timeout --exec-timeout --retry --spool-size --state-dir
 		--from --dry-run --test'
 	[where]='--seconds --diff --keep --follow --limit --class --top --text --census --burst --samples --max-traps --cost --again-after --folded --svg --faults --profile'
+	[silence]='--unit --name --uid --cgroup --for --until --forever --comment --by --remove --from'
+	[ack]='--by --remove --from'
+	[save]='--output'
 	[selftest]='--timeout'
 	[report]='--output --where'
 )
@@ -44,6 +47,15 @@ _seepage_pids() {
 	done
 }
 
+_seepage_units() {
+	local dir
+	for dir in /sys/fs/cgroup/system.slice/*.{service,scope}; do
+		[[ ! -d $dir ]] || echo "${dir##*/}"
+	done
+}
+
+_seepage_names() { cat /proc/[0-9]*/comm 2>/dev/null | LC_ALL=C grep -x '[[:alnum:]._-]*' | sort -u; }
+
 # _seepage_words COMMAND WORD-BEFORE: what may stand here; status 1: a file
 _seepage_words() {
 	case $1:$2 in
@@ -54,15 +66,22 @@ _seepage_words() {
 	where:--follow) echo 'census burst' ;;
 	watch:--where) echo 'census burst off' ;;
 	notify:--*file | notify:--config | notify:--cacert | notify:--from | notify:--*dir | notify:--exec) return 1 ;;
-	replay:--policy | set:policy) echo "$_seepage_policies" ;;
-	set:pmc) echo "$_seepage_pmc" ;;
-	set:*_*) ;; # the value of any other key
+	replay:--policy | set:policy | save:policy) echo "$_seepage_policies" ;;
+	set:pmc | save:pmc) echo "$_seepage_pmc" ;;
+	save:-o | save:--output | silence:--from | ack:--from) return 1 ;;
+	set:*_* | save:*_*) ;; # the value of any other key
+	silence:--uid) compgen -u ;;
+	silence:--unit) _seepage_units ;;
+	silence:--name) _seepage_names ;;
+	silence:--cgroup) return 1 ;;
+	silence:--remove) echo all ;;
+	ack:--remove) echo all ;;
 	replay:--set) compgen -W "$_seepage_keys" -S = ;;
 	stat:--record | record:-o | record:--output | export:-o | export:--output) return 1 ;;
 	report:-o | report:--output | report:--where) return 1 ;;
 	replay:* | apply:*) return 1 ;;
 	show:* | explain:* | report:* | where:* | stat:* | record:* | reset:history | reset:--pid) _seepage_pids ;;
-	get:* | set:*) echo "$_seepage_keys" ;;
+	get:* | set:* | save:*) echo "$_seepage_keys" ;;
 	reset:*) echo "$_seepage_reset" ;;
 	help:*) echo "$_seepage_commands $_seepage_tools" ;;
 	esac

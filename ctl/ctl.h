@@ -179,6 +179,7 @@ struct message {
 	struct nlattr *a[__SEEPAGE_A_MAX];
 	bool gone;		/* the process has exited */
 	bool past;		/* exited or recovered: sentences use the past tense */
+	char quiet;		/* set by top: 's' silenced, 'a' acknowledged, or NUL */
 	u64 interval_ms;	/* sampling interval, set by the caller; 0: unknown */
 	const struct pmc_list *pmc;	/* event list that PMC_VALUES belongs to; NULL: unknown */
 	const char *user, *unit;	/* set by owner_fill(); NULL or "": unknown */
@@ -414,6 +415,9 @@ bool conf_file(struct conf *c, const char *text, size_t len,
 	       void (*ignored)(void *arg, const char *key), void *arg,
 	       char *err, size_t size);
 bool conf_consistent(const struct conf *c, const struct conf *running, char *err, size_t size);
+/* conf_text.c: words of set, JSON of get */
+int conf_words(const struct ctx *ctx, struct conf *c, int argc, char **argv);
+struct json_object *conf_json(const struct conf *c, unsigned int key, bool events);
 
 /* jsonc.c: JSON with comments, duplicate keys refused */
 struct jsonc_bad {		/* a number that cannot be represented; else empty */
@@ -511,8 +515,15 @@ bool parse_alert(const char *word, u64 *seq);
 int query_alert(struct knl *k, u64 seq, struct nlmsghdr **reply);
 void msgs_free(struct msgs *m);
 
+/* disk.c: files that are whole or not there */
+#define DISK_NEW	".new"	/* name while it is written */
+
+int disk_write(int dir, const char *name, const char *text, size_t len, mode_t mode);
+struct json_object *disk_read(int dir, const char *name);
+void disk_parents(const char *path);
+
 /* next.c: what an operator can do about a process under alert */
-#define NEXT_MAX	4
+#define NEXT_MAX	5
 struct next_step {
 	char command[TEXT_MAX];
 	const char *why;

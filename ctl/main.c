@@ -35,12 +35,13 @@ static const struct command *find(const char *name)
 static int unknown_command(const struct ctx *ctx, const char *word)
 {
 	char names[TEXT_MAX] = "";
+	struct tool t = { NULL };
 	size_t i, n = 0;
 
 	for (i = 0; i < ARRAY_SIZE(commands) && n < sizeof(names); i++)
 		n += (size_t)snprintf(names + n, sizeof(names) - n, "%s ", commands[i]->name);
-	for (i = 0; i < tools_n && n < sizeof(names); i++)
-		n += (size_t)snprintf(names + n, sizeof(names) - n, "%s ", tools[i].name);
+	while (tools_next(&t) && n < sizeof(names))
+		n += (size_t)snprintf(names + n, sizeof(names) - n, "%s ", t.name);
 	return usage(ctx, "unknown command '%s': allowed %shelp", word, names);
 }
 
@@ -68,14 +69,14 @@ static void write_row(FILE *f, const char *name, const char *args, const char *h
 static void write_tools(FILE *f)
 {
 	char path[PATH_MAX], help[TEXT_MAX];
-	size_t i;
+	struct tool t = { NULL };
 
 	fputs("\nTools, which are separate programs:\n", f);
-	for (i = 0; i < tools_n; i++) {
-		snprintf(help, sizeof(help), "%s%s", tools[i].help,
-			 tools_find(tools[i].name, path, sizeof(path)) ? "" :
+	while (tools_next(&t)) {
+		snprintf(help, sizeof(help), "%s%s", t.help,
+			 tools_find(t.name, path, sizeof(path)) ? "" :
 			 " (not installed: package " TOOLS_PACKAGE ")");
-		write_row(f, tools[i].name, tools[i].args, help);
+		write_row(f, t.name, t.args, help);
 	}
 }
 

@@ -16,20 +16,28 @@
 #define SEEPAGE_LIBEXECDIR	"/usr/local/libexec/seepage"
 #endif
 
-const struct tool tools[] = {
-	{ TOOL_STAT },
-	{ TOOL_RECORD },
-	{ TOOL_REPLAY },
-	{ TOOL_EXPORT },
-	{ TOOL_TOP },
-	{ TOOL_WHERE },
-	{ TOOL_NOTIFY },
-	{ TOOL_DOCTOR },
-	{ TOOL_SELFTEST },
-	{ TOOL_REPORT },
-};
+#define PACK_(name, args, help)	name "\0" args "\0" help "\0"
+#define PACK(...)		PACK_(__VA_ARGS__)
 
-const size_t tools_n = ARRAY_SIZE(tools);
+/* In the order of the help. A pointer to each string would take as much room again. */
+static const char tools[] =
+	PACK(TOOL_STAT) PACK(TOOL_RECORD) PACK(TOOL_REPLAY) PACK(TOOL_EXPORT) PACK(TOOL_TOP)
+	PACK(TOOL_WHERE) PACK(TOOL_NOTIFY) PACK(TOOL_SILENCE) PACK(TOOL_ACK) PACK(TOOL_SAVE)
+	PACK(TOOL_DOCTOR) PACK(TOOL_SELFTEST) PACK(TOOL_REPORT);
+
+static const char *after(const char *s)
+{
+	return s + strlen(s) + 1;
+}
+
+/* Makes @t the next tool, the first if it is all NULL. Returns false behind the last one. */
+bool tools_next(struct tool *t)
+{
+	t->name = t->help ? after(t->help) : tools;
+	t->args = after(t->name);
+	t->help = after(t->args);
+	return *t->name;
+}
 
 /* Ignored where the program has more rights than its user (capabilities of the file) */
 static const char *given_dir(void)
@@ -121,15 +129,15 @@ bool tools_find(const char *name, char *path, size_t size)
 
 /*
  * Prints that the tool @name is not installed, after tools_find() did not find it. Returns
- * the exit status, or 0 without printing if tools[] has no such tool.
+ * the exit status, or 0 without printing if there is no such tool.
  */
 int tools_missing(struct ctx *ctx, const char *name)
 {
 	const char *given = given_dir();
-	size_t i;
+	struct tool t = { NULL };
 
-	for (i = 0; i < tools_n; i++) {
-		if (strcmp(tools[i].name, name))
+	while (tools_next(&t)) {
+		if (strcmp(t.name, name))
 			continue;
 		ctx->cmd = name;
 		return fail(ctx, "not installed: no %s/seepage-%s, which is in the package %s",

@@ -9,7 +9,7 @@
 
 #include "ctl.h"
 
-/* The first three members of struct command, and all of struct tool */
+/* The first three members of struct command, and those of struct tool */
 #define TOOL_STAT	"stat", "[PID... | -- COMMAND [WORD...]]",	\
 			"count hardware events, as perf stat does"
 #define TOOL_RECORD	"record", "[PID... | -- COMMAND [WORD...]]",	\
@@ -24,7 +24,12 @@
 			"find what grows in a process"
 #define TOOL_NOTIFY	"notify", "",					\
 			"send alerts to receivers"
-
+#define TOOL_SILENCE	"silence", "['#N']",				\
+			"hold notifications back for a while"
+#define TOOL_ACK	"ack", "['#N' TEXT]",				\
+			"say that an alert is seen to"
+#define TOOL_SAVE	"save", "[KEY VALUE...]",			\
+			"keep the configuration for the next boot"
 #define TOOL_DOCTOR	"doctor", "",					\
 			"say what this machine lacks, and what to do"
 #define TOOL_SELFTEST	"selftest", "",					\
@@ -34,7 +39,7 @@
 
 /* The files of tools/ */
 extern const struct command cmd_stat, cmd_record, cmd_replay, cmd_export, cmd_top, cmd_where,
-	cmd_notify, cmd_doctor, cmd_selftest, cmd_report;
+	cmd_notify, cmd_silence, cmd_ack, cmd_save, cmd_doctor, cmd_selftest, cmd_report;
 
 /* tools.c: finds tools and executes them */
 struct tool {
@@ -43,8 +48,7 @@ struct tool {
 
 #define TOOLS_PACKAGE	"seepage-tools"
 
-extern const struct tool tools[];
-extern const size_t tools_n;
+bool tools_next(struct tool *t);
 bool tools_find(const char *name, char *path, size_t size);
 int tools_missing(struct ctx *ctx, const char *name);
 int tools_exec(struct ctx *ctx, const char *name, const char *path, char **words);

@@ -2,37 +2,11 @@
 #include <string.h>
 #include "ctl.h"
 
-static struct json_object *value_json(const struct conf *c, unsigned int key)
-{
-	char text[TEXT_MAX];
-
-	if (!c->set[key])
-		return NULL;
-	if (!cfg_keys[key].word)
-		return json_object_new_uint64(c->v[key]);
-	cfg_value_text(key, c->v[key], text, sizeof(text));
-	return json_object_new_string(text);
-}
-
 /* The one key to print; both members 0: all keys */
 struct only {
 	unsigned int key;
 	bool events;
 };
-
-static int print_json(const struct ctx *ctx, const struct conf *c, const struct only *only)
-{
-	struct json_object *o = json_object_new_object();
-	unsigned int key;
-
-	for (key = 1; key <= SEEPAGE_CFG_MAX; key++)
-		if (only->key ? key == only->key : !only->events)
-			json_object_object_add(o, cfg_keys[key].name, value_json(c, key));
-	if (!only->key)
-		json_object_object_add(o, CONF_EVENTS, c->has_events ?
-				       json_object_new_string(c->events) : NULL);
-	return out_json(ctx, o);
-}
 
 static void value_cell(const struct conf *c, unsigned int key, char *buf, size_t size)
 {
@@ -90,7 +64,7 @@ static int run(struct ctx *ctx, int argc, char **argv)
 	if (err < 0) {
 		err = knl_fail(ctx, &k, NEEDS_READ);
 	} else if (ctx->json) {
-		err = print_json(ctx, &c, &only);
+		err = out_json(ctx, conf_json(&c, only.key, only.events));
 	} else if (!argc) {
 		print_all(&c);
 	} else {

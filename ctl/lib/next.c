@@ -79,6 +79,18 @@ static void raise_limit(struct next_steps *n, const struct message *msg,
 		step(n, why, "sysctl vm.max_map_count=NUMBER");
 }
 
+/* A user may give the same name to a unit of a user manager: that one goes by its processes. */
+static void silence(struct next_steps *n, const struct message *msg, const struct unit_name *u)
+{
+	bool by_unit = !u->runtime && is_service(u) && u->of_user < 0;
+	char comm[4 * SEEPAGE_COMM_LEN];
+
+	msg_comm(msg, comm, sizeof(comm));
+	if (by_unit || is_plain(comm))
+		step(n, "holds notifications back", "seepage silence --%s %s --for 2h",
+		     by_unit ? "unit" : "name", by_unit ? u->name : comm);
+}
+
 /* Fills @n for a process under alert; it is empty for any other. @p: where it runs. */
 void next_steps(const struct message *msg, const struct place *p, struct next_steps *n)
 {
@@ -96,4 +108,5 @@ void next_steps(const struct message *msg, const struct place *p, struct next_st
 	     "seepage where %llu", pid);
 	step(n, "draws its floors: a straight line speaks for a leak, a curve that flattens for "
 	     "a cache", "seepage show %llu", pid);
+	silence(n, msg, &u);
 }

@@ -316,10 +316,17 @@ static int send_config(struct knl *k, const struct conf *c)
 	return knl_call(k, msg, NULL, NULL);
 }
 
-static bool asks_for_counters(const struct conf *c)
+static bool changes(const struct conf *c, const struct conf *running, unsigned int key)
 {
-	return c->has_events || c->set[SEEPAGE_CFG_PMC_MAX_COUNTERS] ||
-	       (c->set[SEEPAGE_CFG_PMC] && c->v[SEEPAGE_CFG_PMC] != SEEPAGE_PMC_OFF &&
+	return c->set[key] && !(running->set[key] && running->v[key] == c->v[key]);
+}
+
+/* A value that is in force already asks for nothing: get -j prints them all. */
+static bool asks_for_counters(const struct conf *c, const struct conf *running)
+{
+	return (c->has_events && strcmp(c->events, running->events)) ||
+	       changes(c, running, SEEPAGE_CFG_PMC_MAX_COUNTERS) ||
+	       (changes(c, running, SEEPAGE_CFG_PMC) && c->v[SEEPAGE_CFG_PMC] != SEEPAGE_PMC_OFF &&
 		c->v[SEEPAGE_CFG_PMC] != SEEPAGE_PMC_HOLD);
 }
 
@@ -346,14 +353,16 @@ static void note_counters_off(const struct ctx *ctx, struct knl *k)
  */
 int query_configure(const struct ctx *ctx, const struct conf *c)
 {
+	struct conf running;
 	int status = 0;
 	struct knl k;
 
 	if (query_open(ctx, &k))
 		return 1;
+	query_config(&k, &running);
 	if (send_config(&k, c) < 0)
 		status = knl_fail(ctx, &k, NEEDS_ADMIN);
-	else if (asks_for_counters(c))
+	else if (asks_for_counters(c, &running))
 		note_counters_off(ctx, &k);
 	knl_close(&k);
 	return status;

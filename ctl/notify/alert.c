@@ -33,7 +33,8 @@ const char *alert_host(void)
 	return host;
 }
 
-static void fill(struct alert *a, struct json_object *o)
+/* Fills @a from an object; it takes over the reference. */
+void alert_of(struct json_object *o, struct alert *a)
 {
 	const char *subject = alert_string(o, "subject");
 
@@ -90,7 +91,7 @@ enum alert_line alert_parse(const char *line, size_t len, struct alert *a, char 
 		json_object_put(o);
 		return LINE_LOST;
 	}
-	fill(a, o);
+	alert_of(o, a);
 	if (a->instance && a->seq && a->pid && a->state &&
 	    state_from_name(a->state, strlen(a->state)) >= 0)
 		return LINE_ALERT;
@@ -195,7 +196,7 @@ void alert_test(struct alert *a)
 	json_object_object_add(o, "severity", json_object_new_int(1));
 	json_object_object_add(o, "confidence", json_object_new_int(0));
 	json_object_object_add(o, "age_seconds", json_object_new_int(0));
-	fill(a, o);
+	alert_of(o, a);
 	a->test = true;
 }
 

@@ -40,13 +40,24 @@ struct incident *incident_find(struct incidents *i, const struct alert *a)
 	return NULL;
 }
 
+/* The oldest, if possible one that receivers were told of whole. */
+static struct incident *least_needed(struct incidents *i)
+{
+	struct incident *one;
+
+	for (one = i->v; one < i->v + i->n; one++)
+		if (!one->held)
+			return one;
+	return i->v;
+}
+
 /* Returns a new incident. Of too many, the oldest is forgotten. */
 struct incident *incident_open(struct incidents *i, const struct alert *a, const char *boot)
 {
 	struct incident *one;
 
 	if (i->n == INCIDENTS_MAX)
-		incident_drop(i, &i->v[0]);
+		incident_drop(i, least_needed(i));
 	i->v = must(realloc(i->v, (i->n + 1) * sizeof(*i->v)));
 	one = &i->v[i->n++];
 	memset(one, 0, sizeof(*one));
@@ -66,6 +77,7 @@ void incident_update(struct incident *one, const struct alert *a)
 	static const char *const keys[] = {
 		"id", "seq", "pid", "comm", "uid", "cgroup_id", "unit", "runtime", "container",
 		"pod", "state", "severity", "severity_label", "confidence", "text",
+		"ack", "ack_by",
 	};
 	size_t i;
 
@@ -80,6 +92,7 @@ void incident_drop(struct incidents *i, struct incident *one)
 {
 	json_object_put(one->alert);
 	json_object_put(one->labels);
+	json_object_put(one->held);
 	memmove(one, one + 1, (size_t)(i->v + i->n - one - 1) * sizeof(*one));
 	i->n--;
 }
@@ -100,6 +113,8 @@ struct json_object *incidents_json(const struct incidents *i)
 		json_object_object_add(o, "of_group", json_object_new_boolean(one->of_group));
 		json_object_object_add(o, "alert", json_object_get(one->alert));
 		json_object_object_add(o, "labels", json_object_get(one->labels));
+		json_object_object_add(o, "held", json_object_get(one->held));
+		json_object_object_add(o, "acked", json_object_new_boolean(one->acked));
 		json_object_array_add(list, o);
 	}
 	return list;
@@ -115,6 +130,7 @@ void incidents_read(struct incidents *i, struct json_object *list)
 		struct json_object *o = json_object_array_get_idx(list, k);
 		struct json_object *alert = json_object_object_get(o, "alert");
 		const char *key = alert_string(o, "key");
+		struct json_object *held;
 		struct incident *one;
 
 		if (!key || !json_object_is_type(alert, json_type_object))
@@ -130,6 +146,10 @@ void incidents_read(struct incidents *i, struct json_object *list)
 		one->of_group = json_object_get_boolean(json_object_object_get(o, "of_group"));
 		one->alert = json_object_get(alert);
 		one->labels = json_object_get(json_object_object_get(o, "labels"));
+		held = json_object_object_get(o, "held");
+		one->held = json_object_is_type(held, json_type_object) ? json_object_get(held) :
+			    NULL;
+		one->acked = json_object_get_boolean(json_object_object_get(o, "acked"));
 	}
 }
 

@@ -43,6 +43,12 @@ static void put(struct delivery *d, struct receiver *to, const char *name,
 	json_object_put(what);
 }
 
+static void name_note(struct delivery *d, char *name, u64 instance, const char *what, u64 number)
+{
+	snprintf(name, NOTIFY_NAME_MAX, "%012llu-%llx-%s%llu", d->spool->arrivals++, instance, what,
+		 number);
+}
+
 /*
  * The module was loaded again, or the machine has been started: it will not say how older
  * incidents end.
@@ -60,8 +66,7 @@ static void forget(struct delivery *d, u64 instance)
 			i++;
 			continue;
 		}
-		snprintf(name, sizeof(name), "%012llu-%llx-end-%llu", d->spool->arrivals++,
-			 open->v[i].instance, open->v[i].pid);
+		name_note(d, name, open->v[i].instance, "end-", open->v[i].pid);
 		for (to = d->set->to; to < d->set->to + d->set->n; to++) {
 			what = payload_forgotten(to, &open->v[i]);
 			if (what)
@@ -71,35 +76,96 @@ static void forget(struct delivery *d, u64 instance)
 	}
 }
 
-/* Makes the notes of @a, which is completed; state_write() has to follow. */
-void deliver_alert(struct delivery *d, const struct alert *a)
+/* Makes the notes of @a. @one: its incident, or NULL; @quiet: only what keeps incidents gets it */
+static void tell(struct delivery *d, const struct alert *a, struct incident *one, bool quiet)
 {
-	struct spool *s = d->spool;
 	bool is_wanted = wanted(d->set, a);
 	char name[NOTIFY_NAME_MAX];
-	struct incident *one;
 	struct receiver *to;
 
-	if (a->instance == s->position.instance)
-		forget(d, a->instance);
-	one = incident_find(&s->open, a);
-	if (!one && is_wanted && !a->ends)
-		one = incident_open(&s->open, a, s->boot);
-	if (one)
-		incident_update(one, a);
-	snprintf(name, sizeof(name), "%012llu-%llx-%llu", s->arrivals++, a->instance, a->seq);
+	name_note(d, name, a->instance, "", a->seq);
 	for (to = d->set->to; to < d->set->to + d->set->n; to++) {
 		if (to->kind == TO_NOBODY)
 			continue;
 		/* an incident that they were told of ends, whatever the filter says */
-		if (keeps_incidents(to) ? one && (is_wanted || a->ends) : is_wanted)
+		if (keeps_incidents(to) ? one && (is_wanted || a->ends) : is_wanted && !quiet)
 			put(d, to, name, payload_note(d->set, to, a, one));
 	}
-	if (one && a->ends) {
-		incident_drop(&s->open, one);
-	} else if (one && is_wanted) {
+	if (one && is_wanted && !a->ends) {
 		json_object_put(one->labels);
 		one->labels = payload_labels(a);
+	}
+}
+
+/* The end of an incident that nobody was told of is told to nobody. */
+static void deliver_end_of(struct delivery *d, const struct alert *a, struct incident *one,
+			   enum hold why)
+{
+	bool silent = why == HOLD_SILENCED || (one && !one->labels);
+
+	if (silent) {
+		note(d->ctx, "#%llu: %s, %s", a->seq, a->state,
+		     one && !one->labels ? "nobody was told of it" : d->why);
+		d->held++;
+	}
+	if (one)
+		incident_update(one, a);
+	if (!silent || (one && one->labels))
+		tell(d, a, one, silent);
+	if (one)
+		incident_drop(&d->spool->open, one);
+}
+
+/* Makes the notes of @a, which is completed; state_write() has to follow. */
+void deliver_alert(struct delivery *d, const struct alert *a)
+{
+	struct spool *s = d->spool;
+	struct incident *one;
+	enum hold why;
+
+	if (a->instance == s->position.instance)
+		forget(d, a->instance);
+	hold_look(d);
+	one = incident_find(&s->open, a);
+	why = hold_verdict(d, a, one);
+	if (a->ends) {
+		deliver_end_of(d, a, one, why);
+		return;
+	}
+	if (!one && wanted(d->set, a))
+		one = incident_open(&s->open, a, s->boot);
+	if (one && why != HOLD_NOT && wanted(d->set, a)) {
+		hold_back(d, a, one, why);
+		incident_update(one, a);
+		return;
+	}
+	if (one)
+		deliver_told(d, a, one);
+	else
+		tell(d, a, NULL, false);
+}
+
+/* Tells of an alert that goes on; what was held back before it is out of date. */
+void deliver_told(struct delivery *d, const struct alert *a, struct incident *one)
+{
+	json_object_put(one->held);
+	one->held = NULL;
+	incident_update(one, a);
+	tell(d, a, one, false);
+}
+
+/* Tells those that have a word for it that somebody sees to an incident. */
+void deliver_acked(struct delivery *d, struct incident *one)
+{
+	struct json_object *what;
+	char name[NOTIFY_NAME_MAX];
+	struct receiver *to;
+
+	name_note(d, name, one->instance, "ack-", one->pid);
+	for (to = d->set->to; to < d->set->to + d->set->n; to++) {
+		what = payload_acked(to, one);
+		if (what)
+			put(d, to, name, what);
 	}
 }
 

@@ -8,7 +8,7 @@
 #define SEEPAGE_CTL_NOTIFY_H
 
 #include <poll.h>
-#include "ctl.h"
+#include "quiet/quiet.h"
 
 #define NOTIFY_NAME_MAX	64	/* name of a note or of a receiver's directory */
 
@@ -26,6 +26,7 @@ struct alert {
 enum alert_line { LINE_ALERT, LINE_LOST, LINE_BAD };
 
 enum alert_line alert_parse(const char *line, size_t len, struct alert *a, char *err, size_t size);
+void alert_of(struct json_object *o, struct alert *a);
 void alert_test(struct alert *a);
 void alert_complete(struct alert *a, const char *boot);
 void alert_free(struct alert *a);
@@ -41,7 +42,9 @@ struct incident {
 	bool of_group;
 	char key[96];		/* dedup_key: boot id, pid, start */
 	struct json_object *alert;	/* last alert, completed; owned */
-	struct json_object *labels;	/* of Alertmanager, as last sent; owned */
+	struct json_object *labels;	/* of Alertmanager, as last sent; NULL: nobody was told */
+	struct json_object *held;	/* last alert that was held back, or NULL; owned */
+	bool acked;			/* those that keep incidents were told of that */
 };
 
 struct incidents {
@@ -133,6 +136,7 @@ struct json_object *payload_note(const struct settings *s, const struct receiver
 struct json_object *payload_labels(const struct alert *a);
 struct json_object *payload_refresh(const struct settings *s, const struct incidents *open);
 struct json_object *payload_forgotten(const struct receiver *to, const struct incident *one);
+struct json_object *payload_acked(const struct receiver *to, const struct incident *one);
 
 /* notify/spool.c: notes on disk, and the state beside them */
 struct spool {
@@ -148,12 +152,8 @@ struct spool {
 	struct incidents open;
 };
 
-/* notify/disk.c: files that are whole or not there */
-#define DISK_NEW	".new"	/* name while it is written */
-
+/* notify/disk.c: the directory */
 void disk_complain(struct spool *s, const char *what, int err);
-int disk_write(int dir, const char *name, const char *text, size_t len);
-struct json_object *disk_read(int dir, const char *name);
 int disk_open(struct spool *s, const char *path);
 
 /* notify/state.c: position, incidents, counts */
@@ -215,6 +215,9 @@ struct delivery {
 	struct settings *set;
 	struct spool *spool;	/* NULL with --test */
 	struct http *http;	/* NULL: no receiver needs it */
+	struct quiet quiet;
+	char why[2 * TEXT_MAX + 6 * QUIET_TEXT];	/* of the last hold_verdict() */
+	u64 held;		/* alerts held back by this run */
 };
 
 void deliver_start(struct delivery *d);
@@ -227,5 +230,19 @@ int deliver_test(struct delivery *d);
 /* notify/notes.c: from an alert to notes */
 void deliver_rebooted(struct delivery *d);
 void deliver_alert(struct delivery *d, const struct alert *a);
+void deliver_told(struct delivery *d, const struct alert *a, struct incident *one);
+void deliver_acked(struct delivery *d, struct incident *one);
+
+/* notify/hold.c: silences and acknowledgements */
+enum hold { HOLD_NOT, HOLD_SILENCED, HOLD_ACKED };
+
+bool hold_look(struct delivery *d);
+enum hold hold_verdict(struct delivery *d, const struct alert *a, const struct incident *one);
+void hold_back(struct delivery *d, const struct alert *a, struct incident *one, enum hold why);
+bool hold_acked(const struct delivery *d, struct incident *one);
+
+/* notify/release.c: what is told later */
+bool release_held(struct delivery *d);
+bool release_acks(struct delivery *d);
 
 #endif /* SEEPAGE_CTL_NOTIFY_H */

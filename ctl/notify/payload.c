@@ -140,6 +140,8 @@ static void add_alert(struct json_object *list, const struct settings *s,
 	copy(notes, "summary", alert, "text");
 	copy(notes, "state", alert, "state");
 	copy(notes, "seepage_id", alert, "id");
+	add_string(notes, "ack", alert_string(alert, "ack"));
+	add_string(notes, "ack_by", alert_string(alert, "ack_by"));
 	snprintf(url, sizeof(url), "seepage explain '#%llu'", alert_number(alert, "seq", 0));
 	add_string(notes, "command", url);
 	json_object_object_add(o, "labels", json_object_get(labels));
@@ -248,26 +250,48 @@ struct json_object *payload_labels(const struct alert *a)
 	return labels_of(a);
 }
 
+static struct json_object *pagerduty_event(const struct incident *one, const char *action)
+{
+	struct json_object *body = json_object_new_object();
+
+	add_string(body, "event_action", action);
+	add_string(body, "dedup_key", one->key);
+	return body;
+}
+
+static struct json_object *wrap(const struct incident *one, struct json_object *body)
+{
+	struct json_object *o = json_object_new_object();
+
+	copy(o, "id", one->alert, "id");
+	json_object_object_add(o, "body", body);
+	return o;
+}
+
+/*
+ * Somebody sees to an incident. Alertmanager gets that as an annotation when it is repeated, all
+ * others but PagerDuty with the next alert: NULL.
+ */
+struct json_object *payload_acked(const struct receiver *to, const struct incident *one)
+{
+	return to->kind == TO_PAGERDUTY ? wrap(one, pagerduty_event(one, "acknowledge")) : NULL;
+}
+
 /*
  * Ends an incident after the module was loaded again: nobody will say how it ended. Returns NULL
- * where the receiver keeps none.
+ * where the receiver keeps none, and where it was not told of it.
  */
 struct json_object *payload_forgotten(const struct receiver *to, const struct incident *one)
 {
-	struct json_object *o, *body;
+	struct json_object *body;
 
-	if (to->kind == TO_PAGERDUTY) {
-		body = json_object_new_object();
-		add_string(body, "event_action", "resolve");
-		add_string(body, "dedup_key", one->key);
+	if (to->kind == TO_PAGERDUTY && one->labels) {
+		body = pagerduty_event(one, "resolve");
 	} else if (to->kind == TO_ALERTMANAGER && one->labels) {
 		body = json_object_new_array();
 		add_alert(body, NULL, one->labels, one->alert, one->first_ns, clock_real_ns());
 	} else {
 		return NULL;
 	}
-	o = json_object_new_object();
-	copy(o, "id", one->alert, "id");
-	json_object_object_add(o, "body", body);
-	return o;
+	return wrap(one, body);
 }

@@ -73,7 +73,7 @@ void spool_put(struct spool *s, struct receiver *to, const char *name, struct js
 	if (mkdirat(s->dir, to->dir, 0700) && errno != EEXIST)
 		disk_complain(s, to->dir, errno);
 	dir = receiver_dir(s, to);
-	err = dir < 0 ? errno : disk_write(dir, name, text, len);
+	err = dir < 0 ? errno : disk_write(dir, name, text, len, 0600);
 	if (!err && fsync(dir))
 		err = errno;
 	if (dir >= 0)

@@ -55,7 +55,7 @@ void state_write(struct spool *s, struct settings *set)
 	json_object_object_add(o, "receivers", counts);
 	json_object_object_add(o, "open", incidents_json(&s->open));
 	text = json_object_to_json_string_ext(o, JSON_C_TO_STRING_NOSLASHESCAPE);
-	err = disk_write(s->dir, STATE, text, strlen(text));
+	err = disk_write(s->dir, STATE, text, strlen(text), 0600);
 	if (!err && fsync(s->dir))
 		err = errno;
 	if (err)

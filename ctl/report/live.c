@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "quiet/quiet.h"
 #include "report/report.h"
 
 struct live {
@@ -153,6 +154,50 @@ static void counters(FILE *f, struct knl *k)
 	free(nlh);
 }
 
+/* The number of the module's load: only alerts carry it. */
+static u64 load_of(struct knl *k)
+{
+	struct nlmsghdr *nlh = NULL;
+	struct message msg;
+	u64 load = 0;
+
+	if (query_one(k, knl_msg(k, SEEPAGE_CMD_GET_STATUS, 0), &nlh) >= 0 && !msg_parse(&msg, nlh))
+		load = msg_get(&msg, SEEPAGE_A_INSTANCE, 0);
+	free(nlh);
+	return load;
+}
+
+/* Is it silenced, was its alert acknowledged? */
+static void quiet_facts(FILE *f, struct live *v, const struct message *msg)
+{
+	struct quiet q = { 0 };
+	struct quiet_room room;
+	struct quiet_subject s;
+	struct json_object *o;
+	char text[6 * QUIET_TEXT];
+	struct place p;
+
+	quiet_look(&q);
+	place_find(msg, false, &p);
+	quiet_of(msg, &p, load_of(&v->k), &room, &s);
+	o = quiet_silence(&q, &s, clock_real_ns());
+	if (o) {
+		quiet_silence_text(o, text, sizeof(text));
+		fputs("<p>Silenced ", f);
+		html_text(f, text);
+		fputs("</p>\n", f);
+	}
+	o = quiet_ack(&q, &s);
+	if (o) {
+		quiet_ack_text(o, text, sizeof(text));
+		fputs("<p>Acknowledged ", f);
+		html_text(f, text);
+		fputs("</p>\n", f);
+	}
+	place_free(&p);
+	quiet_free(&q);
+}
+
 static void write_sections(FILE *f, struct live *v, const struct message *msg)
 {
 	struct chart c = { .title = "floors of its memory", .x_name = "time before this report" };
@@ -169,6 +214,7 @@ static void write_sections(FILE *f, struct live *v, const struct message *msg)
 	sentence_verdict(msg, text, sizeof(text));
 	html_text(f, text);
 	fputs("</p>\n", f);
+	quiet_facts(f, v, msg);
 	if (v->now) {
 		floors(&c, msg);
 		marks(&c, v);

@@ -14,6 +14,7 @@
 #include "tools.h"
 
 #define BATCH		256	/* alerts between two writes of the state */
+#define QUIET_LOOK_MS	2000	/* between two looks at silences, while an alert stands */
 
 struct notify {
 	struct ctx *ctx;
@@ -24,6 +25,8 @@ struct notify {
 	int signals;
 	int status;
 	bool ended;		/* by a signal */
+	bool looked;		/* for acknowledgements */
+	u64 begun_ms;
 };
 
 static void read_boot(char *boot, size_t size)
@@ -102,6 +105,27 @@ static bool read_alerts(struct notify *n)
 	return count == BATCH || (n->in.is_file && may_read(n));
 }
 
+/*
+ * Looks whether silences have ended or were removed, and what was acknowledged. At the start watch
+ * has not said yet what has ended meanwhile.
+ */
+static void look_at_quiet(struct notify *n)
+{
+	bool changed, told = false;
+
+	if (!n->spool.open.n || n->d.set->dry_run ||
+	    (!n->in.is_file && clock_ms() < n->begun_ms + QUIET_LOOK_MS))
+		return;
+	changed = hold_look(&n->d);
+	if (changed || !n->looked)
+		told = release_acks(&n->d);
+	n->looked = true;
+	if (!(release_held(&n->d) | told))
+		return;
+	state_write(&n->spool, n->d.set);
+	spool_trim(&n->spool, n->d.set);
+}
+
 static void read_signals(struct notify *n)
 {
 	struct signalfd_siginfo info;
@@ -123,14 +147,18 @@ static void loop(struct notify *n, const struct settings *s)
 	struct pollfd own[2] = { { .fd = n->signals, .events = POLLIN }, { .events = POLLIN } };
 	bool more;
 
+	n->begun_ms = clock_ms();
 	for (;;) {
 		more = read_alerts(n);
+		if (!more)
+			look_at_quiet(n);
 		deliver_finish(&n->d);
 		deliver_start(&n->d);
 		if (is_over(n, s))
 			break;
 		own[1].fd = n->in.fd;
-		deliver_wait(&n->d, own, n->in.fd >= 0 && !n->in.is_file ? 2 : 1, more ? 0 : -1);
+		deliver_wait(&n->d, own, n->in.fd >= 0 && !n->in.is_file ? 2 : 1, more ? 0 :
+			     n->spool.open.n ? QUIET_LOOK_MS : -1);
 		read_signals(n);
 	}
 }
@@ -144,6 +172,8 @@ static int sum_up(struct notify *n, const struct settings *s)
 	if (s->from && n->known)
 		note(n->ctx, "--from: '%s': %llu alerts were taken by an earlier run", s->from,
 		     n->known);
+	if (n->d.held)
+		note(n->ctx, "%llu held back by silences and acknowledgements", n->d.held);
 	for (to = s->to; to < s->to + s->n && !s->dry_run; to++) {
 		note(n->ctx, "%s: %llu delivered, %llu refused, %llu dropped, %llu waiting",
 		     to->label, to->taken, to->refused, to->dropped, to->pending);
@@ -203,6 +233,7 @@ static int run(struct ctx *ctx, int argc, char **argv)
 		status = s->test ? deliver_test(&n.d) : follow_alerts(&n, s);
 		close(n.signals);
 	}
+	quiet_free(&n.d.quiet);
 	http_free(n.d.http);
 	receivers_free(s);
 	return status;

@@ -171,6 +171,7 @@ void feed_read(struct top_feed *f, struct top_data *d, struct top_view *v)
 		read_status(f, d);
 		d->msg = list_messages(&d->raw, &d->n);
 		owner_fill(d->msg, d->n);
+		quiet_mark(d);
 		count_states(d);
 	} else {
 		floors_forget(&d->floors, UINT64_MAX);

@@ -26,7 +26,7 @@ const char *const top_help[] = {
 	"  q               quit;  h ? this help",
 	"",
 	"Marks             ? watch  ! suspected  !! confirmed  !!! runaway  ~ recovered",
-	"                  * sorted by this column  ^ in reverse",
+	"                  s silenced  a acknowledged  * sorted by this column  ^ in reverse",
 	"FLOORS            lowest memory in equal times, the newest at the right;",
 	"                  of processes in state watch or worse",
 	NULL

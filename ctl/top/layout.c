@@ -182,10 +182,14 @@ void layout_line(const struct top_layout *l, const struct top_view *v, const str
 	u64 state = msg_get(line->msg, SEEPAGE_A_STATE, SEEPAGE_STATE_OK);
 	char text[SPARK_MAX];
 	unsigned int i = 0, columns;
+	bool quiet;
 
-	snprintf(text, sizeof(text), "%c%s", selected ? '>' : ' ', state_mark((unsigned int)state));
+	snprintf(text, sizeof(text), "%c%s%c", selected ? '>' : ' ',
+		 state_mark((unsigned int)state), line->msg->quiet);
 	*buf = '\0';
-	text_cell(buf, size, text, MARK_WIDTH, false, v->utf8);
+	/* the blank before PID is the mark of a silence where the others take all columns */
+	text_cell(buf, size, text, MARK_WIDTH + !!line->msg->quiet, false, v->utf8);
+	quiet = line->msg->quiet;
 	if (line->unit && l->n > 1 && l->col[1].id == SEEPAGE_A_COMM) {
 		columns = l->col[0].width + 1U + l->col[1].width;
 		unit_name(v, line, columns, text, sizeof(text));
@@ -195,7 +199,8 @@ void layout_line(const struct top_layout *l, const struct top_view *v, const str
 	}
 	for (; i < l->n; i++) {
 		cell(&l->col[i], v, f, line->msg, text);
-		sentence_append(buf, size, " ");
+		sentence_append(buf, size, quiet ? "" : " ");
+		quiet = false;
 		text_cell(buf, size, text, l->col[i].width, is_right(l->col[i].id), v->utf8);
 	}
 }

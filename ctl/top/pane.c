@@ -156,19 +156,23 @@ static void identity(const struct pane *p, const struct message *msg, const stru
 					       strlen(place->cgroup)));
 }
 
-static void explain(const struct pane *p, const struct message *msg, const struct place *place)
+static void explain(const struct pane *p, const struct top_data *d)
 {
-	char text[SENTENCE_MAX];
+	const struct message *msg = &d->one;
+	char text[2 * SENTENCE_MAX];
 
-	sentence_headline(msg, text, sizeof(text));
+	sentence_headline(msg, text, SENTENCE_MAX);
 	say(p, text);
-	sentence_verdict(msg, text, sizeof(text));
+	sentence_verdict(msg, text, SENTENCE_MAX);
 	say(p, text);
-	identity(p, msg, place);
+	quiet_text(d, text, sizeof(text));
+	if (*text)
+		say(p, text);
+	identity(p, msg, &d->place);
 	floors(p, msg);
 	gates(p, msg);
 	factors(p, msg);
-	sentence_change(msg, text, sizeof(text));
+	sentence_change(msg, text, SENTENCE_MAX);
 	say(p, "What would change the verdict:");
 	labelled(p, "", text);
 }
@@ -266,7 +270,7 @@ void pane_make(struct top_lines *l, const struct top_view *v, const struct top_d
 	else if (v->page == PAGE_COUNTERS)
 		counters(&p, known ? &d->one : line->msg);
 	else if (known)
-		explain(&p, &d->one, &d->place);
+		explain(&p, d);
 	else
 		say(&p, "The process has ended, or was not read yet.");
 }

@@ -62,6 +62,10 @@ static void states(struct top_screen *s, const struct top_view *v, const struct 
 		if (d->states[order[i]] && state_is_alert(order[i]) && style == STYLE_PLAIN)
 			style = STYLE_STATE + order[i];
 	}
+	if (d->silenced)
+		sentence_append(text, sizeof(text), "  s %zu silenced", d->silenced);
+	if (d->acked)
+		sentence_append(text, sizeof(text), "  a %zu acknowledged", d->acked);
 	add(s, v, style, text);
 }
 

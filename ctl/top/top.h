@@ -41,6 +41,7 @@ struct top_data {
 	size_t n;
 	u64 states[__SEEPAGE_STATE_MAX];
 	bool own_only, inconsistent;
+	size_t silenced, acked;		/* processes under alert */
 	struct nlmsghdr *status_nlh, *one_nlh;
 	struct message status, one;	/* one: of the selected process, with gates and floors */
 	bool has_status, has_one;
@@ -48,6 +49,10 @@ struct top_data {
 	struct place place;		/* of @one */
 	struct floors *floors;
 };
+
+/* top/quiet.c: silences and acknowledgements */
+void quiet_mark(struct top_data *d);
+void quiet_text(const struct top_data *d, char *buf, size_t size);
 
 /* top/filter.c: which processes are shown */
 #define FILTER_MAX	64

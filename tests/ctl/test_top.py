@@ -10,7 +10,7 @@ import unittest
 
 TOP = os.path.realpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../.."))
 BUILD = os.path.join(TOP, "build/ctl")
-PARTS = ("filter", "floors", "tree", "view", "keys", "layout", "text", "pane", "screen", "curses")
+PARTS = ("quiet", "filter", "floors", "tree", "view", "keys", "layout", "text", "pane", "screen", "curses")
 PROCESSES = """4711 runaway 99 2100 9800 0 php-fpm php8.2-fpm.service
 812 confirmed 92 530 410 0 nginx nginx.service
 813 ok 0 31 0 0 nginx nginx.service
@@ -130,6 +130,25 @@ class Screen(unittest.TestCase):
         self.sees("Keys", "any key: back")
         self.keys("?")
         self.sees("q quit", "4711")
+
+    def test_silenced_and_acknowledged(self):
+        """A silence shows at the next refresh, and goes when it is removed."""
+        quiet = os.path.join(self.dir, "quiet")
+        env = {**os.environ, "SEEPAGE_STATE_DIR": quiet}
+        tool = os.path.join(BUILD, "tools/seepage-silence")
+
+        def silence(*words):
+            subprocess.run([tool, *words], env=env, capture_output=True, check=True)
+        self.start(size=(100, 24), SEEPAGE_STATE_DIR=quiet)
+        self.sees(">!!!    4711 php-fpm", without=("silenced",))
+        silence("--unit", "php8.2-fpm", "--for", "1h", "--comment", "restart at night")
+        silence("--name", "nginx", "--forever")	# of two, one is under alert
+        screen = self.sees(">!!!s   4711 php-fpm", " !!s     812 nginx", "s 2 silenced")
+        self.assertIn(" !      1203 postgres", screen)
+        self.keys("Enter")
+        self.sees("silenced by silence 1 until", ": restart at night")
+        silence("--remove", "all")
+        self.sees(">!!!    4711 php-fpm", without=("silenced",))
 
     def test_refresh_module_gone_and_back(self):
         self.start()

@@ -119,6 +119,7 @@ void feed_read(struct top_feed *f, struct top_data *d, struct top_view *v)
 		add(d, line);
 	if (file)
 		fclose(file);
+	quiet_mark(d);
 	view_make(v, d->msg, d->n);
 	feed_read_one(f, d, v);
 	for (i = 0; i < d->n; i++)

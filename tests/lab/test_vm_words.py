@@ -40,6 +40,11 @@ class Lockdown(unittest.TestCase):
         self.assertIn("--lockdown LEVEL", run(os.path.join(LAB, "vm"), "--help").stdout)
 
 
+class Manual(unittest.TestCase):
+    def test_it_says_that_tmp_is_the_guests_own(self):
+        self.assertIn("The guest's /tmp is its own", run(os.path.join(LAB, "vm"), "--help").stdout)
+
+
 class SignModule(unittest.TestCase):
     def setUp(self):
         self.dir = tempfile.TemporaryDirectory()

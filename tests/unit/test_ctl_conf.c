@@ -253,6 +253,32 @@ static void bad_shape(void **state)
 	assert_false(conf_file(&c, "{}\0{", 4, note_ignored, NULL, err, sizeof(err)));
 }
 
+/* What get -j prints is what apply takes: every key, as it was. */
+static void printed(void **state)
+{
+	struct conf in_force = { .has_events = true, .events = "a=r1f,b=cycles" };
+	struct json_object *o;
+	unsigned int key;
+	int events;
+
+	(void)state;
+	for (key = 1; key <= SEEPAGE_CFG_MAX; key++) {
+		in_force.set[key] = true;
+		in_force.v[key] = cfg_keys[key].max;
+	}
+	for (events = 1; events >= 0; events--) {
+		in_force.has_events = events;
+		o = conf_json(&in_force, 0, false);
+		assert_true(file(json_object_to_json_string(o)));
+		assert_string_equal(ignored_names, "");
+		json_object_put(o);
+		assert_memory_equal(c.set, in_force.set, sizeof(c.set));
+		assert_memory_equal(c.v, in_force.v, sizeof(c.v));
+		assert_int_equal(c.has_events, events);
+		assert_string_equal(c.events, events ? in_force.events : "");
+	}
+}
+
 /* Each value is right by itself; beside what is in force they are not. */
 static void pairs(void **state)
 {
@@ -301,7 +327,8 @@ int main(void)
 		cmocka_unit_test(words), cmocka_unit_test(ranges), cmocka_unit_test(flat),
 		cmocka_unit_test(older_shape), cmocka_unit_test(bad_values),
 		cmocka_unit_test(no_json), cmocka_unit_test(bad_shape),
-		cmocka_unit_test(pairs), cmocka_unit_test(prefixes),
+		cmocka_unit_test(printed), cmocka_unit_test(pairs),
+		cmocka_unit_test(prefixes),
 	};
 
 	return cmocka_run_group_tests_name("ctl_conf", tests, NULL, NULL);

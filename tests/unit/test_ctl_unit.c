@@ -124,6 +124,7 @@ static void hostile(void **state)
 }
 
 static struct next_steps next;
+static const char *comm;	/* of the process; NULL: it has none */
 
 /* next_for(): the steps for a process in the state, below the limit, in the cgroup */
 static void next_for(int proc_state, int limit, const char *cgroup)
@@ -133,6 +134,8 @@ static void next_for(int proc_state, int limit, const char *cgroup)
 	struct message msg;
 
 	nla_put_u32(m, SEEPAGE_A_PID, 136);
+	if (comm)
+		nla_put_string(m, SEEPAGE_A_COMM, comm);
 	nla_put_u8(m, SEEPAGE_A_STATE, (u8)proc_state);
 	nla_put_u8(m, SEEPAGE_A_LIMIT, (u8)limit);
 	assert_int_equal(msg_parse(&msg, nlmsg_hdr(m)), 0);
@@ -152,8 +155,9 @@ static void what_can_be_done(void **state)
 {
 	(void)state;
 	next_for(SEEPAGE_STATE_SUSPECTED, SEEPAGE_LIMIT_RAM, "/system.slice/nginx.service");
-	assert_int_equal(next.n, 3);
+	assert_int_equal(next.n, 4);
 	assert_true(has("systemctl restart nginx.service"));
+	assert_true(has("seepage silence --unit nginx.service --for 2h"));
 	assert_true(has("seepage where 136") && has("seepage show 136"));
 	next_for(SEEPAGE_STATE_RUNAWAY, SEEPAGE_LIMIT_CGROUP, "/system.slice/nginx.service");
 	assert_true(has("systemctl set-property --runtime nginx.service MemoryMax=BYTES"));
@@ -167,6 +171,26 @@ static void what_can_be_done(void **state)
 	next_for(SEEPAGE_STATE_SUSPECTED, SEEPAGE_LIMIT_MAPS, "/kubepods/pod" POD "/" ID);
 	assert_true(has("sysctl vm.max_map_count=NUMBER"));
 	assert_int_equal(next.n, 3);
+}
+
+/* Where there is no unit of systemd itself, by the name of the process, if it is a plain one. */
+static void how_to_silence(void **state)
+{
+	static const char *const paths[] = {
+		"/", "/docker/" ID,
+		"/user.slice/user-1000.slice/user@1000.service/app.slice/foo.service",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(paths); i++) {
+		comm = "php-fpm";
+		next_for(SEEPAGE_STATE_SUSPECTED, SEEPAGE_LIMIT_RAM, paths[i]);
+		assert_true(has("seepage silence --name php-fpm --for 2h"));
+		comm = "$(reboot)";
+		next_for(SEEPAGE_STATE_SUSPECTED, SEEPAGE_LIMIT_RAM, paths[i]);
+		assert_false(strstr(next.step[next.n - 1].command, "silence"));
+	}
+	comm = NULL;
 }
 
 static void no_steps(void **state)
@@ -252,7 +276,7 @@ int main(void)
 		cmocka_unit_test(nothing), cmocka_unit_test(units),
 		cmocka_unit_test(units_of_users), cmocka_unit_test(containers),
 		cmocka_unit_test(pods), cmocka_unit_test(hostile),
-		cmocka_unit_test(what_can_be_done), cmocka_unit_test(no_steps),
+		cmocka_unit_test(what_can_be_done), cmocka_unit_test(how_to_silence), cmocka_unit_test(no_steps),
 		cmocka_unit_test(no_command_of_users),
 		cmocka_unit_test(no_container_of_users), cmocka_unit_test(cut_machine),
 	};

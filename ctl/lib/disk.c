@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Files that are whole or not there: written beside their place, synced and renamed. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "ctl.h"
+
+#define FILE_MAX	(64 << 20)
+
+/*
+ * Writes @name below @dir, synced; the caller syncs the directory. Only one writer at a time may
+ * use a directory. Returns 0 or an errno.
+ */
+int disk_write(int dir, const char *name, const char *text, size_t len, mode_t mode)
+{
+	int fd = openat(dir, DISK_NEW, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, mode);
+	int err = 0;
+	ssize_t n;
+
+	if (fd < 0)
+		return errno;
+	if (fchmod(fd, mode))	/* whatever the umask is */
+		err = errno;
+	for (; len && !err; text += n, len -= (size_t)n) {
+		n = write(fd, text, len);
+		if (n < 0 && errno != EINTR)
+			err = errno;
+		n = n < 0 ? 0 : n;
+	}
+	if (!err && fsync(fd))
+		err = errno;
+	close(fd);
+	if (!err && renameat(dir, DISK_NEW, dir, name))
+		err = errno;
+	if (err)
+		unlinkat(dir, DISK_NEW, 0);
+	return err;
+}
+
+/* Reads a JSON object. Returns NULL if there is none, or it is damaged. */
+struct json_object *disk_read(int dir, const char *name)
+{
+	int fd = openat(dir, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	struct json_object *o = NULL;
+	struct stat st;
+	char *text;
+
+	if (fd < 0)
+		return NULL;
+	if (!fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_size <= FILE_MAX) {
+		text = must(calloc(1, (size_t)st.st_size + 1));
+		if (read(fd, text, (size_t)st.st_size) == st.st_size)
+			o = json_tokener_parse(text);
+		free(text);
+	}
+	close(fd);
+	if (o && !json_object_is_type(o, json_type_object)) {
+		json_object_put(o);
+		o = NULL;
+	}
+	return o;
+}
+
+/* Makes the directories above @path. */
+void disk_parents(const char *path)
+{
+	char *copy = must(strdup(path)), *slash;
+
+	for (slash = strchr(copy + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+		*slash = '\0';
+		mkdir(copy, 0755);
+		*slash = '/';
+	}
+	free(copy);
+}

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Silences and acknowledgements. An alert that is held back stays with its incident, on disk
+ * with the state: it is told when nothing holds it back any more and the incident has not ended.
+ */
+#include <string.h>
+#include "notify/notify.h"
+
+static int rank(const struct json_object *o)
+{
+	const char *state = o ? alert_string(o, "state") : NULL;
+
+	return state ? state_from_name(state, strlen(state)) : -1;
+}
+
+static void subject_of(const struct json_object *o, struct quiet_subject *s)
+{
+	struct json_object *of_user = json_object_object_get(o, "unit_uid");
+
+	memset(s, 0, sizeof(*s));
+	s->comm = alert_string(o, "comm");
+	s->unit = alert_string(o, "unit");
+	s->cgroup = alert_string(o, "cgroup");
+	s->unit_uid = json_object_is_type(of_user, json_type_int) ?
+		      json_object_get_int64(of_user) : -1;
+	s->uid = alert_number(o, "uid", UINT64_MAX);
+	s->has_uid = s->uid != UINT64_MAX;
+	s->cgroup_id = alert_number(o, "cgroup_id", 0);
+}
+
+static void subject_of_alert(const struct alert *a, struct quiet_subject *s)
+{
+	subject_of(a->o, s);
+	s->instance = a->instance;
+	s->pid = a->pid;
+	s->begun_s = a->begun_s;
+	s->of_group = a->of_group;
+}
+
+static void subject_of_incident(const struct incident *one, struct quiet_subject *s)
+{
+	subject_of(one->alert, s);
+	s->instance = one->instance;
+	s->pid = one->pid;
+	s->begun_s = one->begun_s;
+	s->of_group = one->of_group;
+}
+
+/* Reads the file again if it has changed, and says so if that fails. */
+bool hold_look(struct delivery *d)
+{
+	bool changed = quiet_look(&d->quiet);
+
+	if (changed && *d->quiet.err)
+		note(d->ctx, "%s: nothing is held back", d->quiet.err);
+	return changed;
+}
+
+static bool was_told(const struct incident *one)
+{
+	return one && one->labels;
+}
+
+/* Adds what was said, and by which user. */
+static void add_ack(struct json_object *o, const struct json_object *ack)
+{
+	json_object_object_add(o, "ack", json_object_get(json_object_object_get(ack, "text")));
+	json_object_object_add(o, "ack_by", json_object_get(json_object_object_get(ack, "by")));
+}
+
+/*
+ * What is to become of @a? @one: its incident, or NULL. HOLD_ACKED: it is no worse than what was
+ * acknowledged, and no worse than what receivers were told
+ */
+enum hold hold_verdict(struct delivery *d, const struct alert *a, const struct incident *one)
+{
+	struct json_object *silence, *ack;
+	struct quiet_subject s;
+	int known;
+
+	subject_of_alert(a, &s);
+	ack = quiet_ack(&d->quiet, &s);
+	if (ack)
+		add_ack(a->o, ack);
+	silence = quiet_silence(&d->quiet, &s, clock_real_ns());
+	if (silence) {
+		snprintf(d->why, sizeof(d->why), "silenced ");
+		quiet_silence_text(silence, d->why + strlen(d->why),
+				   sizeof(d->why) - strlen(d->why));
+		return HOLD_SILENCED;
+	}
+	if (!ack)
+		return HOLD_NOT;
+	known = rank(json_object_object_get(ack, "alert"));
+	if (was_told(one) && rank(one->alert) > known)
+		known = rank(one->alert);
+	if (rank(a->o) > known)
+		return HOLD_NOT;
+	snprintf(d->why, sizeof(d->why), "acknowledged ");
+	quiet_ack_text(ack, d->why + strlen(d->why), sizeof(d->why) - strlen(d->why));
+	return HOLD_ACKED;
+}
+
+/*
+ * Holds @a back, which goes on. Receivers that know of an acknowledged alert need not be told
+ * again later.
+ */
+void hold_back(struct delivery *d, const struct alert *a, struct incident *one, enum hold why)
+{
+	note(d->ctx, "#%llu: held back, %s", a->seq, d->why);
+	d->held++;
+	json_object_put(one->held);
+	one->held = why == HOLD_ACKED && was_told(one) ? NULL : json_object_get(a->o);
+}
+
+/*
+ * Looks for an acknowledgement of an incident and keeps what was said with it. Returns whether
+ * there is one.
+ */
+bool hold_acked(const struct delivery *d, struct incident *one)
+{
+	struct json_object *ack;
+	struct quiet_subject s;
+
+	subject_of_incident(one, &s);
+	ack = quiet_ack(&d->quiet, &s);
+	if (ack) {
+		add_ack(one->alert, ack);
+	} else {
+		json_object_object_del(one->alert, "ack");
+		json_object_object_del(one->alert, "ack_by");
+	}
+	return ack;
+}

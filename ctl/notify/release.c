@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Tells receivers what nothing holds back any more, and what was acknowledged. */
+#include "notify/notify.h"
+
+/* Tells of incidents that nothing holds back any more. Returns whether there was one. */
+bool release_held(struct delivery *d)
+{
+	struct incidents *open = &d->spool->open;
+	struct json_object *held;
+	bool any = false;
+	struct alert a;
+	size_t i;
+
+	for (i = 0; i < open->n; i++) {
+		if (!open->v[i].held)
+			continue;
+		alert_of(open->v[i].held, &a);
+		if (hold_verdict(d, &a, &open->v[i]) != HOLD_NOT)
+			continue;
+		note(d->ctx, "#%llu: nothing holds it back any more", a.seq);
+		held = open->v[i].held;
+		open->v[i].held = NULL;
+		deliver_told(d, &a, &open->v[i]);
+		json_object_put(held);
+		any = true;
+	}
+	return any;
+}
+
+/*
+ * Tells receivers that keep incidents which of them were acknowledged since the last call. Returns
+ * whether there was one.
+ */
+bool release_acks(struct delivery *d)
+{
+	struct incidents *open = &d->spool->open;
+	struct incident *one;
+	bool any = false, acked;
+
+	for (one = open->v; one < open->v + open->n; one++) {
+		acked = hold_acked(d, one);
+		if (acked && !one->acked && one->labels) {
+			deliver_acked(d, one);
+			any = true;
+		}
+		one->acked = acked;
+	}
+	return any;
+}

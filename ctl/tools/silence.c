@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Holds notifications back: lists silences, adds one, removes one. The module is asked only for
+ * the alert that a silence is about.
+ */
+#include <pwd.h>
+#include <stdlib.h>
+#include <string.h>
+#include "quiet/quiet.h"
+#include "tools.h"
+
+static const char *unit, *name, *user, *cgroup, *for_, *until, *comment, *by, *removed, *from;
+static bool forever;
+
+static const struct opt opts[] = {
+	{ .name = "unit", .kind = OPT_STRING, .dest = &unit, .arg = "UNIT",
+	  .help = "processes of this systemd unit, or of all that fit a pattern" },
+	{ .name = "name", .kind = OPT_STRING, .dest = &name, .arg = "NAME",
+	  .help = "processes of this name, or of all that fit a pattern" },
+	{ .name = "uid", .kind = OPT_STRING, .dest = &user, .arg = "USER",
+	  .help = "processes of this user, by uid or name" },
+	{ .name = "cgroup", .kind = OPT_STRING, .dest = &cgroup, .arg = "PATH",
+	  .help = "processes of this cgroup and of those below it" },
+	{ .name = "for", .kind = OPT_STRING, .dest = &for_, .arg = "DURATION",
+	  .help = "it ends after this time, as 90s, 30m, 2h, 1d12h, 4w" },
+	{ .name = "until", .kind = OPT_STRING, .dest = &until, .arg = "TIME",
+	  .help = "it ends at this time, as 18:00, 2026-12-24, 2026-12-24T18:00" },
+	{ .name = "forever", .kind = OPT_FLAG, .dest = &forever,
+	  .help = "it ends when it is removed" },
+	{ .name = "comment", .kind = OPT_STRING, .dest = &comment, .arg = "TEXT",
+	  .help = "why, for those that see it in a list" },
+	{ .name = "by", .kind = OPT_STRING, .dest = &by, .arg = "NAME",
+	  .help = "whose silence it is (the user that has logged in)" },
+	{ .name = "remove", .kind = OPT_STRING, .dest = &removed, .arg = "ID",
+	  .help = "remove the silence with this number, or all" },
+	{ .name = "from", .kind = OPT_STRING, .dest = &from, .arg = "FILE",
+	  .help = "look for alert '#N' in FILE, which watch -j has printed" },
+	{ .name = NULL }
+};
+
+/* ---- list ---- */
+
+static void list_cells(struct table *t, const struct json_object *o, u64 now)
+{
+	u64 end = quiet_number(o, "until_ns", UINT64_MAX);
+	const char *s = quiet_string(o, "comment");
+	char text[6 * TEXT_MAX];
+
+	snprintf(text, sizeof(text), "%llu", quiet_number(o, "id", 0));
+	table_cell(t, text);
+	quiet_subject_text(o, text, sizeof(text));
+	table_cell(t, text);
+	table_cell(t, end == UINT64_MAX ? "-" : fmt_time(text, sizeof(text), end));
+	table_cell(t, end == UINT64_MAX ? "-" :
+		   fmt_seconds(text, sizeof(text), (end - now) / QUIET_NS));
+	table_cell(t, quiet_string(o, "by") ? quiet_string(o, "by") : "-");
+	table_cell(t, s ? fmt_safe(text, sizeof(text), s, strlen(s)) : "-");
+}
+
+static int list(const struct ctx *ctx)
+{
+	static const char *const heads[] = { "ID", "WHAT", "UNTIL", "LEFT", "BY", "COMMENT" };
+	static const bool right[] = { true, false, false, true, false, false };
+	struct json_object *out = json_object_new_array(), *all, *o;
+	struct table *t = table_new(heads, right, ARRAY_SIZE(heads));
+	struct quiet q = { 0 };
+	u64 now = clock_real_ns();
+	int status = quiet_read(ctx, &q);
+	size_t i;
+
+	all = json_object_object_get(q.o, "silences");
+	for (i = 0; q.o && i < json_object_array_length(all); i++) {
+		o = json_object_array_get_idx(all, i);
+		if (quiet_over(o, now))
+			continue;
+		json_object_array_add(out, json_object_get(o));
+		list_cells(t, o, now);
+	}
+	if (!status && ctx->json)
+		out_json(ctx, json_object_get(out));
+	else if (!status && json_object_array_length(out))
+		table_print(t, "");
+	else if (!status)
+		note(ctx, "there is none");
+	table_free(t);
+	json_object_put(out);
+	quiet_free(&q);
+	return status;
+}
+
+/* ---- remove ---- */
+
+struct removal {
+	u64 id;		/* 0: all */
+	u64 n;
+};
+
+static int take_out(const struct ctx *ctx, struct json_object *root, void *arg)
+{
+	struct json_object *all = json_object_object_get(root, "silences");
+	struct removal *r = arg;
+	size_t i;
+
+	for (i = json_object_array_length(all); i--;) {
+		if (r->id && quiet_number(json_object_array_get_idx(all, i), "id", 0) != r->id)
+			continue;
+		json_object_array_del_idx(all, i, 1);
+		r->n++;
+	}
+	return r->n || !r->id ? 0 :
+	       fail(ctx, "--remove: '%llu': there is no such silence (see seepage silence)", r->id);
+}
+
+static int remove_silences(struct ctx *ctx)
+{
+	struct removal r = { 0 };
+
+	if (strcmp(removed, "all") && (!parse_u64(removed, &r.id) || !r.id))
+		return usage(ctx, "--remove: '%.80s': allowed the number of a silence, or all",
+			     removed);
+	return quiet_edit(ctx, take_out, &r);
+}
+
+/* ---- add ---- */
+
+static int add_uid(const struct ctx *ctx, struct json_object *o)
+{
+	const struct passwd *pw;
+	u64 uid;
+
+	if (!user)
+		return 0;
+	pw = getpwnam(user);
+	if (pw)
+		uid = pw->pw_uid;
+	else if (!parse_u64(user, &uid) || uid >= UINT32_MAX)
+		return usage(ctx, "--uid: '%.80s': allowed the name of a user, or 0..%u", user,
+			     UINT32_MAX - 1);
+	json_object_object_add(o, "uid", json_object_new_uint64(uid));
+	return 0;
+}
+
+static void add_text(struct json_object *o, const char *key, const char *text)
+{
+	json_object_object_add(o, key, text ? json_object_new_string(text) : NULL);
+}
+
+/* All keys, in the order of a list; what is not given stays null. */
+static struct json_object *new_silence(void)
+{
+	static const char *const keys[] = { "id", "unit", "name", "uid", "cgroup", "alert",
+					    "comment", "by", "made_ns", "until_ns" };
+	struct json_object *o = json_object_new_object();
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(keys); i++)
+		json_object_object_add(o, keys[i], NULL);
+	return o;
+}
+
+static bool ends_in(const char *s, const char *end)
+{
+	size_t n = strlen(s), k = strlen(end);
+
+	return n > k && !strcmp(s + n - k, end);
+}
+
+/* As systemctl does: a name without a type is a service. Only services and scopes have processes. */
+static void add_unit(struct json_object *o)
+{
+	char text[QUIET_TEXT + sizeof(".service")];
+
+	if (!unit)
+		return;
+	snprintf(text, sizeof(text), "%s%s", unit,
+		 ends_in(unit, ".service") || ends_in(unit, ".scope") ? "" : ".service");
+	add_text(o, "unit", text);
+}
+
+/* Returns an exit status. */
+static int add_end(const struct ctx *ctx, struct json_object *o, u64 now)
+{
+	u64 v = 0;
+
+	if (!!for_ + !!until + forever != 1)
+		return usage(ctx, "the end: allowed exactly one of --for DURATION, --until TIME, "
+			     "--forever");
+	if (for_ && !quiet_duration(for_, &v))
+		return usage(ctx, "--for: '%.80s': allowed " QUIET_FOR, for_);
+	if (until && !quiet_time(until, now / QUIET_NS, &v))
+		return usage(ctx, "--until: '%.80s': allowed " QUIET_UNTIL, until);
+	v = for_ ? now + v * QUIET_NS : v * QUIET_NS;
+	json_object_object_add(o, "made_ns", json_object_new_uint64(now));
+	json_object_object_add(o, "until_ns", forever ? NULL : json_object_new_uint64(v));
+	return 0;
+}
+
+static int check_texts(const struct ctx *ctx)
+{
+	int status = quiet_check_text(ctx, "--unit", unit) ?:
+		     quiet_check_text(ctx, "--name", name) ?:
+		     quiet_check_text(ctx, "--cgroup", cgroup) ?:
+		     quiet_check_text(ctx, "--comment", comment) ?:
+		     quiet_check_text(ctx, "--by", by);
+
+	if (!status && cgroup && *cgroup != '/')
+		status = usage(ctx, "--cgroup: '%.80s': allowed a path that begins with /, as "
+			       "seepage -j ps has it", cgroup);
+	if (!status && name && strlen(name) >= SEEPAGE_COMM_LEN && !strpbrk(name, "*?["))
+		status = usage(ctx, "--name: '%.80s': allowed 1 to %d bytes, which is what the "
+			       "kernel keeps, or a pattern", name, SEEPAGE_COMM_LEN - 1);
+	return status;
+}
+
+static int put_in(const struct ctx *ctx, struct json_object *root, void *arg)
+{
+	struct json_object *all = json_object_object_get(root, "silences"), *o = arg;
+	u64 id = quiet_number(root, "next_id", 1);
+
+	if (json_object_array_length(all) >= QUIET_SILENCES)
+		return fail(ctx, "there are %d silences already: allowed are no more", QUIET_SILENCES);
+	json_object_object_add(o, "id", json_object_new_uint64(id));
+	json_object_object_add(root, "next_id", json_object_new_uint64(id + 1));
+	json_object_array_add(all, json_object_get(o));
+	return 0;
+}
+
+static void say_added(const struct ctx *ctx, struct json_object *o)
+{
+	char what[6 * TEXT_MAX], end[6 * TEXT_MAX];
+
+	if (ctx->json) {
+		out_json(ctx, json_object_get(o));
+		return;
+	}
+	quiet_subject_text(o, what, sizeof(what));
+	quiet_silence_text(o, end, sizeof(end));
+	out_printf("%s: silenced %s\n", what, end);
+}
+
+static int add(struct ctx *ctx, const char *word)
+{
+	struct json_object *o = new_silence(), *alert = NULL;
+	char who[QUIET_TEXT + 1];
+	int status = check_texts(ctx) ?: add_end(ctx, o, clock_real_ns()) ?: add_uid(ctx, o);
+
+	if (!status && !word && !unit && !name && !user && !cgroup)
+		status = usage(ctx, "nothing is named: allowed '#N' in quotes, --unit, --name, "
+			       "--uid, --cgroup");
+	if (!status && word)
+		status = quiet_alert(ctx, word, from, &alert);
+	if (!status) {
+		add_unit(o);
+		add_text(o, "name", name);
+		add_text(o, "cgroup", cgroup);
+		json_object_object_add(o, "alert", alert);
+		add_text(o, "comment", comment);
+		quiet_by(who, sizeof(who));
+		add_text(o, "by", by ? by : who);
+		status = quiet_edit(ctx, put_in, o);
+	}
+	if (!status)
+		say_added(ctx, o);
+	json_object_put(o);
+	return status;
+}
+
+static int run(struct ctx *ctx, int argc, char **argv)
+{
+	bool adds = argc || unit || name || user || cgroup || for_ || until || forever ||
+		    comment || by || from;
+
+	if (removed && adds)
+		return usage(ctx, "--remove: allowed alone");
+	if (removed)
+		return remove_silences(ctx);
+	return adds ? add(ctx, argc ? argv[0] : NULL) : list(ctx);
+}
+
+const struct command cmd_silence = {
+	TOOL_SILENCE,
+	.more = "Without a word it lists the silences. What is named has to fit as a whole.\n"
+		"The module goes on raising alerts, and alerts and watch show them: notify holds\n"
+		"them back, and delivers those that still stand when the silence ends.\n"
+		"'#N' needs the quotes: a shell takes # for the start of a comment.",
+	.opts = opts, .max = 1, .run = run,
+};

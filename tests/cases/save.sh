@@ -1,0 +1,66 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# What get -j prints, apply takes: nothing changes and nothing is said. save keeps the configuration
+# in a file, which is whole whatever happens.
+# vm: --smp 2 --mem 1024
+# takes: 15
+# about: ctl
+. "$(dirname "$0")/lib.sh"
+
+load
+# unchanged WHAT: the configuration through apply and back
+unchanged() {
+	seepage -j get >before
+	seepage apply before >said 2>&1 || die "$1: apply: $(cat said)"
+	assert_eq "$(cat said)" "" "$1: what apply says"
+	seepage -j get | cmp - before || die "$1: it has changed"
+}
+unchanged "all defaults"
+seepage set policy classic warmup_s 7 alert_confidence 55 sample_interval_ms 2000 2>/dev/null
+unchanged "with changes"
+seepage set pmc off
+unchanged "without counters"
+seepage set pmc auto pmc_events 'a=r1f,b=cycles' 2>/dev/null || true
+unchanged "with events"
+
+seepage save -o dir/conf >said
+assert_eq "$(cat said)" dir/conf "what save says"
+assert_eq "$(stat -c %a dir/conf)" 644 "its mode"
+assert_eq "$(jq -cS . dir/conf)" "$(jq -cS . before)" "what is saved"
+# Nothing new: the file and its predecessor stay as they are.
+inode=$(stat -c %i dir/conf)
+seepage save -o dir/conf >/dev/null
+assert_eq "$(stat -c %i dir/conf)" "$inode" "the file"
+[[ ! -e dir/conf~ ]] || die "a predecessor of the first file"
+
+echo '/* by hand */ {"warmup_s": 9}' >dir/conf
+seepage save -o dir/conf warmup_s=11 alert_confidence 60 >/dev/null
+assert_eq "$(cat dir/conf~)" '/* by hand */ {"warmup_s": 9}' "the predecessor"
+assert_eq "$(seepage get warmup_s) $(field .warmup_s dir/conf) $(field .alert_confidence dir/conf)" "11 11 60" "set and saved"
+
+# refused STATUS TEXT WORD...: it says so in one line, and nothing has changed
+refused() {
+	local status=0
+	seepage -j get >before
+	cp dir/conf conf.before
+	seepage save "${@:3}" >said 2>&1 || status=$?
+	assert_eq $status "$1" "status of save ${*:3}"
+	[[ $(cat said) == *"$2"* && $(wc -l <said) == 1 ]] || die "save ${*:3}: $(cat said)"
+	seepage -j get | cmp - before || die "save ${*:3}: the configuration has changed"
+	cmp dir/conf conf.before || die "save ${*:3}: the file has changed"
+}
+refused 1 "warmup_s: 'x': allowed 0.." -o dir/conf alert_confidence 61 warmup_s x
+refused 1 "unknown key 'none': allowed " -o dir/conf none=1
+refused 2 "VALUE is missing" -o dir/conf warmup_s
+refused 1 "must not exceed" -o dir/conf suspect_interval_ms=9000
+refused 1 "dir: " -o dir
+refused 1 "Not a directory" -o dir/conf/x
+unload
+status=0
+seepage save -o dir/conf >said 2>&1 || status=$?
+assert_eq "$status $(cat said)" "1 seepage: module not loaded (modprobe seepage)" "without the module"
+
+# The next load, as the service seepage-config has it
+load
+seepage apply dir/conf
+assert_eq "$(seepage get warmup_s) $(seepage get policy)" "11 classic" "after the next load"

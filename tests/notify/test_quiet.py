@@ -1,0 +1,457 @@
+# SPDX-License-Identifier: GPL-2.0
+"""seepage silence and seepage ack, and what notify does about them. Runs on this machine, without
+the module: alerts come through --from, as `watch -j` prints them."""
+import json
+import os
+import signal
+import stat
+import subprocess
+import time
+import unittest
+
+import test_notify
+from test_notify import LONG, TOP, alert, text, wait_for
+
+TOOLS = os.path.join(TOP, "build/ctl/tools")
+LOAD = test_notify.INSTANCE
+
+
+class Quiet(test_notify.Notify):
+    """A directory for silences, and receivers that say what they got."""
+
+    def setUp(self):
+        super().setUp()
+        self.quiet = os.path.join(self.dir, "quiet")
+        self.got = os.path.join(self.dir, "got")
+        script = self.path("take", f"#!/bin/sh\nexec cat >>{self.got}\n")
+        os.chmod(script, 0o755)
+        self.receiver = ("--exec", script)
+
+    def tool(self, name, *words, status=0):
+        """Returns stdout and stderr."""
+        env = {**os.environ, "SEEPAGE_STATE_DIR": self.quiet, "TZ": "Europe/Berlin"}
+        p = subprocess.run([os.path.join(TOOLS, "seepage-" + name), *words], env=env, timeout=LONG,
+                           capture_output=True, text=True, check=False)
+        self.assertEqual(p.returncode, status, p.stderr)
+        return p.stdout, p.stderr
+
+    def silence(self, *words, **how):
+        return self.tool("silence", *words, **how)
+
+    def listed(self):
+        return json.loads(self.silence("-j")[0])
+
+    def write(self, *alerts):
+        return self.path("alerts", text(alerts))
+
+    def notify(self, alerts, *words):
+        """Runs notify on them to its end; returns what its standard error says."""
+        return self.run_on(alerts, *(words or self.receiver),
+                           env={"SEEPAGE_STATE_DIR": self.quiet})[1]
+
+    def told(self):
+        """The numbers of the alerts that the receiver got."""
+        try:
+            with open(self.got, encoding="utf-8") as f:
+                content = f.read()
+        except FileNotFoundError:
+            return []
+        decoder, out, at = json.JSONDecoder(), [], 0
+        while content[at:].strip():
+            at += len(content[at:]) - len(content[at:].lstrip())
+            o, n = decoder.raw_decode(content[at:])
+            out.append(o["seq"])
+            at += n
+        return out
+
+
+class Held(Quiet):
+    def test_what_a_silence_is_about(self):
+        of_user = {"unit": "leaky.service", "unit_uid": 33}
+        cases = (
+            (["--unit", "leaky"], {}, True),
+            (["--unit", "leaky.service"], {}, True),
+            (["--unit", "leak*"], {}, True),		# without a type: leak*.service
+            (["--unit", "leak*"], {"unit": "leaky.scope"}, False),
+            (["--unit", "leak*.service"], {}, True),
+            (["--unit", "leaky.scope"], {}, False),
+            (["--unit", "leaky.scope"], {"unit": "leaky.scope"}, True),
+            (["--unit", "php8.2"], {"unit": "php8.2.service"}, True),
+            # any user may give its units this name
+            (["--unit", "leaky"], of_user, False),
+            (["--unit", "leaky", "--uid", "33"], of_user, True),
+            (["--unit", "a\\x2db.service"], {"unit": "a\\x2db.service"}, True),
+            (["--unit", "leaky"], {"unit": None}, False),
+            (["--name", "leaky"], {}, True),
+            (["--name", "leak"], {}, False),
+            (["--name", "l[a-f]aky"], {}, True),
+            (["--name", "[x]"], {"comm": "[x]"}, True),
+            (["--uid", "33"], {}, True),
+            (["--uid", "root"], {}, False),
+            (["--uid", "root"], {"uid": 0}, True),
+            (["--cgroup", "/system.slice"], {}, True),
+            (["--cgroup", "/system.slice/"], {}, True),
+            (["--cgroup", "/system.slice/leaky.service"], {}, True),
+            (["--cgroup", "/system"], {}, False),
+            (["--cgroup", "/system.slice"], {"cgroup": None}, False),
+            (["--cgroup", "/"], {}, True),
+            (["--name", "leaky", "--uid", "34"], {}, False),
+            (["--name", "leaky", "--uid", "33"], {}, True),
+        )
+        for i, (words, keys, held) in enumerate(cases):
+            with self.subTest(words=words, keys=keys):
+                self.state = os.path.join(self.dir, f"state{i}")
+                self.silence(*words, "--for", "1h")
+                self.notify([alert(i + 1, **keys)])
+                self.assertEqual(self.told()[-1:] != [i + 1], held)
+                self.silence("--remove", "all")
+
+    def test_it_is_told_when_the_silence_is_removed_and_it_still_stands(self):
+        self.silence("--unit", "leaky", "--forever")
+        err = self.notify([alert(1, pid=5), alert(2, pid=6)])
+        self.assertEqual(self.told(), [])
+        self.assertIn("#1: held back, silenced by silence 1 without an end", err)
+        self.assertIn("2 held back by silences", err)
+        self.notify([alert(3, pid=6, age_seconds=603, state="exited")])
+        self.notify([alert(4, pid=5, age_seconds=604, state="confirmed")])
+        self.assertEqual(self.told(), [])
+        self.silence("--remove", "1")
+        err = self.notify([])
+        self.assertEqual(self.told(), [4])	# the last word about what stands, and nothing else
+        self.assertIn("#4: nothing holds it back any more", err)
+        self.notify([alert(5, pid=5, age_seconds=605, state="exited")])
+        self.assertEqual(self.told(), [4, 5])
+
+    def test_it_is_told_when_the_silence_ends_while_notify_runs(self):
+        self.silence("--name", "leaky", "--for", "3s")
+        p = self.pipe(*self.receiver, env={"SEEPAGE_STATE_DIR": self.quiet})
+        begin = time.monotonic()
+        self.feed(p, [alert(1)])
+        self.assertIn("#1: held back", p.stderr.readline())
+        wait_for(self.told)
+        self.assertGreater(time.monotonic() - begin, 2)
+        p.stdin.close()
+        p.wait(LONG)
+        self.assertEqual(self.told(), [1])
+
+    def test_what_is_held_survives_kill(self):
+        self.silence("--name", "leaky", "--forever")
+        p = self.pipe(*self.receiver, env={"SEEPAGE_STATE_DIR": self.quiet})
+        self.feed(p, [alert(1)])
+        state = os.path.join(self.state, "state.json")
+
+        def is_held():
+            with open(state, encoding="utf-8") as f:
+                return '"held":{' in f.read()
+        wait_for(lambda: os.path.exists(state) and is_held())
+        p.kill()
+        p.wait()
+        self.silence("--remove", "all")
+        self.notify([])
+        self.notify([])
+        self.assertEqual(self.told(), [1])
+
+    def test_of_one_alert(self):
+        self.silence("#1", "--for", "1h", "--from", self.write(alert(1, pid=5, age_seconds=10)))
+        self.notify([alert(1, pid=5, age_seconds=10), alert(2, pid=6), alert(3, pid=5, age_seconds=12),
+                     alert(4, pid=5, age_seconds=1),				# the pid was reused
+                     alert(5, pid=5, age_seconds=14, instance=LOAD + 1)])	# after a reload
+        self.assertEqual(self.told(), [2, 4, 5])
+
+    def test_of_a_load_whose_number_is_large(self):
+        load = 2**64 - 1
+        self.silence("#1", "--for", "1h", "--from", self.write(alert(1, pid=5, instance=load)))
+        self.notify([alert(2, pid=5, age_seconds=602, instance=load), alert(3, pid=5, instance=load - 2)])
+        self.assertEqual(self.told(), [3])
+
+    def test_of_the_alert_of_a_group_whatever_its_oldest_process(self):
+        self.silence("#1", "--for", "1h", "--from", self.write(alert(1, pid=5, subject="group")))
+        self.notify([alert(2, pid=9, subject="group", age_seconds=3), alert(3, pid=5),
+                     alert(4, pid=9, subject="group", cgroup_id=78)])
+        self.assertEqual(self.told(), [3, 4])
+
+    def test_an_incident_ends_though_it_is_silenced(self):
+        pager = test_notify.Receiver(self, otherwise=202)
+        words = ("--pagerduty-key", "k", "--pagerduty-url", pager.url, *self.receiver)
+        self.notify([alert(1, pid=5)], *words)
+        self.silence("--name", "leaky", "--forever")
+        self.notify([alert(2, pid=5, age_seconds=602, state="confirmed"),
+                     alert(3, pid=5, age_seconds=603, state="exited"),
+                     alert(4, pid=6), alert(5, pid=6, age_seconds=605, state="recovered")], *words)
+        # of pid 6 nobody was told
+        self.assertEqual([b["event_action"] for _, b in pager.seen], ["trigger", "resolve"])
+        self.assertEqual(self.told(), [1])
+
+    def test_a_reload_of_the_module_ends_nothing_that_was_not_told(self):
+        pager = test_notify.Receiver(self, otherwise=202)
+        words = ("--pagerduty-key", "k", "--pagerduty-url", pager.url)
+        self.silence("--name", "leaky", "--forever")
+        self.notify([alert(1, pid=5)], *words)
+        self.notify([alert(1, pid=6, instance=LOAD + 1, comm="other")], *words)
+        self.assertEqual([b["event_action"] for _, b in pager.seen], ["trigger"])
+
+    def test_a_silence_that_cannot_be_read_holds_nothing(self):
+        self.silence("--name", "leaky", "--forever")
+        path = os.path.join(self.quiet, "silences.json")
+        for content in ("{", '{"version":2,"silences":[],"acks":[]}', '{"version":1}', "[]", "\0" * 9,
+                        '{"version":1,"silences":[{"id":1,"until_ns":null}],"acks":[]}', "x" * (2 << 20)):
+            with self.subTest(content=content[:40]):
+                with open(path, "w", encoding="utf-8") as f:
+                    f.write(content)
+                self.state = os.path.join(self.dir, "state" + str(len(content)))
+                err = self.notify([alert(len(content))])
+                self.assertEqual(self.told()[-1], len(content))
+                if '"id"' not in content:
+                    self.assertIn("silences.json: ", err)
+                    self.assertIn("nothing is held back", err)
+                    # nor does a writer take its place
+                    err = self.silence("--name", "x", "--forever", status=1)[1]
+                    self.assertIn("silences.json: ", err)
+                    with open(path, encoding="utf-8") as f:
+                        self.assertEqual(f.read(), content)
+
+    def test_a_file_that_others_may_write_holds_nothing(self):
+        self.silence("--name", "leaky", "--forever")
+        os.chmod(os.path.join(self.quiet, "silences.json"), 0o666)
+        self.assertIn("no other may write", self.notify([alert(1)]))
+        self.assertEqual(self.told(), [1])
+
+
+class Acknowledged(Quiet):
+    def ack(self, *words, **how):
+        return self.tool("ack", *words, **how)
+
+    def test_no_repeats_but_what_is_worse_and_the_end(self):
+        first = alert(1, pid=5)
+        self.notify([first])
+        out, _ = self.ack("#1", "restart", "at night", "--by", "anna", "--from", self.write(first))
+        self.assertRegex(out, r"^alert #1: acknowledged by anna at \S+ \S+: restart at night\n$")
+        err = self.notify([alert(2, pid=5, age_seconds=602), alert(3, pid=6),
+                           alert(4, pid=5, age_seconds=604, state="confirmed"),
+                           alert(5, pid=5, age_seconds=605, state="confirmed"),
+                           alert(6, pid=5, age_seconds=606, state="exited")])
+        self.assertEqual(self.told(), [1, 3, 4, 6])
+        self.assertIn("#2: held back, acknowledged by anna at", err)
+        with open(self.got, encoding="utf-8") as f:
+            self.assertIn('"ack":"restart at night","ack_by":"anna"', f.read())
+
+    def test_alertmanager_and_pagerduty_are_told_of_it(self):
+        pager, manager = test_notify.Receiver(self, otherwise=202), test_notify.Receiver(self)
+        words = ("--pagerduty-key", "k", "--pagerduty-url", pager.url, "--alertmanager", manager.url)
+        first = alert(1, pid=5)
+        self.notify([first], *words)
+        self.ack("#1", "known", "--from", self.write(first))
+        self.notify([], *words)
+        self.notify([], *words)
+        self.assertEqual([b["event_action"] for _, b in pager.seen], ["trigger", "acknowledge"])
+        self.assertEqual(pager.seen[0][1]["dedup_key"], pager.seen[1][1]["dedup_key"])
+        self.notify([alert(2, pid=5, age_seconds=602, state="runaway")], *words)
+        self.assertEqual(manager.taken[-1][-1]["annotations"]["ack"], "known")
+
+    def test_one_that_nobody_was_told_of_is_told_when_it_is_taken_back(self):
+        first = alert(1, pid=5)
+        self.ack("#1", "known", "--from", self.write(first))
+        self.notify([first])
+        self.assertEqual(self.told(), [])
+        self.ack("--remove", "#1")
+        self.notify([])
+        self.assertEqual(self.told(), [1])
+
+    def test_list(self):
+        alerts = self.write(alert(1, pid=5, comm="a\u4e2d"), alert(2, pid=5, age_seconds=601),
+                            alert(3, state="exited"))
+        self.assertEqual(self.ack("-j")[0], "[]\n")
+        self.ack("#1", "first", "--from", alerts)
+        out, _ = self.ack()
+        self.assertRegex(out, r"^ALERT +TIME +STATE +PID +COMM +ACKED +BY +TEXT\n +#1 .* suspected +5  a\u4e2d  .*first\n$")
+        one, = json.loads(self.ack("-j")[0])
+        self.assertEqual((one["alert"]["seq"], one["alert"]["instance"], one["text"]), (1, LOAD, "first"))
+        self.ack("#1", "again", "--from", alerts)	# takes the place of the first
+        self.assertEqual([a["text"] for a in json.loads(self.ack("-j")[0])], ["again"])
+        for words, said in (
+                (["#3", "x", "--from", alerts], "alert #3: 'exited': allowed is an alert that stands"),
+                (["#9", "x", "--from", alerts], "alert #9 is not in "),
+                (["#1", "x", "--from", "/none"], "--from: '/none': No such file"),
+                (["--remove", "#9"], "--remove: '#9': it is not acknowledged")):
+            self.assertIn(said, self.ack(*words, status=1)[1])
+        for words, said in (
+                (["1", "x"], "'1': allowed '#N' with the number of an alert"),
+                (["#1"], "words are missing: TEXT"),
+                (["#1", "a\nb", "--from", alerts], "TEXT: 'a\\x0ab': allowed 1 to 255 bytes of UTF-8"),
+                (["--by", "x"], "words are missing: '#N' TEXT"),
+                (["--remove", "1"], "--remove: '1': allowed '#N'")):
+            self.assertIn(said, self.ack(*words, status=2)[1])
+        self.assertEqual(len(json.loads(self.ack("-j")[0])), 1)
+
+    def test_of_too_many_the_oldest_go(self):
+        alerts = self.write(*(alert(i) for i in range(1, 259)))
+        path = os.path.join(self.quiet, "silences.json")
+        self.ack("#1", "x", "--from", alerts)
+        with open(path, encoding="utf-8") as f:
+            o = json.load(f)
+        o["acks"] = [{**o["acks"][0], "alert": {**o["acks"][0]["alert"], "seq": i, "pid": i}}
+                     for i in range(5000, 5256)]
+        with open(path, "w", encoding="utf-8") as f:
+            json.dump(o, f)
+        self.ack("#2", "x", "--from", alerts)
+        seqs = [a["alert"]["seq"] for a in json.loads(self.ack("-j")[0])]
+        self.assertEqual(seqs, [*range(5001, 5256), 2])
+
+
+class Words(Quiet):
+    def test_list_and_remove(self):
+        self.assertEqual(self.silence(), ("", "seepage: silence: there is none\n"))
+        self.assertEqual(self.listed(), [])
+        out, _ = self.silence("--unit", "nginx", "--uid", "0", "--for", "2h", "--comment", "planned \u2713",
+                              "--by", "anna")
+        self.assertRegex(out, "^unit nginx.service, uid 0: silenced by silence 1 until .*: planned \u2713\n$")
+        self.silence("--cgroup", "/a", "--forever")
+        one, two = self.listed()
+        self.assertEqual(set(one), {"id", "unit", "name", "uid", "cgroup", "alert", "comment", "by", "made_ns",
+                                    "until_ns"})
+        self.assertEqual((one["id"], one["unit"], one["name"], one["uid"], one["comment"], one["by"]),
+                         (1, "nginx.service", None, 0, "planned \u2713", "anna"))
+        self.assertEqual(one["until_ns"] - one["made_ns"], 7200 * 10**9)
+        self.assertEqual((two["cgroup"], two["until_ns"]), ("/a", None))
+        self.assertRegex(self.silence()[0], r"(?s)ID +WHAT +UNTIL +LEFT +BY +COMMENT\n 1  unit nginx.service, uid 0 .*1h59m"
+                         r"  anna  planned \u2713\n 2  cgroup /a +- +-  ")
+        self.silence("--remove", "1")
+        self.silence("--name", "x", "--forever")
+        self.assertEqual([s["id"] for s in self.listed()], [2, 3])	# numbers are not used again
+        self.silence("--remove", "all")
+        self.assertEqual(self.listed(), [])
+
+    def test_those_that_are_over_are_gone(self):
+        self.silence("--name", "x", "--for", "1s")
+        self.silence("--name", "y", "--for", "1h")
+        wait_for(lambda: [s["id"] for s in self.listed()] == [2])
+        self.silence("--name", "z", "--for", "1h")
+        with open(os.path.join(self.quiet, "silences.json"), encoding="utf-8") as f:
+            self.assertEqual([s["id"] for s in json.load(f)["silences"]], [2, 3])
+
+    def test_durations_and_times(self):
+        for word, seconds in (("90s", 90), ("1d12h", 129600), ("4w", 28 * 86400), ("3650d", 3650 * 86400),
+                              ("1h30m15s", 5415)):
+            self.silence("--name", word, "--for", word)
+            one = self.listed()[-1]
+            self.assertEqual(one["until_ns"] - one["made_ns"], seconds * 10**9, word)
+        now = int(time.time())
+        for word, at in ((f"@{now + 1000}", now + 1000), ("2031-06-01T12:00:00Z", 1938081600),
+                         ("2031-06-01 12:00Z", 1938081600), ("2031-06-01T12:00", 1938081600 - 7200),
+                         ("2031-06-01", 1938031200)):
+            self.silence("--name", word[:15], "--until", word)
+            self.assertEqual(self.listed()[-1]["until_ns"], at * 10**9, word)
+        for hour in range(24):		# one of these is over for today
+            self.silence("--name", "h", "--until", f"{hour:02}:30")
+            ahead = self.listed()[-1]["until_ns"] // 10**9 - now
+            self.assertTrue(0 < ahead <= 25 * 3600 + 60, hour)
+
+    def test_bad_words_change_nothing(self):
+        self.silence("--name", "stays", "--forever")
+        path = os.path.join(self.quiet, "silences.json")
+        with open(path, encoding="utf-8") as f:
+            before = f.read()
+        x = ["--name", "x"]
+        cases = (
+            ([*x], "the end: allowed exactly one of --for DURATION, --until TIME, --forever"),
+            ([*x, "--for", "1h", "--forever"], "the end: allowed exactly one of"),
+            (["--for", "1h"], "nothing is named: allowed '#N' in quotes, --unit, --name, --uid, --cgroup"),
+            (["--uid", "no-such-user", "--forever"], "--uid: 'no-such-user': allowed the name of a user, or 0..4294967294"),
+            (["--uid", "4294967295", "--forever"], "--uid: '4294967295': allowed"),
+            (["--cgroup", "a/b", "--forever"], "--cgroup: 'a/b': allowed a path that begins with /"),
+            (["--name", "sixteen-letters-", "--forever"], "--name: 'sixteen-letters-': allowed 1 to 15 bytes"),
+            (["--unit", "", "--forever"], "--unit: '': allowed 1 to 255 bytes of UTF-8 without control"),
+            (["--unit", "a\033b", "--forever"], "--unit: 'a\\x1bb': allowed"),
+            ([*x, "--forever", "--comment", "y" * 256], "allowed 1 to 255 bytes"),
+            (["5", "--forever"], "'5': allowed '#N' with the number of an alert, in quotes"),
+            (["#0", "--forever"], "'#0': allowed '#N'"),
+            (["--remove", "x"], "--remove: 'x': allowed the number of a silence, or all"),
+            (["--remove", "1", *x], "--remove: allowed alone"),
+            *(([*x, "--for", w], f"--for: '{w}': allowed 1s to 3650d, as 90s, 30m, 2h, 1d12h, 4w")
+              for w in ("", "2", "h", "2x", "-1h", "0s", "3651d", "99999999d", "1h ", "1.5h")),
+            *(([*x, "--until", w], f"--until: '{w}': allowed a time to come: HH:MM, ")
+              for w in ("", "now", "25:00", "12:60", "2026-02-30", "2031-13-01", "2001-01-01", "@1", "@", "2099-01-01",
+                        "2031-06-01T12:00:00X", "2031-06-01Z")),
+        )
+        for words, said in cases:
+            with self.subTest(words=words):
+                out, err = self.silence(*words, status=2)
+                self.assertIn(said, err)
+                self.assertEqual((out, err.count("\n")), ("", 1))
+        self.assertIn("--remove: '7': there is no such silence", self.silence("--remove", "7", status=1)[1])
+        with open(path, encoding="utf-8") as f:
+            self.assertEqual(f.read(), before)
+
+    def test_there_are_at_most_256(self):
+        self.silence("--name", "x", "--forever")
+        path = os.path.join(self.quiet, "silences.json")
+        with open(path, encoding="utf-8") as f:
+            o = json.load(f)
+        o["silences"] *= 256
+        with open(path, "w", encoding="utf-8") as f:
+            json.dump(o, f)
+        self.assertIn("there are 256 silences already", self.silence("--name", "y", "--forever", status=1)[1])
+
+
+class Store(Quiet):
+    def test_every_user_may_read_it_and_only_the_owner_write(self):
+        os.umask(0o077)
+        self.addCleanup(os.umask, 0o022)
+        self.silence("--name", "x", "--forever")
+        modes = [stat.S_IMODE(os.stat(os.path.join(self.quiet, n)).st_mode) for n in ("silences.json", "silences.lock")]
+        self.assertEqual(modes, [0o644, 0o600])
+
+    def test_writers_at_once_lose_nothing(self):
+        env = {**os.environ, "SEEPAGE_STATE_DIR": self.quiet}
+        writers = [subprocess.Popen([os.path.join(TOOLS, "seepage-silence"), "--name", f"n{i}", "--forever"],
+                                    env=env, stdout=subprocess.DEVNULL) for i in range(30)]
+        self.assertEqual([p.wait(LONG) for p in writers], [0] * 30)
+        self.assertEqual({s["name"] for s in self.listed()}, {f"n{i}" for i in range(30)})
+        self.assertEqual({s["id"] for s in self.listed()}, set(range(1, 31)))
+
+    def test_a_writer_waits_for_the_lock(self):
+        self.silence("--name", "x", "--forever")
+        holder = subprocess.Popen(["flock", os.path.join(self.quiet, "silences.lock"), "sleep", "100"])
+        self.addCleanup(holder.wait)
+        self.addCleanup(holder.kill)
+        time.sleep(0.3)
+        env = {**os.environ, "SEEPAGE_STATE_DIR": self.quiet}
+        p = subprocess.Popen([os.path.join(TOOLS, "seepage-silence"), "--name", "y", "--forever"], env=env,
+                             stdout=subprocess.DEVNULL)
+        self.addCleanup(p.wait)
+        self.addCleanup(p.kill)
+        with self.assertRaises(subprocess.TimeoutExpired):
+            p.wait(1)
+        self.assertEqual([s["name"] for s in self.listed()], ["x"])	# readers do not wait
+
+    def test_a_writer_that_is_killed_leaves_a_whole_file(self):
+        self.silence("--name", "first", "--forever", "--comment", "c" * 255)
+        env = {**os.environ, "SEEPAGE_STATE_DIR": self.quiet}
+        done = set()
+        for i in range(60):
+            p = subprocess.Popen([os.path.join(TOOLS, "seepage-silence"), "--name", f"n{i}", "--forever"], env=env,
+                                 stdout=subprocess.PIPE)
+            time.sleep(i % 20 / 4000)
+            p.send_signal(signal.SIGKILL)
+            if p.communicate()[0]:	# it has said that it is done
+                done.add(f"n{i}")
+            names = {s["name"] for s in self.listed()}
+            self.assertIn("first", names)
+            self.assertLessEqual(done, names)
+        self.silence("--name", "last", "--forever")
+        self.assertIn("last", {s["name"] for s in self.listed()})
+        self.assertLessEqual(set(os.listdir(self.quiet)), {"silences.json", "silences.lock", ".new"})
+
+    def test_a_full_disk_changes_nothing(self):
+        self.silence("--name", "x", "--forever")
+        env = {**os.environ, "SEEPAGE_STATE_DIR": self.quiet}
+        p = subprocess.run(["sh", "-c", 'trap "" XFSZ; ulimit -f 0; exec "$@"', "sh", os.path.join(TOOLS, "seepage-silence"),
+                            "--name", "y", "--forever"], env=env, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                           text=True, check=False)
+        self.assertEqual(p.returncode, 1)
+        self.assertEqual([s["name"] for s in self.listed()], ["x"])
+        self.assertEqual(sorted(os.listdir(self.quiet)), ["silences.json", "silences.lock"])
+
+
+if __name__ == "__main__":
+    unittest.main()
