@@ -55,7 +55,10 @@ static struct json_object *value_json(const struct conf *c, unsigned int key)
 	return json_object_new_string(text);
 }
 
-/* Null is a value that is not known. @key: the only one, 0: all keys, or only pmc_events where @events says so */
+/*
+ * Null is a value that is not known. @key: the only one, 0: all keys, or only pmc_events where
+ * @events says so
+ */
 struct json_object *conf_json(const struct conf *c, unsigned int key, bool events)
 {
 	struct json_object *o = json_object_new_object();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Reads silences and acknowledgements, and finds those that fit a process. A file that cannot be
+ * Reads silences and acknowledgments, and finds those that fit a process. A file that cannot be
  * read holds nothing back: an alert too many is better than one that is lost.
  */
 #include <errno.h>
@@ -222,7 +222,7 @@ struct json_object *quiet_silence(const struct quiet *q, const struct quiet_subj
 	return found;
 }
 
-/* Returns the acknowledgement of the alert that the process is under, or NULL. */
+/* Returns the acknowledgment of the alert that the process is under, or NULL. */
 struct json_object *quiet_ack(const struct quiet *q, const struct quiet_subject *s)
 {
 	struct json_object *list = json_object_object_get(q->o, "acks"), *o;

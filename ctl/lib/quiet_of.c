@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What silences and acknowledgements are compared with, from a message of the module. */
+/* What silences and acknowledgments are compared with, from a message of the module. */
 #include <string.h>
 #include "quiet/quiet.h"
 

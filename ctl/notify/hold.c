@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Silences and acknowledgements. An alert that is held back stays with its incident, on disk
+ * Silences and acknowledgments. An alert that is held back stays with its incident, on disk
  * with the state: it is told when nothing holds it back any more and the incident has not ended.
  */
 #include <string.h>
@@ -114,7 +114,7 @@ void hold_back(struct delivery *d, const struct alert *a, struct incident *one, 
 }
 
 /*
- * Looks for an acknowledgement of an incident and keeps what was said with it. Returns whether
+ * Looks for an acknowledgment of an incident and keeps what was said with it. Returns whether
  * there is one.
  */
 bool hold_acked(const struct delivery *d, struct incident *one)

@@ -233,7 +233,7 @@ void deliver_alert(struct delivery *d, const struct alert *a);
 void deliver_told(struct delivery *d, const struct alert *a, struct incident *one);
 void deliver_acked(struct delivery *d, struct incident *one);
 
-/* notify/hold.c: silences and acknowledgements */
+/* notify/hold.c: silences and acknowledgments */
 enum hold { HOLD_NOT, HOLD_SILENCED, HOLD_ACKED };
 
 bool hold_look(struct delivery *d);

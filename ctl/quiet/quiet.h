@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Silences and acknowledgements. Both are about notifications only: the module goes on judging
+ * Silences and acknowledgments. Both are about notifications only: the module goes on judging
  * and raising alerts, and `alerts` and `watch` show all of them.
  *
  * They are a JSON object in one file, which any user may read and root writes:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Changes silences and acknowledgements. A writer takes the lock, reads the file, changes the
+ * Changes silences and acknowledgments. A writer takes the lock, reads the file, changes the
  * object, and writes the file beside its place, syncs and renames it. A writer that is killed
  * leaves the file as it was, and the kernel gives its lock back.
  */
@@ -58,7 +58,7 @@ static struct json_object *new_root(void)
 	return o;
 }
 
-/* Forgets what has ended, and of too many acknowledgements the oldest. */
+/* Forgets what has ended, and of too many acknowledgments the oldest. */
 static void prune(struct json_object *root)
 {
 	struct json_object *list = json_object_object_get(root, "silences");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Says that an alert is seen to: lists acknowledgements, adds one, removes one. It holds for the
+ * Says that an alert is seen to: lists acknowledgments, adds one, removes one. It holds for the
  * process, or the group, that the alert is about, until that ends.
  */
 #include <stdlib.h>
@@ -14,7 +14,7 @@ static const struct opt opts[] = {
 	{ .name = "by", .kind = OPT_STRING, .dest = &by, .arg = "NAME",
 	  .help = "who sees to it (the user that has logged in)" },
 	{ .name = "remove", .kind = OPT_STRING, .dest = &removed, .arg = "'#N'",
-	  .help = "remove the acknowledgement of this alert, or all" },
+	  .help = "remove the acknowledgment of this alert, or all" },
 	{ .name = "from", .kind = OPT_STRING, .dest = &from, .arg = "FILE",
 	  .help = "look for alert '#N' in FILE, which watch -j has printed" },
 	{ .name = NULL }
@@ -65,7 +65,7 @@ static int list(const struct ctx *ctx)
 	return status;
 }
 
-/* Takes out the acknowledgement of alert @seq, or that of the same process. */
+/* Takes out the acknowledgment of alert @seq, or that of the same process. */
 static size_t drop(struct json_object *all, u64 seq, const struct json_object *same)
 {
 	static const char *const keys[] = { "instance", "pid", "of_group", "comm", "begun_s" };

@@ -25,7 +25,7 @@ struct notify {
 	int signals;
 	int status;
 	bool ended;		/* by a signal */
-	bool looked;		/* for acknowledgements */
+	bool looked;		/* for acknowledgments */
 	u64 begun_ms;
 };
 
@@ -173,7 +173,7 @@ static int sum_up(struct notify *n, const struct settings *s)
 		note(n->ctx, "--from: '%s': %llu alerts were taken by an earlier run", s->from,
 		     n->known);
 	if (n->d.held)
-		note(n->ctx, "%llu held back by silences and acknowledgements", n->d.held);
+		note(n->ctx, "%llu held back by silences and acknowledgments", n->d.held);
 	for (to = s->to; to < s->to + s->n && !s->dry_run; to++) {
 		note(n->ctx, "%s: %llu delivered, %llu refused, %llu dropped, %llu waiting",
 		     to->label, to->taken, to->refused, to->dropped, to->pending);

@@ -165,7 +165,7 @@ static bool ends_in(const char *s, const char *end)
 	return n > k && !strcmp(s + n - k, end);
 }
 
-/* As systemctl does: a name without a type is a service. Only services and scopes have processes. */
+/* As systemctl does: a name without a type is a service. Others have no processes. */
 static void add_unit(struct json_object *o)
 {
 	char text[QUIET_TEXT + sizeof(".service")];
@@ -218,7 +218,8 @@ static int put_in(const struct ctx *ctx, struct json_object *root, void *arg)
 	u64 id = quiet_number(root, "next_id", 1);
 
 	if (json_object_array_length(all) >= QUIET_SILENCES)
-		return fail(ctx, "there are %d silences already: allowed are no more", QUIET_SILENCES);
+		return fail(ctx, "there are %d silences already: allowed are no more",
+			    QUIET_SILENCES);
 	json_object_object_add(o, "id", json_object_new_uint64(id));
 	json_object_object_add(root, "next_id", json_object_new_uint64(id + 1));
 	json_object_array_add(all, json_object_get(o));

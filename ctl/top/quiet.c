@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Marks processes with a silence or an acknowledgement. */
+/* Marks processes with a silence or an acknowledgment. */
 #include <string.h>
 #include "quiet/quiet.h"
 #include "top/top.h"

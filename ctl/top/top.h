@@ -50,7 +50,7 @@ struct top_data {
 	struct floors *floors;
 };
 
-/* top/quiet.c: silences and acknowledgements */
+/* top/quiet.c: silences and acknowledgments */
 void quiet_mark(struct top_data *d);
 void quiet_text(const struct top_data *d, char *buf, size_t size);
 

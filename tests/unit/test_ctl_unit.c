@@ -276,7 +276,8 @@ int main(void)
 		cmocka_unit_test(nothing), cmocka_unit_test(units),
 		cmocka_unit_test(units_of_users), cmocka_unit_test(containers),
 		cmocka_unit_test(pods), cmocka_unit_test(hostile),
-		cmocka_unit_test(what_can_be_done), cmocka_unit_test(how_to_silence), cmocka_unit_test(no_steps),
+		cmocka_unit_test(what_can_be_done), cmocka_unit_test(how_to_silence),
+		cmocka_unit_test(no_steps),
 		cmocka_unit_test(no_command_of_users),
 		cmocka_unit_test(no_container_of_users), cmocka_unit_test(cut_machine),
 	};
