@@ -34,9 +34,11 @@ static const char *after(const char *s)
 bool tools_next(struct tool *t)
 {
 	t->name = t->help ? after(t->help) : tools;
+	if (!*t->name)
+		return false;
 	t->args = after(t->name);
 	t->help = after(t->args);
-	return *t->name;
+	return true;
 }
 
 /* Ignored where the program has more rights than its user (capabilities of the file) */

@@ -15,7 +15,7 @@ static int setup(void **state)
 	return 0;
 }
 
-static void alert_of(u64 pid, s64 begun_s, const char *state)
+static void alert_in(u64 pid, s64 begun_s, const char *state)
 {
 	struct alert a = { .pid = pid, .begun_s = begun_s, .state = state };
 
@@ -42,37 +42,37 @@ static void nothing_is_left(void)
 static void suspected_is_the_first_look_and_confirmed_the_second(void **state)
 {
 	nothing_is_left();
-	alert_of(1, 100, "suspected");
+	alert_in(1, 100, "suspected");
 	next_is(1, false);
 	nothing_is_left();
-	alert_of(1, 100, "confirmed");
-	alert_of(2, 100, "runaway");
+	alert_in(1, 100, "confirmed");
+	alert_in(2, 100, "runaway");
 	next_is(1, true);
 	next_is(2, true);
-	alert_of(1, 100, "watch");
-	alert_of(1, 100, "ok");
+	alert_in(1, 100, "watch");
+	alert_in(1, 100, "ok");
 	nothing_is_left();
 }
 
 static void a_process_waits_once(void **state)
 {
-	alert_of(1, 100, "suspected");
-	alert_of(1, 102, "confirmed");	/* its beginning is known within a second or two */
-	alert_of(1, 101, "runaway");
+	alert_in(1, 100, "suspected");
+	alert_in(1, 102, "confirmed");	/* its beginning is known within a second or two */
+	alert_in(1, 101, "runaway");
 	next_is(1, true);
 	nothing_is_left();
 	/* a later process of the same pid is another one */
-	alert_of(1, 100, "suspected");
-	alert_of(1, 200, "suspected");
+	alert_in(1, 100, "suspected");
+	alert_in(1, 200, "suspected");
 	next_is(1, false);
 	next_is(1, false);
 }
 
 static void confirmed_comes_first(void **state)
 {
-	alert_of(1, 100, "suspected");
-	alert_of(2, 100, "confirmed");
-	alert_of(3, 100, "suspected");
+	alert_in(1, 100, "suspected");
+	alert_in(2, 100, "confirmed");
+	alert_in(3, 100, "suspected");
 	next_is(2, true);
 	next_is(1, false);
 	next_is(3, false);
@@ -81,12 +81,12 @@ static void confirmed_comes_first(void **state)
 
 static void the_end_of_an_alert_is_that_of_its_look(void **state)
 {
-	alert_of(1, 100, "confirmed");
-	alert_of(2, 100, "suspected");
-	alert_of(3, 100, "suspected");
-	alert_of(2, 100, "recovered");
-	alert_of(3, 100, "exited");
-	alert_of(1, 200, "exited");	/* another process */
+	alert_in(1, 100, "confirmed");
+	alert_in(2, 100, "suspected");
+	alert_in(3, 100, "suspected");
+	alert_in(2, 100, "recovered");
+	alert_in(3, 100, "exited");
+	alert_in(1, 200, "exited");	/* another process */
 	next_is(1, true);
 	nothing_is_left();
 }
@@ -96,16 +96,16 @@ static void there_is_room_for_64_and_confirmed_ones_have_it(void **state)
 	unsigned int i;
 
 	for (i = 1; i <= TURNS_MAX + 5; i++)
-		alert_of(i, 100, "suspected");
+		alert_in(i, 100, "suspected");
 	assert_int_equal(q.n, TURNS_MAX);
-	alert_of(1000, 100, "confirmed");	/* in place of the last first look */
+	alert_in(1000, 100, "confirmed");	/* in place of the last first look */
 	assert_int_equal(q.n, TURNS_MAX);
 	next_is(1000, true);
 	for (i = 1; i < TURNS_MAX; i++)
 		next_is(i, false);
 	nothing_is_left();
 	for (i = 1; i <= TURNS_MAX + 5; i++)
-		alert_of(i, 100, "confirmed");
+		alert_in(i, 100, "confirmed");
 	for (i = 1; i <= TURNS_MAX; i++)
 		next_is(i, true);
 	nothing_is_left();
