@@ -266,7 +266,7 @@ enum top_action top_key(struct top_view *v, u32 key)
 	*v->note = '\0';
 	if (v->prompt != PROMPT_NONE)
 		return prompt_key(v, key);
-	if (key == 'q')
+	if (key == 'q' && !v->help)
 		return ACT_QUIT;
 	if (v->help || key == 'h' || key == '?') {
 		v->help = !v->help;

@@ -201,6 +201,10 @@ class Screen(unittest.TestCase):
         p = subprocess.run([self.program], stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
         self.assertEqual((p.returncode, p.stdout), (1, ""))
         self.assertIn("no terminal (-b prints text)", p.stderr)
+        p = subprocess.run([self.program, "-b", "--user", "no such"], stdin=subprocess.DEVNULL,
+                           capture_output=True, text=True, check=False)
+        self.assertEqual((p.returncode, p.stdout), (2, ""))
+        self.assertIn("--user: 'no such': allowed a user id or the name of a user", p.stderr)
 
     def test_batch(self):
         env = {**os.environ, "TOP_FIXTURE": self.fixture, "LC_ALL": "C"}

@@ -522,6 +522,9 @@ static void quit(void **state)
 	assert_int_equal(view.prompt, PROMPT_NONE);
 	press("h");
 	assert_true(view.help);
+	/* "any key: back" */
+	assert_int_equal(top_key(&view, 'q'), ACT_NONE);
+	assert_false(view.help);
 	assert_int_equal(top_key(&view, 'q'), ACT_QUIT);
 }
 
