@@ -7,6 +7,7 @@
 # about: ctl
 . "$(dirname "$0")/lib.sh"
 
+# shellcheck disable=SC2119 # no parameters
 load
 # unchanged WHAT: the configuration through apply and back
 unchanged() {
@@ -61,6 +62,7 @@ seepage save -o dir/conf >said 2>&1 || status=$?
 assert_eq "$status $(cat said)" "1 seepage: module not loaded (modprobe seepage)" "without the module"
 
 # The next load, as the service seepage-config has it
+# shellcheck disable=SC2119 # no parameters
 load
 seepage apply dir/conf
 assert_eq "$(seepage get warmup_s) $(seepage get policy)" "11 classic" "after the next load"
