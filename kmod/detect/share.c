@@ -17,7 +17,7 @@
  * Context: any.
  */
 void seep_tally_others(const struct seep_tally *p, const struct seep_growers *own,
-		      struct seep_sample *s)
+		       struct seep_sample *s)
 {
 	u32 n = seep_minus(p->last.n, own->n);
 

@@ -52,7 +52,7 @@ static inline void seep_tally_close(struct seep_tally *p)
 }
 
 void seep_tally_others(const struct seep_tally *p, const struct seep_growers *own,
-		      struct seep_sample *s);
+		       struct seep_sample *s);
 void seep_sample_confine(struct seep_sample *s, u64 left, u8 limit, const struct seep_tally *tally,
 			 const struct seep_growers *own);
 u32 seep_machine_feed(struct seep_machine *m, u64 now_ns, u64 left, const struct seep_conf *c);

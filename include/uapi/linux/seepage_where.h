@@ -89,7 +89,7 @@ struct seepage_where_status {
 	__u32 dropped;			/* calls of that size that were not counted */
 	__u64 matched;			/* calls of that size that returned a block */
 	__u64 traps;			/* of the process, entries and returns */
-	__u64 inherited;			/* of children that have the breakpoints too, once each */
+	__u64 inherited;		/* of children that have the breakpoints too, once each */
 	__u64 armed_ns;			/* how long the probes were there */
 	__u64 arm_ns, disarm_ns;	/* what it took to place and to remove them */
 };
