@@ -6,8 +6,8 @@
  * and then the directory is synced.
  *
  * Notes are on disk before the position is. After a crash in between, the same alerts are
- * read again and get the same names, so that no alert has two notes. After a crash between a delivery
- * and the removal of its note, the note is sent again with the same id.
+ * read again and get the same names, so that no alert has two notes. After a crash between a
+ * delivery and the removal of its note, the note is sent again with the same id.
  */
 #include <dirent.h>
 #include <errno.h>

@@ -48,12 +48,13 @@ static int write_file(const char *path, const char *text)
 {
 	const char *name = strrchr(path, '/');
 	char parent[PATH_MAX];
-	int dir, err = 0;
+	int dir, err = EINVAL;
 
 	snprintf(parent, sizeof(parent), "%.*s", name ? (int)(name - path) : 1, name ? path : ".");
 	name = name ? name + 1 : path;
 	if (!*name || strlen(name) > NAME_MAX - 1)
-		return EINVAL;
+		return err;
+	err = 0;
 	disk_parents(path);
 	dir = open(*parent ? parent : "/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (dir < 0)

@@ -155,7 +155,8 @@ static bool done(const struct selftest *t)
 {
 	u64 s = elapsed_s(t);
 
-	return t->stopped || t->ended >= 0 || s >= timeout_s || (s >= UNSEEN_S && !t->seen[LEAK].tracked) ||
+	return t->stopped || t->ended >= 0 || s >= timeout_s ||
+	       (s >= UNSEEN_S && !t->seen[LEAK].tracked) ||
 	       t->seen[CACHE].accused_ms || (t->seen[LEAK].accused_ms && s >= CACHE_S);
 }
 

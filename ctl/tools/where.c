@@ -140,7 +140,8 @@ static int look(struct survey *s, struct look *l, bool remember, const struct se
 	pool_look(&s->t, l);
 	target_forget(&s->t);
 	if (!target_alive(&s->t))
-		return fail(s->ctx, "process %u ended, or executed a program, while its heap was read", s->t.pid);
+		return fail(s->ctx, "process %u ended, or executed a program, while its heap was "
+			    "read", s->t.pid);
 	return 0;
 }
 
@@ -274,7 +275,8 @@ static int first_look(struct survey *s)
 	if (clock_ns() - start < seconds * 1000000000)
 		wait_seconds(s, seconds);
 	if (!target_alive(&s->t))
-		return fail(s->ctx, "process %u ended, or executed a program, between the two looks", s->t.pid);
+		return fail(s->ctx, "process %u ended, or executed a program, between the two "
+			    "looks", s->t.pid);
 	return 0;
 }
 
@@ -324,12 +326,14 @@ static int second_look(struct survey *s)
 static int check_words(struct ctx *ctx)
 {
 	if (faults && (census || burst || profile || diff || keep || class_bytes || text))
-		return usage(ctx, "--faults: allowed with --seconds, --top, --folded, --svg, -j only");
+		return usage(ctx, "--faults: allowed with --seconds, --top, --folded, --svg, -j "
+			     "only");
 	if (!burst && (samples || max_traps || cost || again_after))
 		return usage(ctx, "--samples, --max-traps, --cost, --again-after: "
 			     "allowed with --burst only");
 	if (!burst && !profile && !faults && (folded || svg))
-		return usage(ctx, "--folded, --svg: allowed with --burst, --profile, --faults only");
+		return usage(ctx, "--folded, --svg: allowed with --burst, --profile, --faults "
+			     "only");
 	if (keep && strcmp(keep, "first") && strcmp(keep, "second"))
 		return usage(ctx, "--keep: '%s': allowed first second", keep);
 	if (limit && !keep)

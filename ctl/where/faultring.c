@@ -89,7 +89,9 @@ static int open_thread(struct fault_rings *f, pid_t tid, unsigned int threads)
 #else
 static int open_thread(struct fault_rings *f, pid_t tid, unsigned int threads)
 {
-	return EOPNOTSUPP;
+	int err = EOPNOTSUPP;
+
+	return err;
 }
 #endif
 

@@ -17,9 +17,10 @@ typedef __u64 u64;
 typedef __u32 u32;
 typedef __s32 s32;
 typedef __u16 u16;
-typedef struct { long n; } atomic64_t;
-typedef struct { int n; } spinlock_t, wait_queue_head_t;
-typedef unsigned int gfp_t;
+#define atomic64_t		long
+#define spinlock_t		int
+#define wait_queue_head_t	int
+#define gfp_t			unsigned int
 
 struct kref { int n; };
 struct work_struct { int n; };
