@@ -58,6 +58,11 @@ int cold_look(int dir, struct cold_look *look, u64 *clear_ms)
 	return -ESRCH;
 }
 
+int cold_clear(int dir)
+{
+	return -ESRCH;
+}
+
 int cold_lock(void)
 {
 	return -EROFS;
