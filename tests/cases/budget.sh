@@ -21,7 +21,10 @@ shrunk() { (($(status .processes) <= $1)); }
 # (CONFIG_UBSAN_BOUNDS) that is code and data of the module. Instructions of arm64 all
 # have four bytes, and each function signs its return address.
 limit=$((96 << 10)) all=$((136 << 10))
-[[ $(readelf -sW "$SEEPAGE_KO") != *__ubsan_handle_* ]] || limit=$((120 << 10))
+if [[ $(readelf -sW "$SEEPAGE_KO") == *__ubsan_handle_* ]]; then
+	limit=$((120 << 10))
+	[[ $(uname -r) != 6.12.* ]] || limit=$((100 << 10))
+fi
 [[ $(readelf -h "$SEEPAGE_KO") != *AArch64* ]] || limit=$((108 << 10))
 sections=$(readelf -SW "$SEEPAGE_KO")
 [[ $sections != *" .call_sites "* ]] || all=$((200 << 10))
