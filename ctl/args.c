@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 #include <limits.h>
+#include <pwd.h>
 #include <stdlib.h>
 #include <string.h>
 #include "ctl.h"
@@ -67,6 +68,24 @@ int parse_pid(struct ctx *ctx, const char *word, u32 *pid)
 int parse_pid_not_alert(struct ctx *ctx, const char *word, u32 *pid)
 {
 	return parse_pid_or(ctx, word, pid, ", or '#N' with the number of an alert");
+}
+
+/*
+ * Parses the value of @option, a uid or the name of a user. Returns 0, or EXIT_USAGE after
+ * printing an error.
+ */
+int parse_user(const struct ctx *ctx, const char *option, const char *word, u64 *uid)
+{
+	const struct passwd *pw;
+
+	if (parse_u64(word, uid) && *uid < UINT32_MAX)
+		return 0;
+	pw = getpwnam(word);
+	if (!pw)
+		return usage(ctx, "%s: '%s': allowed a uid or the name of a user", option,
+			     word);
+	*uid = pw->pw_uid;
+	return 0;
 }
 
 /*

@@ -89,6 +89,7 @@ int args_globals(struct ctx *ctx, int argc, char **argv);
 int args_parse(struct ctx *ctx, const struct command *cmd, int argc, char **argv);
 bool parse_u64(const char *s, u64 *out);
 bool parse_size(const char *s, u64 *out);
+int parse_user(const struct ctx *ctx, const char *option, const char *word, u64 *uid);
 int parse_pid(struct ctx *ctx, const char *word, u32 *pid);
 int parse_pid_not_alert(struct ctx *ctx, const char *word, u32 *pid);
 int parse_states(struct ctx *ctx, const char *list, u32 *mask);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <errno.h>
-#include <pwd.h>
 #include <stdlib.h>
 #include <string.h>
 #include "ctl.h"
@@ -53,14 +52,8 @@ static int read_filter(struct ctx *ctx, struct filter *f)
 	if (comm && (!*comm || strlen(comm) >= SEEPAGE_COMM_LEN))
 		return usage(ctx, "--comm: '%s': allowed 1..%d bytes", comm,
 			     SEEPAGE_COMM_LEN - 1);
-	if (user && (!parse_u64(user, &f->uid) || f->uid >= UINT32_MAX)) {
-		const struct passwd *pw = getpwnam(user);
-
-		if (!pw)
-			return usage(ctx, "--uid: '%s': allowed a user id or the name of a user",
-				     user);
-		f->uid = pw->pw_uid;
-	}
+	if (user && parse_user(ctx, "--uid", user, &f->uid))
+		return EXIT_USAGE;
 	f->has_uid = user;
 	return states ? parse_states(ctx, states, &f->states) : 0;
 }

@@ -40,9 +40,9 @@ static const struct opt opts[] = {
 	{ .name = "wait", .kind = OPT_FLAG, .dest = &wait_for_module,
 	  .help = "wait for the module if it is not loaded" },
 	{ .name = "no-cold", .kind = OPT_FLAG, .dest = &no_cold,
-	  .help = "do not examine the memory use and cgroup limits of suspects" },
+	  .help = "do not measure memory use and cgroup limits of suspects" },
 	{ .name = "where", .kind = OPT_STRING, .dest = &looks, .arg = "WHAT",
-	  .help = "look at where they leak: census (default), burst or off" },
+	  .help = "look where they leak: census (default), burst, off" },
 	{ .name = NULL }
 };
 

@@ -47,6 +47,7 @@ struct selftest {
 	struct seen seen[PROGRAMS];
 	u64 start_ms;
 	int signals, ended;	/* ended: the program that is no more, or -1 */
+	siginfo_t end;		/* of it */
 	bool stopped;
 };
 
@@ -134,13 +135,12 @@ static void look(struct selftest *t, int i)
 /* Finds a program that has ended. They run until selftest_end(), unless they are killed. */
 static void note_end(struct selftest *t)
 {
-	siginfo_t info;
 	int i;
 
-	for (i = 0; i < PROGRAMS; i++) {
-		info.si_pid = 0;
-		if (!waitid(P_PID, (id_t)t->program[i].pid, &info, WEXITED | WNOHANG | WNOWAIT) &&
-		    info.si_pid)
+	for (i = 0; i < PROGRAMS && t->ended < 0; i++) {
+		t->end.si_pid = 0;
+		if (!waitid(P_PID, (id_t)t->program[i].pid, &t->end,
+			    WEXITED | WNOHANG | WNOWAIT) && t->end.si_pid)
 			t->ended = i;
 	}
 }
@@ -219,13 +219,10 @@ static int answer(const struct selftest *t)
 /* How the program that has ended did so. Returns buf. */
 static const char *early_end(const struct selftest *t, char *buf, size_t size)
 {
-	siginfo_t info = { .si_pid = 0 };
-
-	waitid(P_PID, (id_t)t->program[t->ended].pid, &info, WEXITED | WNOHANG | WNOWAIT);
 	snprintf(buf, size, "the %s (pid %d) has %s %d after %llu s; no verdict",
 		 names[t->ended], t->program[t->ended].pid,
-		 info.si_code == CLD_EXITED ? "exited with code" : "been killed by signal",
-		 info.si_status, elapsed_s(t));
+		 t->end.si_code == CLD_EXITED ? "exited with code" : "been killed by signal",
+		 t->end.si_status, elapsed_s(t));
 	return buf;
 }
 

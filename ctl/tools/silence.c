@@ -3,7 +3,6 @@
  * Holds notifications back: lists silences, adds one, removes one. The module is asked only for
  * the alert that a silence is about.
  */
-#include <pwd.h>
 #include <stdlib.h>
 #include <string.h>
 #include "quiet/quiet.h"
@@ -125,17 +124,12 @@ static int remove_silences(struct ctx *ctx)
 
 static int add_uid(const struct ctx *ctx, struct json_object *o)
 {
-	const struct passwd *pw;
 	u64 uid;
 
 	if (!user)
 		return 0;
-	pw = getpwnam(user);
-	if (pw)
-		uid = pw->pw_uid;
-	else if (!parse_u64(user, &uid) || uid >= UINT32_MAX)
-		return usage(ctx, "--uid: '%.80s': allowed the name of a user, or 0..%u", user,
-			     UINT32_MAX - 1);
+	if (parse_user(ctx, "--uid", user, &uid))
+		return EXIT_USAGE;
 	json_object_object_add(o, "uid", json_object_new_uint64(uid));
 	return 0;
 }

@@ -5,7 +5,6 @@
  */
 #include <errno.h>
 #include <poll.h>
-#include <pwd.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -130,21 +129,14 @@ static int run_batch(struct ctx *ctx, struct top_view *v)
 	return status;
 }
 
-/* Users that are not known here, as those of a container, have a number. */
-static int check_user(const struct ctx *ctx)
-{
-	u64 uid;
-
-	if (!user || getpwnam(user) || (parse_u64(user, &uid) && uid < UINT32_MAX))
-		return 0;
-	return usage(ctx, "--user: '%s': allowed a user id or the name of a user", user);
-}
-
 static int run(struct ctx *ctx, int argc, char **argv)
 {
 	struct top_view v = { 0 };
-	int status = read_options(ctx, &v) ?: check_user(ctx);
+	int status = read_options(ctx, &v);
+	u64 uid;
 
+	if (!status && user)
+		status = parse_user(ctx, "--user", user, &uid);
 	if (!status)
 		status = copy(ctx, "user", user, v.filter.user) ?:
 			 copy(ctx, "name", name, v.filter.name) ?:

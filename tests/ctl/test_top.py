@@ -204,7 +204,7 @@ class Screen(unittest.TestCase):
         p = subprocess.run([self.program, "-b", "--user", "no such"], stdin=subprocess.DEVNULL,
                            capture_output=True, text=True, check=False)
         self.assertEqual((p.returncode, p.stdout), (2, ""))
-        self.assertIn("--user: 'no such': allowed a user id or the name of a user", p.stderr)
+        self.assertIn("--user: 'no such': allowed a uid or the name of a user", p.stderr)
 
     def test_batch(self):
         env = {**os.environ, "TOP_FIXTURE": self.fixture, "LC_ALL": "C"}

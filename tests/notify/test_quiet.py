@@ -356,7 +356,7 @@ class Words(Quiet):
             ([*x], "the end: allowed exactly one of --for DURATION, --until TIME, --forever"),
             ([*x, "--for", "1h", "--forever"], "the end: allowed exactly one of"),
             (["--for", "1h"], "nothing is named: allowed '#N' in quotes, --unit, --name, --uid, --cgroup"),
-            (["--uid", "no-such-user", "--forever"], "--uid: 'no-such-user': allowed the name of a user, or 0..4294967294"),
+            (["--uid", "no-such-user", "--forever"], "--uid: 'no-such-user': allowed a uid or the name of a user"),
             (["--uid", "4294967295", "--forever"], "--uid: '4294967295': allowed"),
             (["--cgroup", "a/b", "--forever"], "--cgroup: 'a/b': allowed a path that begins with /"),
             (["--name", "sixteen-letters-", "--forever"], "--name: 'sixteen-letters-': allowed 1 to 15 bytes"),
