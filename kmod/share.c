@@ -14,7 +14,7 @@
 #include "read.h"
 #include "seep.h"
 
-#define MAX_POOLS	256		/* of cgroups: as many as suspects */
+#define MAX_TALLIES	256		/* of cgroups: as many as suspects */
 #define MACHINE_EVERY	4		/* full passes between two looks at the machine */
 
 struct seep_tally seep_tally_ram;
@@ -36,7 +36,7 @@ static struct seep_cgroup_tally *find(u64 id, u16 row)
 		seep_count(ALLOC_FAILED);
 		return NULL;
 	}
-	if (!seep_quota_take(row, SEEP_QUOTA_POOLS, MAX_POOLS)) {
+	if (!seep_quota_take(row, SEEP_QUOTA_POOLS, MAX_TALLIES)) {
 		seep_count(SUSPECTS_FULL);
 		kfree(p);
 		return NULL;
