@@ -297,7 +297,7 @@ u64 procfs_start(int dir);
  */
 #define KEPT_OWN	"kept"	/* member that only the tool reads */
 #define KEPT_KEY	80	/* "PID-START-BOOT_ID" */
-#define KEPT_BYTES	(1U << 19)	/* most of a file */
+#define KEPT_BYTES	(1 << 19)	/* most of a file */
 #define KEPT_PERMILLE	5U	/* of a CPU, in an hour: the limit of cost */
 
 bool kept_path(char *buf, size_t size);
