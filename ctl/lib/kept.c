@@ -14,6 +14,7 @@
 #include "ctl.h"
 
 #define NS	1000000000ULL
+#define HOUR_NS	(3600 * NS)
 
 /* The directory. SEEPAGE_RUN takes the place of /run/seepage, for tests. */
 bool kept_path(char *buf, size_t size)
@@ -147,12 +148,14 @@ void kept_print(struct json_object *o, const char *before)
 /*
  * Returns what all looks that were kept cost: looks, bursts, left_out, cpu_permille and
  * limit_permille. NULL: there were none, or the user may not know
+ *
+ * The limit is that of an hour, so less time than that counts as one.
  */
 struct json_object *kept_cost(void)
 {
 	struct json_object *o = kept_read("ledger", "");
 	u64 now = clock_ns(), since = o ? number(o, "since_ns") : now;
-	static const char *const names[] = { "looks", "bursts", "left_out" };
+	static const char *const names[] = { "looks", "bursts", "left_out", "limit_permille" };
 	struct json_object *cost;
 	size_t i;
 
@@ -165,11 +168,11 @@ struct json_object *kept_cost(void)
 		json_object_object_add(cost, names[i], json_object_new_uint64(number(o, names[i])));
 	json_object_object_add(cost, "cpu_ms", json_object_new_uint64(number(o, "cpu_ns") /
 								      1000000));
+	if (now - since < HOUR_NS)
+		now = since + HOUR_NS;
 	json_object_object_add(cost, "cpu_permille",
 			       json_object_new_double((double)number(o, "cpu_ns") * 1000 /
 						      (double)(now - since)));
-	json_object_object_add(cost, "limit_permille",
-			       json_object_new_uint64(number(o, "limit_permille")));
 	json_object_put(o);
 	return cost;
 }
