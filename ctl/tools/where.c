@@ -187,7 +187,7 @@ static void pages_row(struct survey *s)
 	};
 	r->growth = r->row[0].growth_bytes;
 	r->heap_bytes = s->new_pages.present * PAGE;
-	kept = pages_content(&s->t, &s->new_pages, text, wait_settle, s, &r->row[0].content);
+	kept = pages_content(&s->t, &s->new_pages, text, wait_settle, s, r->row[0].content);
 	result_note(r, "unknown allocator: the class is pages of memory that are new");
 	result_note(r, "%u of the new pages were not written again and were looked at", kept);
 }
@@ -203,8 +203,8 @@ static void contents(struct survey *s)
 		if (r->row[i].growth_bytes <= 0)
 			break;
 		n++;
-		content_of(&s->t, c->sample, c->samples, class_least(r->row[i].id), text,
-			   &r->row[i].content);
+		content_of(&s->t, c->sample, c->samples, class_room(r->row[i].id), text,
+			   r->row[i].content);
 	}
 }
 

@@ -59,6 +59,12 @@ u64 class_least(unsigned int id)
 	return id == 2 ? 0 : class_size(id) - 15;
 }
 
+/* Returns the bytes that each block of the class has, whatever was asked for. */
+u64 class_room(unsigned int id)
+{
+	return id < CLASS_EXACT || class_is_pool(id) ? class_size(id) : class_least(id);
+}
+
 /* The other way round: class_size() differs between any two classes. */
 bool class_from_size(u64 size_bytes, unsigned int *id)
 {

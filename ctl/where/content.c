@@ -16,6 +16,7 @@
 #define TEXT_LEAST	6U
 #define WORDS_CACHED	256U
 #define SYMBOLS_MAX	256U	/* looked up: the file of each may be large */
+#define OTHERS_LEAST	10U	/* one in so many blocks has a content that is not the first */
 
 static const char *const kinds[] = {
 	[CONTENT_NONE] = "unknown", [CONTENT_VTABLE] = "vtable", [CONTENT_PYTHON] = "python",
@@ -53,6 +54,17 @@ static bool printable(const char *s)
 	return true;
 }
 
+/* Writes the name of a C++ type, as it is if it is not known. */
+static void type_name(struct target *t, const char *type, struct content *c)
+{
+	char buf[CXX_NAME];
+
+	if (!t->cxx)
+		t->cxx = cxx_new();
+	snprintf(c->name, sizeof(c->name), "%.*s", (int)sizeof(c->name) - 1,
+		 cxx_type(t->cxx, type, buf) ? buf : type);
+}
+
 /* A vtable of a class without typeinfo (-fno-rtti) has a symbol, if the file has symbols. */
 static bool vtable_symbol(struct target *t, u64 word, struct content *c)
 {
@@ -64,7 +76,7 @@ static bool vtable_symbol(struct target *t, u64 word, struct content *c)
 	looked_up++;
 	if (!symbol_at(t, word, name, sizeof(name)) || strncmp(name, "_ZTV", 4))
 		return false;
-	demangle_type(name + 4, c->name, sizeof(c->name));
+	type_name(t, name + 4, c);
 	return true;
 }
 
@@ -86,7 +98,7 @@ static bool vtable(struct target *t, u64 word, struct content *c)
 	    !target_string(t, info[1], name, sizeof(name)) || !printable(name) ||
 	    !strchr("*NSPK0123456789", name[0]))
 		return false;
-	demangle_type(name, c->name, sizeof(c->name));
+	type_name(t, name, c);
 	return true;
 }
 
@@ -213,24 +225,35 @@ unsigned int content_add(struct content_count *list, unsigned int n, unsigned in
 	return n + 1;
 }
 
+/* More blocks first; names before what has none, as they say more. */
+static int compare(const void *a, const void *b)
+{
+	const struct content_count *x = a, *y = b;
+
+	if (x->n != y->n)
+		return x->n < y->n ? 1 : -1;
+	return !*x->c.name - !*y->c.name;
+}
+
 /**
- * content_of() - what most of some blocks hold
+ * content_of() - what some blocks hold
  * @t: the process
  * @addr: addresses of the blocks
  * @n: their number, up to CLASS_SAMPLES
  * @bytes: size of each
  * @text: show text
- * @c: out; permille is the share of the blocks that could be read
+ * @c: out; what most of them hold, and then what has a name and a tenth of them; permille is the
+ *     share of the blocks that could be read
  */
 void content_of(struct target *t, const u64 *addr, unsigned int n, size_t bytes, bool text,
-		struct content *c)
+		struct content c[CONTENT_KINDS])
 {
 	struct content_count list[CLASS_SAMPLES];
-	unsigned int i, kept = 0, looked = 0, best = 0;
+	unsigned int i, kept = 0, looked = 0, shown = 0;
 	unsigned char data[DATA_MAX];
 	struct content one;
 
-	memset(c, 0, sizeof(*c));
+	memset(c, 0, CONTENT_KINDS * sizeof(*c));
 	bytes = bytes < DATA_MAX ? bytes : DATA_MAX;
 	for (i = 0; i < n && bytes >= 8; i++) {
 		if (!target_read(t, addr[i], data, bytes))
@@ -239,12 +262,11 @@ void content_of(struct target *t, const u64 *addr, unsigned int n, size_t bytes,
 		look_at(t, data, bytes, text, &one);
 		kept = content_add(list, kept, CLASS_SAMPLES, &one);
 	}
-	for (i = 0; i < kept; i++) {
-		if (list[i].n <= best)
+	qsort(list, kept, sizeof(*list), compare);
+	for (i = 0; i < kept && shown < CONTENT_KINDS; i++) {
+		if (i && (!*list[i].c.name || list[i].n * OTHERS_LEAST < looked))
 			continue;
-		best = list[i].n;
-		*c = list[i].c;
+		c[shown] = list[i].c;
+		c[shown++].permille = list[i].n * 1000 / looked;
 	}
-	if (looked)
-		c->permille = best * 1000 / looked;
 }

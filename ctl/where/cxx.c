@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Names of C++ functions as people write them, by __cxa_demangle() of libstdc++ if that is
- * installed. A name comes from a file of the process, and a short one may stand for gigabytes or
+ * Names of C++ functions and types as people write them, by __cxa_demangle() of libstdc++ if that is
+ * installed. A name comes from the process, and a short one may stand for gigabytes or
  * hours. So a child does it, which has limits of its own and no rights. A name that ends the
  * child stays as it is; another child takes the next one, some times.
  */
@@ -178,6 +178,27 @@ bool cxx_name(struct cxx *c, const char *symbol, char *buf)
 	memcpy(buf, answer + 1, (size_t)n - 1);
 	buf[n - 1] = '\0';
 	return n > 1;
+}
+
+/**
+ * cxx_type() - write the name of a C++ type
+ * @c: from cxx_new()
+ * @type: as typeinfo has it, "N3app7SessionE"; a '*' in front says that addresses are compared
+ * @buf: of CXX_NAME bytes
+ *
+ * Return: false as cxx_name().
+ */
+bool cxx_type(struct cxx *c, const char *type, char *buf)
+{
+	static const char says[] = "typeinfo name for ";
+	char symbol[CXX_NAME];
+	size_t n = sizeof(says) - 1;
+
+	if (snprintf(symbol, sizeof(symbol), "_ZTS%s", type + (*type == '*')) >=
+	    (int)sizeof(symbol) || !cxx_name(c, symbol, buf) || strncmp(buf, says, n))
+		return false;
+	memmove(buf, buf + n, strlen(buf + n) + 1);
+	return true;
 }
 
 void cxx_free(struct cxx *c)

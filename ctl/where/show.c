@@ -5,19 +5,29 @@
 #include <string.h>
 #include "where/where.h"
 
-/* What blocks hold, in words; @buf has CONTENT_CELL bytes. */
-void content_cell(const struct content *c, char *buf, size_t size)
-{
-	char name[4 * CONTENT_NAME];
+#define OTHER_NAME	40	/* bytes that are shown of the name of a content but the first */
 
-	fmt_safe(name, sizeof(name), c->name, strlen(c->name));
-	if (c->kind == CONTENT_NONE)
-		snprintf(buf, size, "-");
-	else if (!*name)
-		snprintf(buf, size, "%s (%u %%)", content_kind_name(c->kind), c->permille / 10);
-	else
-		snprintf(buf, size, "%s %.160s (%u %%)", content_kind_name(c->kind), name,
-			 c->permille / 10);
+/*
+ * What blocks hold, in words, "python list (28 %), dict (25 %)": a kind is named once. @buf has
+ * CONTENT_CELL bytes.
+ */
+void content_cell(const struct where_row *row, char *buf, size_t size)
+{
+	const struct content *c = row->content;
+	char name[4 * CONTENT_NAME];
+	unsigned int i;
+
+	snprintf(buf, size, "%s", c->kind == CONTENT_NONE ? "-" : "");
+	for (i = 0; i < CONTENT_KINDS && c[i].kind != CONTENT_NONE; i++) {
+		fmt_safe(name, sizeof(name), c[i].name, strlen(c[i].name));
+		if (i)
+			sentence_append(buf, size, ", ");
+		if (!i || c[i].kind != c[i - 1].kind)
+			sentence_append(buf, size, "%s%s", content_kind_name(c[i].kind),
+					*name ? " " : "");
+		sentence_append(buf, size, "%.*s (%u %%)", i ? OTHER_NAME : CONTENT_NAME, name,
+				c[i].permille / 10);
+	}
 }
 
 /* The requests that the class serves */
@@ -47,7 +57,7 @@ static void row_cells(struct table *t, const struct result *r, const struct wher
 	snprintf(text, sizeof(text), "%.1f %%", row->permille / 10.0);
 	table_cell(t, text);
 	table_cell(t, fmt_growth(text, sizeof(text), result_per_hour(r, row->growth_bytes)));
-	content_cell(&row->content, text, sizeof(text));
+	content_cell(row, text, sizeof(text));
 	table_cell(t, text);
 }
 
@@ -168,26 +178,33 @@ void show_table(const struct result *r, size_t top)
 			   json_object_get_string(json_object_array_get_idx(r->notes, i)));
 }
 
+static struct json_object *content_json(const struct content *c)
+{
+	struct json_object *o;
+
+	if (c->kind == CONTENT_NONE)
+		return NULL;
+	o = json_object_new_object();
+	json_object_object_add(o, "kind", json_object_new_string(content_kind_name(c->kind)));
+	json_object_object_add(o, "name", *c->name ? json_text(c->name, strlen(c->name)) : NULL);
+	json_object_object_add(o, "share_permille", json_object_new_int((int)c->permille));
+	return o;
+}
+
 static struct json_object *row_json(const struct where_row *row)
 {
-	struct json_object *o = json_object_new_object(), *c = NULL;
-	const struct content *k = &row->content;
+	struct json_object *o = json_object_new_object(), *list = json_object_new_array();
+	unsigned int i;
 
 	json_object_object_add(o, "size_bytes", json_object_new_uint64(class_size(row->id)));
 	json_object_object_add(o, "blocks", json_object_new_uint64(row->blocks));
 	json_object_object_add(o, "growth_blocks", json_object_new_int64(row->growth_blocks));
 	json_object_object_add(o, "growth_bytes", json_object_new_int64(row->growth_bytes));
 	json_object_object_add(o, "share_permille", json_object_new_int((int)row->permille));
-	if (k->kind != CONTENT_NONE) {
-		c = json_object_new_object();
-		json_object_object_add(c, "kind",
-				       json_object_new_string(content_kind_name(k->kind)));
-		json_object_object_add(c, "name",
-				       *k->name ? json_text(k->name, strlen(k->name)) : NULL);
-		json_object_object_add(c, "share_permille",
-				       json_object_new_int((int)k->permille));
-	}
-	json_object_object_add(o, "content", c);
+	json_object_object_add(o, "content", content_json(&row->content[0]));
+	for (i = 0; i < CONTENT_KINDS && row->content[i].kind != CONTENT_NONE; i++)
+		json_object_array_add(list, content_json(&row->content[i]));
+	json_object_object_add(o, "contents", list);
 	return o;
 }
 

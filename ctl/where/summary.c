@@ -19,7 +19,7 @@ void summary_class(const struct result *r, char *buf, size_t size)
 		return;
 	}
 	fmt_growth(grew, sizeof(grew), result_per_hour(r, row->growth_bytes));
-	content_cell(&row->content, content, sizeof(content));
+	content_cell(row, content, sizeof(content));
 	if (!strcmp(r->method, "pages"))
 		snprintf(buf, size, "%s in pages of an allocator that is not known: %s, in %s",
 			 grew, content, time);

@@ -148,6 +148,8 @@ int target_maps(struct target *t)
 	}
 	free(t->map);
 	t->map = NULL;
+	cxx_free(t->cxx);
+	t->cxx = NULL;
 	while (t->maps < MAPS_MAX && getline(&line, &size, f) > 0) {
 		if (!parse_map(line, &m))
 			continue;
@@ -282,6 +284,8 @@ void target_close(struct target *t)
 	free_maps(t);
 	free(t->map);
 	t->map = NULL;
+	cxx_free(t->cxx);
+	t->cxx = NULL;
 	if (t->dir >= 0)
 		close(t->dir);
 	t->dir = -1;

@@ -23,7 +23,6 @@
 struct unwinder {
 	struct target *t;
 	Dwfl *dwfl;
-	struct cxx *cxx;
 	const struct seepage_where_sample *s;	/* the one at work */
 	struct frame *f;
 	unsigned int n;
@@ -134,7 +133,8 @@ struct unwinder *unwinder_new(struct target *t)
 	/* No server is asked for debug files. */
 	unsetenv("DEBUGINFOD_URLS");
 	u->t = t;
-	u->cxx = cxx_new();
+	if (!t->cxx)
+		t->cxx = cxx_new();
 	elf_version(EV_CURRENT);
 	u->dwfl = dwfl_begin(&callbacks);
 	if (u->dwfl) {
@@ -207,7 +207,7 @@ struct json_object *unwind_frame_json(struct unwinder *u, const struct frame *f)
 	struct json_object *o = json_object_new_object();
 	const char *name = mod ? dwfl_module_addrname(mod, pc) : NULL;
 	char cxx[CXX_NAME];
-	bool known = name && cxx_name(u->cxx, name, cxx);
+	bool known = name && cxx_name(u->t->cxx, name, cxx);
 
 	json_object_object_add(o, "address", json_object_new_uint64(f->pc));
 	json_object_object_add(o, "module", m && m->file ? json_text(m->file, strlen(m->file)) :
@@ -226,8 +226,6 @@ void unwinder_free(struct unwinder *u)
 {
 	if (u && u->dwfl)
 		dwfl_end(u->dwfl);
-	if (u)
-		cxx_free(u->cxx);
 	free(u);
 }
 

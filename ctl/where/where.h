@@ -30,6 +30,7 @@ struct target {
 	size_t maps;
 	u64 read_bytes;
 	int err;		/* errno of the last read of memory that failed */
+	struct cxx *cxx;	/* NULL until a name is asked for */
 };
 
 int target_open(const struct ctx *ctx, u32 pid, struct target *t);
@@ -95,6 +96,7 @@ unsigned int class_of_request(u64 bytes);
 bool class_from_size(u64 size_bytes, unsigned int *id);
 u64 class_size(unsigned int id);
 u64 class_least(unsigned int id);
+u64 class_room(unsigned int id);
 bool class_is_pool(unsigned int id);
 void look_begin(struct look *l, bool remember, const struct seen *before);
 void look_add(struct look *l, unsigned int id, u64 addr, u64 bytes);
@@ -161,16 +163,17 @@ enum content_kind {
 };
 
 #define CONTENT_NAME	160
+#define CONTENT_KINDS	4	/* that are shown of a class */
 
 struct content {
 	enum content_kind kind;
-	char name[CONTENT_NAME];	/* or empty */
+	char name[CONTENT_NAME];	/* or empty: none, or not to be shown */
 	unsigned int permille;		/* share of the sampled blocks */
 };
 
 const char *content_kind_name(enum content_kind kind);
 void content_of(struct target *t, const u64 *addr, unsigned int n, size_t bytes, bool text,
-		struct content *c);
+		struct content c[CONTENT_KINDS]);
 struct content_count {
 	struct content c;
 	unsigned int n;
@@ -186,15 +189,13 @@ bool symbol_at(struct target *t, u64 addr, char *buf, size_t size);
 bool symbol_find(struct target *t, const char *name, u64 *addr);
 int map_open(const struct target *t, const struct where_map *m);
 
-/* demangle.c: names of C++ types */
-void demangle_type(const char *mangled, char *buf, size_t size);
-
-/* cxx.c: names of C++ functions */
+/* cxx.c: names of C++ functions and types */
 #define CXX_NAME	4096U
 
 struct cxx;
 struct cxx *cxx_new(void);
 bool cxx_name(struct cxx *c, const char *symbol, char *buf);
+bool cxx_type(struct cxx *c, const char *type, char *buf);
 void cxx_free(struct cxx *c);
 
 /* pages.c: for allocators that are not known: pages that are new and stay as they are */
@@ -239,7 +240,7 @@ struct where_row {
 	u64 blocks;
 	s64 growth_blocks, growth_bytes;
 	unsigned int permille;		/* share of the growth of all classes that grew */
-	struct content content;
+	struct content content[CONTENT_KINDS];	/* the largest share first; others are empty */
 };
 
 struct result {
@@ -286,8 +287,8 @@ void drawing_drop(struct drawing *d);
 /* show.c */
 void show_table(const struct result *r, size_t top);
 void show_folded(const struct result *r);
-#define CONTENT_CELL	(CONTENT_NAME + 64)
-void content_cell(const struct content *c, char *buf, size_t size);
+#define CONTENT_CELL	(2 * CONTENT_NAME)
+void content_cell(const struct where_row *row, char *buf, size_t size);
 const char *size_cell(const struct where_row *row, char *buf, size_t size);
 struct json_object *result_json(const struct result *r, size_t top, size_t sites);
 

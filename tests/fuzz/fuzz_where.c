@@ -42,16 +42,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct heap h = { .end = BASE };
 	struct heap_walk w = { .read = read_heap, .used = used, .arg = &h, .lo = BASE };
-	char name[CONTENT_NAME], text[65] = "";
 	enum heap_end end;
 	u64 key = 0;
 
 	if (size < 16)
 		return 0;
 	memcpy(&key, data + 8, sizeof(key));
-	memcpy(text, data, size < 64 ? size : 64);
-	demangle_type(text, name, sizeof(name));
-	promise(memchr(name, '\0', sizeof(name)), "a name without an end");
 	h.data = data + 16;
 	h.size = size - 16;
 	h.readable = data[0] & 1 ? h.size : h.size * data[1] / 256;

@@ -208,13 +208,19 @@ static void the_class_in_a_sentence(void **state)
 {
 	struct where_row row = { .id = class_of_request(80), .blocks = 9, .growth_blocks = 5,
 				 .growth_bytes = 480, .permille = 413,
-				 .content = { CONTENT_VTABLE, "Session", 966 } };
+				 .content = { { CONTENT_VTABLE, "Session", 966 } } };
 	struct result r = { .method = "census", .seconds = 312, .row = &row, .rows = 1 };
 	char text[SUMMARY_MAX];
 
 	summary_class(&r, text, sizeof(text));
 	assert_string_equal(text, "+5.4 KiB/h in blocks of 73..88 bytes: vtable Session (96 %), "
 			    "41.3 % of the growth in 5m12s");
+	row.content[1] = (struct content){ CONTENT_VTABLE, "Login", 20 };
+	row.content[2] = (struct content){ CONTENT_TEXT, "", 10 };
+	summary_class(&r, text, sizeof(text));
+	assert_string_equal(text, "+5.4 KiB/h in blocks of 73..88 bytes: vtable Session (96 %), "
+			    "Login (2 %), text (1 %), 41.3 % of the growth in 5m12s");
+	memset(&row.content[1], 0, 2 * sizeof(row.content[1]));
 	row.growth_bytes = 0;
 	summary_class(&r, text, sizeof(text));
 	assert_string_equal(text, "no class of blocks grew in 5m12s");

@@ -301,26 +301,35 @@ static void test_samples_are_of_new_blocks(void **state)
 static void test_names_of_types(void **state)
 {
 	static const char *const names[][2] = {
+		{ "St23_Sp_counted_ptr_inplaceI5OrderSaIvELN9__gnu_cxx12_Lock_policyE2EE",
+		  "std::_Sp_counted_ptr_inplace<Order, std::allocator<void>, "
+		  "(__gnu_cxx::_Lock_policy)2>" },
+		{ "St4pairIN3app3KeyES1_E", "std::pair<app::Key, app::Key>" },
 		{ "7Session", "Session" },
 		{ "N3app7SessionE", "app::Session" },
 		{ "*N3app7SessionE", "app::Session" },
 		{ "N12_GLOBAL__N_14ImplE", "(anonymous namespace)::Impl" },
-		{ "St6vectorIiSaIiEE", "std::vector<int, std::allocator<int>>" },
-		{ "5CacheIPK3Key3ValLi16EE", "Cache<const Key*, Val, 16>" },
-		/* what is not known, or no name at all, stays as it is */
-		{ "5CacheIS_E", "5CacheIS_E" }, { "99x", "99x" }, { "N3app", "N3app" }, { "", "" },
-		{ "PPPPPPPPPPPPPPPPPPPPi", "PPPPPPPPPPPPPPPPPPPPi" },
-		{ "18446744073709551616x", "18446744073709551616x" },
+		{ "St6vectorIiSaIiEE", "std::vector<int, std::allocator<int> >" },
+		{ "5CacheIPK3Key3ValLi16EE", "Cache<Key const*, Val, 16>" },
 	};
-	char buf[64];
+	static const char *const others[] = {
+		/* no name at all, or none of a type */
+		"99x", "N3app", "", "18446744073709551616x", "_ZTS7Session",
+	};
+	struct cxx *c = cxx_new();
+	char buf[CXX_NAME], much[CXX_NAME + 1];
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(names); i++) {
-		demangle_type(names[i][0], buf, sizeof(buf));
+		assert_true(cxx_type(c, names[i][0], buf));
 		assert_string_equal(buf, names[i][1]);
 	}
-	demangle_type("7Session", buf, 5);
-	assert_string_equal(buf, "7Ses");
+	for (i = 0; i < ARRAY_SIZE(others); i++)
+		assert_false(cxx_type(c, others[i], buf));
+	memset(much, 'P', sizeof(much) - 1);
+	much[sizeof(much) - 1] = '\0';
+	assert_false(cxx_type(c, much, buf));
+	cxx_free(c);
 }
 
 static void test_names_of_functions(void **state)

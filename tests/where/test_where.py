@@ -24,7 +24,7 @@ PYTHON = "/usr/bin/python3"
 BOUND = 128 << 10
 KEYS = ("pid comm method allocator heap_bytes growth_bytes_per_hour seconds traps samples "
         "cost_permille notes classes sites").split()
-CLASS_KEYS = "size_bytes blocks growth_blocks growth_bytes share_permille content".split()
+CLASS_KEYS = "size_bytes blocks growth_blocks growth_bytes share_permille content contents".split()
 
 
 CTL = os.path.join(TOP, "ctl")
@@ -264,7 +264,15 @@ class Where(unittest.TestCase):
     def test_objects_of_python(self):
         answer = self.leak([PYTHON, os.path.join(HERE, "leaky.py")], 20000, 48, "python", "Order")
         self.assertEqual(answer["allocator"], "glibc and pymalloc")
+        self.assertEqual(answer["classes"][0]["contents"], [answer["classes"][0]["content"]])
         self.twin([PYTHON, os.path.join(HERE, "leaky.py")], 20000)
+
+    def test_objects_of_two_classes_of_one_size(self):
+        answer = self.leak([PYTHON, os.path.join(HERE, "leaky.py"), "pairs"], 20000, 48)
+        shares = {c["name"]: c["share_permille"] for c in answer["classes"][0]["contents"]}
+        self.assertEqual(sorted(shares), ["Order", "Receipt"])
+        self.assertGreaterEqual(min(shares.values()), 250)
+        self.assertGreaterEqual(sum(shares.values()), 990)
 
     def test_free_blocks_in_caches_do_not_count(self):
         answer = self.between(Program(self, f"{BUILD}/leaky", "fast"), "work", 3000)[0]
