@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Names of C++ functions and types as people write them, by __cxa_demangle() of libstdc++ if that is
- * installed. A name comes from the process, and a short one may stand for gigabytes or
- * hours. So a child does it, which has limits of its own and no rights. A name that ends the
- * child stays as it is; another child takes the next one, some times.
+ * Names of C++ functions and types as people write them, by __cxa_demangle() of libstdc++ if that
+ * is installed. A name comes from the process, and a short one may stand for gigabytes or hours.
+ * So a child does it, which has limits of its own and no rights. A name that ends the child stays
+ * as it is; another child takes the next one, some times.
  */
 #include <dlfcn.h>
 #include <grp.h>
