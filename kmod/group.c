@@ -190,9 +190,9 @@ void seep_group_count(struct seep_rec *rec)
 		return;
 	held = seep_granules(rec->last.anon + rec->last.swap + rec->last.pgtables);
 	g->held += held;
-	g->held -= rec->counted;
+	g->held -= rec->held;
 	g->top = max_t(u64, g->top, g->held);
-	rec->counted = held;
+	rec->held = held;
 }
 
 /**
@@ -302,8 +302,8 @@ void seep_group_leave(struct seep_rec *rec)
 	seep_group_uncount(rec);
 	rec->group = NULL;
 	list_del_init(&rec->kin);
-	g->held -= rec->counted;
-	rec->counted = 0;
+	g->held -= rec->held;
+	rec->held = 0;
 	g->n--;
 	if (!is_over(g, end_ns))
 		return;
@@ -322,15 +322,15 @@ void seep_group_leave(struct seep_rec *rec)
 	list_move_tail(&g->all, &empty_groups);
 }
 
-/* Count a member of a group as what @now says, bits of SEEP_TALLY_*. */
+/* Count a member of a group as what @now says, bits of SEEP_MEMBERS_*. */
 static void count_as(struct seep_rec *rec, u8 now)
 {
-	u32 *tally = rec->group->tally;
+	u32 *counts = rec->group->counts;
 	int i;
 
-	for (i = 0; i < SEEP_TALLIES; i++)
-		tally[i] += (now >> i & 1) - (rec->tally >> i & 1);
-	rec->tally = now;
+	for (i = 0; i < SEEP_MEMBERS_NR; i++)
+		counts[i] += (now >> i & 1) - (rec->counts_as >> i & 1);
+	rec->counts_as = now;
 }
 
 /**
@@ -341,7 +341,7 @@ static void count_as(struct seep_rec *rec, u8 now)
  */
 void seep_group_uncount(struct seep_rec *rec)
 {
-	if (rec->tally)
+	if (rec->counts_as)
 		count_as(rec, 0);
 }
 
@@ -362,13 +362,13 @@ void seep_group_judged(struct seep_rec *rec, const struct seep_verdict *v)
 	if (!rec->group)
 		return;
 	if (seep_watched(v->state)) {
-		now = BIT(SEEP_TALLY_WATCHED);
+		now = BIT(SEEP_MEMBERS_WATCHED);
 		if (v->t1 || rec->det.t_run == seep_ds(rec->last.time_ns))
-			now |= BIT(SEEP_TALLY_GROWING);
+			now |= BIT(SEEP_MEMBERS_GROWING);
 	}
 	if (seep_alert_is(v->state))
-		now |= BIT(SEEP_TALLY_ALERTING);
-	if (now != rec->tally)
+		now |= BIT(SEEP_MEMBERS_ALERTING);
+	if (now != rec->counts_as)
 		count_as(rec, now);
 }
 
@@ -387,7 +387,7 @@ bool seep_group_speaks(const struct seep_rec *rec)
 
 	return g && g->history &&
 	       (seep_alert_is(g->notified.alerted) ||
-		(rec->tally & BIT(SEEP_TALLY_GROWING) && g->tally[SEEP_TALLY_GROWING] > 1));
+		(rec->counts_as & BIT(SEEP_MEMBERS_GROWING) && g->counts[SEEP_MEMBERS_GROWING] > 1));
 }
 
 /**
@@ -428,7 +428,7 @@ void seep_group_peers(const struct seep_rec *rec, struct seep_sample *s)
 	if (!g)
 		return;
 	others = g->n - 1;
-	grew = g->tally[SEEP_TALLY_WATCHED] - (rec->tally >> SEEP_TALLY_WATCHED & 1);
+	grew = g->counts[SEEP_MEMBERS_WATCHED] - (rec->counts_as >> SEEP_MEMBERS_WATCHED & 1);
 	s->peers = min_t(u32, others, U16_MAX);
 	s->peers_growing = min_t(u32, grew, s->peers);
 }
@@ -455,9 +455,9 @@ static void sum_up(const struct seep_group *g, struct seep_sample *s, u64 now_ns
 		       int_sqrt(g->n), U32_MAX);
 	s->page_shift = PAGE_SHIFT;
 	s->peers = min_t(u32, g->n, U16_MAX);
-	s->peers_growing = min_t(u32, g->tally[SEEP_TALLY_WATCHED], U16_MAX);
+	s->peers_growing = min_t(u32, g->counts[SEEP_MEMBERS_WATCHED], U16_MAX);
 	/* valid where more than half of the growing members were measured */
-	if (2 * g->sum.looked_at > g->tally[SEEP_TALLY_WATCHED]) {
+	if (2 * g->sum.looked_at > g->counts[SEEP_MEMBERS_WATCHED]) {
 		s->cold = g->sum.cold / g->sum.looked_at;
 		s->cold_ns = g->sum.cold_ns;
 	}
@@ -500,7 +500,7 @@ static void begin_history(struct seep_group *g, u64 now_ns)
  */
 static bool is_silent(struct seep_group *g)
 {
-	if (g->tally[SEEP_TALLY_ALERTING] && !g->notified.alerted) {
+	if (g->counts[SEEP_MEMBERS_ALERTING] && !g->notified.alerted) {
 		g->silent = true;
 		return true;
 	}
@@ -528,12 +528,12 @@ static void settle(struct seep_group *g, struct seep_verdict *v)
 			g->notified.alerted = max(g->notified.alerted, rec->notified.alerted);
 	}
 	if (!seep_alert_is(g->notified.alerted)) {
-		if (!seep_alert_is(v->state) && !g->tally[SEEP_TALLY_ALERTING])
+		if (!seep_alert_is(v->state) && !g->counts[SEEP_MEMBERS_ALERTING])
 			g->notified.pending = SEEPAGE_STATE_OK;
 		return;
 	}
-	if (seep_alert_is(v->state) || g->tally[SEEP_TALLY_GROWING] ||
-	    g->tally[SEEP_TALLY_ALERTING]) {
+	if (seep_alert_is(v->state) || g->counts[SEEP_MEMBERS_GROWING] ||
+	    g->counts[SEEP_MEMBERS_ALERTING]) {
 		g->trouble_ns = now_ns;
 		return;
 	}
@@ -547,7 +547,7 @@ static void settle(struct seep_group *g, struct seep_verdict *v)
 /* One member grows, by half of what its group does or more: the alert is to be its own. */
 static bool one_grows_alone(const struct seep_group *g)
 {
-	return g->tally[SEEP_TALLY_GROWING] == 1 && 2ULL * g->sum.own.rate >= g->rate;
+	return g->counts[SEEP_MEMBERS_GROWING] == 1 && 2ULL * g->sum.own.rate >= g->rate;
 }
 
 /* Feed the detector the sum of a group, and publish what follows. */

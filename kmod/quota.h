@@ -22,7 +22,7 @@ enum seep_quota_kind {
 	SEEP_QUOTA_HISTORIES,		/* of groups */
 	SEEP_QUOTA_EMPTY,		/* groups without members */
 	SEEP_QUOTA_RING,		/* alerts kept */
-	SEEP_QUOTA_POOLS,		/* cgroups with a limit that is shared */
+	SEEP_QUOTA_TALLIES,		/* cgroups with a limit that is shared */
 	SEEP_QUOTA_MINUTE,		/* a quarter for a user; alerts sent in this minute */
 	SEEP_QUOTA_SUSPECTS,		/* records that short passes read */
 	SEEP_QUOTA_KINDS

@@ -66,12 +66,12 @@ struct seep_lives {
 	u64 sum_s;			/* of their lengths */
 };
 
-/* What a group counts its members as, by bit of seep_rec.tally. */
+/* What a group counts its members as, by bit of seep_rec.counts_as. */
 enum {
-	SEEP_TALLY_WATCHED,		/* under watch or worse */
-	SEEP_TALLY_GROWING,		/* likewise, and its growth goes on */
-	SEEP_TALLY_ALERTING,		/* suspected or worse */
-	SEEP_TALLIES
+	SEEP_MEMBERS_WATCHED,		/* under watch or worse */
+	SEEP_MEMBERS_GROWING,		/* likewise, and its growth goes on */
+	SEEP_MEMBERS_ALERTING,		/* suspected or worse */
+	SEEP_MEMBERS_NR
 };
 
 /*
@@ -106,14 +106,14 @@ struct seep_rec {
 
 	/* from here on: table mutex */
 	bool ready;			/* it had its first look: det and group are valid */
-	u8 tally;			/* bits of SEEP_TALLY_*, as counted in group->tally */
+	u8 counts_as;			/* bits of SEEP_MEMBERS_*, as in group->counts */
 	u8 rested;			/* samples put off after rest_from, one each full pass */
 	u16 hot_row;			/* quota row that hot is charged to, or SEEP_QUOTA_ALL */
 	u16 end;			/* index of its slot in end.c, plus 1; 0: no slot */
 	/* full passes: of the last sample in det, and of the next that must not be put off */
 	u32 rest_from, rest_end;
 	int users;			/* mm_users at the last check of the owner */
-	u32 counted;			/* granules of it in group->held */
+	u32 held;			/* granules of it in group->held */
 	struct seep_notified notified;	/* alerts of this process */
 	u32 rate;			/* growth of it in the tallies, granules an hour */
 	struct seep_group *group;	/* or NULL */
@@ -152,7 +152,7 @@ struct seep_group {
 	u64 born_ns;			/* CLOCK_MONOTONIC of its first process */
 	struct list_head members;	/* seep_rec.kin, oldest first */
 	u32 n;				/* number of members */
-	u32 tally[SEEP_TALLIES];	/* members that are SEEP_TALLY_* now */
+	u32 counts[SEEP_MEMBERS_NR];	/* members that are SEEP_MEMBERS_* now */
 	u32 hold;			/* ds of quiet after which its alert ends */
 	u64 trouble_ns;			/* CLOCK_MONOTONIC: a member grew or had an alert */
 	struct seep_end end;		/* of the last member that ended under an alert */

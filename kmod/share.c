@@ -36,7 +36,7 @@ static struct seep_cgroup_tally *find(u64 id, u16 row)
 		seep_count(ALLOC_FAILED);
 		return NULL;
 	}
-	if (!seep_quota_take(row, SEEP_QUOTA_POOLS, MAX_TALLIES)) {
+	if (!seep_quota_take(row, SEEP_QUOTA_TALLIES, MAX_TALLIES)) {
 		seep_count(SUSPECTS_FULL);
 		kfree(p);
 		return NULL;
@@ -53,7 +53,7 @@ static void leave(struct seep_cgroup_tally *p)
 	if (!p || --p->users)
 		return;
 	list_del(&p->all);
-	seep_quota_give(p->row, SEEP_QUOTA_POOLS);
+	seep_quota_give(p->row, SEEP_QUOTA_TALLIES);
 	kfree(p);
 }
 

@@ -192,7 +192,7 @@ void seep_view_fill_group(struct seep_view *v, const struct seep_group *g,
 
 	begin(v, rec);
 	v->members = max(g->n, 1U);
-	v->growing = g->tally[SEEP_TALLY_GROWING];
+	v->growing = g->counts[SEEP_MEMBERS_GROWING];
 	v->anon = (u64)g->held << SEEP_GRANULE_SHIFT;
 	v->vsz = v->anon;
 	v->age_s = div_u64(s->age_ns, NSEC_PER_SEC);
@@ -220,7 +220,7 @@ static u64 sum_growth(const struct seep_group *g, u64 *rate)
 		u64 gained;
 		u32 span;
 
-		if (!(rec->tally & BIT(SEEP_TALLY_GROWING)) || !w)
+		if (!(rec->counts_as & BIT(SEEP_MEMBERS_GROWING)) || !w)
 			continue;		/* what grows is under watch and has one */
 		gained = seep_bytes(seep_minus(rec->det.last_v, w->onset_v));
 		span = seep_ds(rec->last.time_ns) - w->onset_t;

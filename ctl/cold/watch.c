@@ -182,7 +182,7 @@ static void list_suspects(struct prober *p, u64 now)
 /* ---- facts ---- */
 
 /* Sends facts to the kernel. Returns false if the process has exited or on an error. */
-static bool tell(struct prober *p, struct suspect *s, int cold, const struct cgroup_memory *memory)
+static bool send_facts(struct prober *p, struct suspect *s, int cold, const struct cgroup_memory *memory)
 {
 	int err = query_facts(p->k, s->pid, cold, memory);
 
@@ -200,7 +200,7 @@ static void send_cgroup_limit(struct prober *p, struct suspect *s, u64 now)
 	bool limited = cgroup_limit(s->dir, &memory);
 
 	s->cgroup_ms = now + CGROUP_MS;
-	if ((limited || s->limited) && !tell(p, s, -1, &memory))
+	if ((limited || s->limited) && !send_facts(p, s, -1, &memory))
 		drop(p, s);
 	else
 		s->limited = limited;
@@ -252,7 +252,7 @@ static void look(struct prober *p, struct suspect *s)
 		     cold_next(s->first_ms, now, now - begin);
 	expected = cold_foresee(permille, s->permille);
 	s->permille = permille;
-	if (expected >= 0 && !tell(p, s, expected, NULL))
+	if (expected >= 0 && !send_facts(p, s, expected, NULL))
 		drop(p, s);
 }
 

@@ -196,7 +196,7 @@ static bool is_final(CURLcode code)
 	       code == CURLE_TOO_MANY_REDIRECTS;
 }
 
-static void judge(struct http_job *job, struct result *r)
+static void set_outcome(struct http_job *job, struct result *r)
 {
 	curl_off_t retry = 0;
 	long status = 0;
@@ -241,7 +241,7 @@ bool http_done(struct http *h, struct receiver *to, struct result *r)
 
 	if (!job->done)
 		return false;
-	judge(job, r);
+	set_outcome(job, r);
 	job_free(h, to);
 	return true;
 }

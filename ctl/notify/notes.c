@@ -53,7 +53,7 @@ static void name_note(struct delivery *d, char *name, u64 instance, const char *
  * The module was loaded again, or the machine has been started: it will not say how older
  * incidents end.
  */
-static void forget(struct delivery *d, u64 instance)
+static void end_older_incidents(struct delivery *d, u64 instance)
 {
 	struct incidents *open = &d->spool->open;
 	struct receiver *to;
@@ -77,7 +77,7 @@ static void forget(struct delivery *d, u64 instance)
 }
 
 /* Makes the notes of @a. @one: its incident, or NULL; @quiet: only what keeps incidents gets it */
-static void tell(struct delivery *d, const struct alert *a, struct incident *one, bool quiet)
+static void make_notes(struct delivery *d, const struct alert *a, struct incident *one, bool quiet)
 {
 	bool is_wanted = wanted(d->set, a);
 	char name[NOTIFY_NAME_MAX];
@@ -111,7 +111,7 @@ static void deliver_end_of(struct delivery *d, const struct alert *a, struct inc
 	if (one)
 		incident_update(one, a);
 	if (!silent || (one && one->labels))
-		tell(d, a, one, silent);
+		make_notes(d, a, one, silent);
 	if (one)
 		incident_drop(&d->spool->open, one);
 }
@@ -124,7 +124,7 @@ void deliver_alert(struct delivery *d, const struct alert *a)
 	enum hold why;
 
 	if (a->instance == s->position.instance)
-		forget(d, a->instance);
+		end_older_incidents(d, a->instance);
 	hold_look(d);
 	one = incident_find(&s->open, a);
 	why = hold_verdict(d, a, one);
@@ -140,18 +140,18 @@ void deliver_alert(struct delivery *d, const struct alert *a)
 		return;
 	}
 	if (one)
-		deliver_told(d, a, one);
+		deliver_made(d, a, one);
 	else
-		tell(d, a, NULL, false);
+		make_notes(d, a, NULL, false);
 }
 
 /* Tells of an alert that goes on; what was held back before it is out of date. */
-void deliver_told(struct delivery *d, const struct alert *a, struct incident *one)
+void deliver_made(struct delivery *d, const struct alert *a, struct incident *one)
 {
 	json_object_put(one->held);
 	one->held = NULL;
 	incident_update(one, a);
-	tell(d, a, one, false);
+	make_notes(d, a, one, false);
 }
 
 /* Tells those that have a word for it that somebody sees to an incident. */
@@ -174,6 +174,6 @@ void deliver_rebooted(struct delivery *d)
 {
 	if (!d->spool->rebooted || !d->spool->open.n)
 		return;
-	forget(d, 0);
+	end_older_incidents(d, 0);
 	state_write(d->spool, d->set);
 }

@@ -230,7 +230,7 @@ int deliver_test(struct delivery *d);
 /* notify/notes.c: from an alert to notes */
 void deliver_rebooted(struct delivery *d);
 void deliver_alert(struct delivery *d, const struct alert *a);
-void deliver_told(struct delivery *d, const struct alert *a, struct incident *one);
+void deliver_made(struct delivery *d, const struct alert *a, struct incident *one);
 void deliver_acked(struct delivery *d, struct incident *one);
 
 /* notify/hold.c: silences and acknowledgments */

@@ -20,7 +20,7 @@ bool release_held(struct delivery *d)
 		note(d->ctx, "#%llu: nothing holds it back any more", a.seq);
 		held = open->v[i].held;
 		open->v[i].held = NULL;
-		deliver_told(d, &a, &open->v[i]);
+		deliver_made(d, &a, &open->v[i]);
 		json_object_put(held);
 		any = true;
 	}

@@ -46,13 +46,13 @@ static struct json_object *interval(unsigned int part, unsigned int of)
 }
 
 /* What tells how many of the site's blocks stay: the calls drawn at random, if there are any */
-static const struct tally *judged(const struct site *s)
+static const struct site_counts *judged(const struct site *s)
 {
 	return s->drawn.samples >= LEAST ? &s->drawn : &s->all;
 }
 
 /* How many of the site's blocks stayed, look by look */
-static struct json_object *marks_json(const struct survivors *v, const struct tally *t)
+static struct json_object *marks_json(const struct survivors *v, const struct site_counts *t)
 {
 	struct json_object *list = json_object_new_array(), *o;
 	unsigned int i;
@@ -76,7 +76,7 @@ static struct json_object *site_json(struct survivors *v, const struct site *s, 
 				     u64 class_bytes, s64 bytes_per_hour)
 {
 	struct json_object *o = json_object_new_object(), *stack = json_object_new_array();
-	const struct tally *t = judged(s);
+	const struct site_counts *t = judged(s);
 	unsigned int i;
 
 	json_object_object_add(o, "rank", json_object_new_uint64(rank));
@@ -98,7 +98,7 @@ static struct json_object *site_json(struct survivors *v, const struct site *s, 
 	return o;
 }
 
-static void add(const struct survivors *v, const struct block *b, struct tally *t)
+static void add(const struct survivors *v, const struct block *b, struct site_counts *t)
 {
 	unsigned int i;
 
@@ -118,7 +118,7 @@ static u64 bytes_of(const struct block *b)
 	       (b->size + 8 + 15) & ~15ULL;
 }
 
-static void count(struct survivors *v, struct tally *drawn)
+static void count(struct survivors *v, struct site_counts *drawn)
 {
 	size_t i;
 
@@ -144,7 +144,7 @@ static void count(struct survivors *v, struct tally *drawn)
 
 static bool is_named(const struct site *s, unsigned int least)
 {
-	const struct tally *t = judged(s);
+	const struct site_counts *t = judged(s);
 
 	return (s->all.alive >= least || s->grows) && permille(t->alive, t->samples) >= SURVIVE;
 }
@@ -153,7 +153,7 @@ static bool is_named(const struct site *s, unsigned int least)
  * Many more blocks stay in a second than the class grows by: they are freed after the looks, as
  * the entries of a full cache are.
  */
-static bool is_turnover(const struct survivors *v, const struct tally *drawn,
+static bool is_turnover(const struct survivors *v, const struct site_counts *drawn,
 			const struct growth *g)
 {
 	double stay = drawn->samples ? v->calls * drawn->alive / drawn->samples : 0;
@@ -185,7 +185,7 @@ unsigned int survivors_sites(struct survivors *v, struct result *r, const struct
 			     size_t top)
 {
 	unsigned int named = 0, least = least_of(v, g);
-	struct tally drawn;
+	struct site_counts drawn;
 	u64 all = 0;
 	size_t i;
 

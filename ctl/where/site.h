@@ -20,7 +20,7 @@ struct block {
 	unsigned int marks_alive, marks_unchanged;	/* a bit for each mark */
 };
 
-struct tally {
+struct site_counts {
 	unsigned int samples, alive, unchanged;
 	struct {
 		unsigned int alive, unchanged;
@@ -30,7 +30,7 @@ struct tally {
 struct site {
 	struct frame frame[FRAMES_MAX];
 	unsigned int frames;
-	struct tally all, drawn;
+	struct site_counts all, drawn;
 	bool grows;		/* has a block that realloc() made larger, again and again */
 	u64 bytes, unchanged_bytes;	/* of those that are alive, with their heads */
 };

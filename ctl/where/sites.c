@@ -65,7 +65,7 @@ struct search {
 };
 
 /* The looks at the blocks of a burst. Returns how many sites are named. */
-static unsigned int judge(struct search *s, const struct burst *b, const struct growth *g)
+static unsigned int look_and_name(struct search *s, const struct burst *b, const struct growth *g)
 {
 	struct survivors *v = survivors_new(s->t, s->bins, s->u, b);
 	unsigned int named = 0;
@@ -105,7 +105,7 @@ static int try_class(struct search *s, unsigned int id, const struct where_row *
 		r->samples += b.n;
 		r->cost_permille = s->ns ? r->traps * TRAP_NS * 1000 / s->ns : 0;
 		burst_notes(&b, &g, r);
-		*done = judge(s, &b, &g) || !target_alive(s->t) ||
+		*done = look_and_name(s, &b, &g) || !target_alive(s->t) ||
 			!s->how->wait(s->how->arg, 0, -1);
 	}
 	burst_free(&b);

@@ -409,7 +409,7 @@ void seep_det_feed(struct seep_det *d, const struct seep_sample *s,
 	if (s->brief && (state != d->state || seep_alert_is(state)))
 		policy_verdict(d, s, c, v, false);
 	if (state != d->state) {
-		seep_points_tell(v, d, s);
+		seep_points_inform(v, d, s);
 		d->state_of_other_policy = other_policy;
 		if (state == SEEPAGE_STATE_RECOVERED && !classic && !other_policy)
 			seep_start_over(d, now);
@@ -438,7 +438,7 @@ void seep_det_explain(const struct seep_det *d, const struct seep_sample *s,
 		      const struct seep_conf *c, struct seep_verdict *v)
 {
 	policy_verdict(d, s, c, v, false);
-	seep_points_tell(v, d, s);
+	seep_points_inform(v, d, s);
 	v->state = d->state;
 	/* the confidence remembered belongs to the policy that made it */
 	if (d->policy == v->policy || !d->samples)

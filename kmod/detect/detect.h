@@ -358,7 +358,7 @@ void seep_classic_feed(struct seep_det *d, const struct seep_sample *s,
 		       const struct seep_conf *c, bool learns);
 void seep_classic_verdict(const struct seep_det *d, const struct seep_sample *s,
 			  const struct seep_conf *c, struct seep_verdict *v);
-void seep_points_tell(struct seep_verdict *v, const struct seep_det *d,
+void seep_points_inform(struct seep_verdict *v, const struct seep_det *d,
 		      const struct seep_sample *s);
 u32 seep_known_rise(const struct seep_det *d, const struct seep_sample *s);
 bool seep_ladder_early(const struct seep_det *d, const struct seep_sample *s,

@@ -237,7 +237,7 @@ void seep_points_add(struct seep_verdict *v, const struct seep_det *d,
 }
 
 /**
- * seep_points_tell() - the factors without points, for display
+ * seep_points_inform() - the factors without points, for display
  * @v: factors are added
  * @d: history, not changed
  * @s: the sample
@@ -246,7 +246,7 @@ void seep_points_add(struct seep_verdict *v, const struct seep_det *d,
  *
  * Context: any.
  */
-void seep_points_tell(struct seep_verdict *v, const struct seep_det *d,
+void seep_points_inform(struct seep_verdict *v, const struct seep_det *d,
 		      const struct seep_sample *s)
 {
 	if (v->policy != SEEPAGE_POLICY_LADDER || v->subject != SEEPAGE_SUBJECT_MEMORY || !v->t1)

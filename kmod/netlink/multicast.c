@@ -37,14 +37,14 @@ bool seep_netlink_heard(enum seep_mcgrp group)
 }
 
 /**
- * seep_netlink_tell() - multicast a message
+ * seep_netlink_multicast() - multicast a message
  * @skb: the message, consumed
  * @group: the group
  *
  * Context: process, may sleep, seep_table_mutex.
  * Return: 0; -ESRCH: the last listener has left; other errors are counted here.
  */
-int seep_netlink_tell(struct sk_buff *skb, enum seep_mcgrp group)
+int seep_netlink_multicast(struct sk_buff *skb, enum seep_mcgrp group)
 {
 	int rc = seep_genl_multicast(&seep_family, skb, group, SEEP_GFP);
 
@@ -81,7 +81,7 @@ static void multicast(enum seep_mcgrp group, u8 cmd, const struct seep_alert *a,
 		goto failed;
 	}
 	genlmsg_end(skb, head);
-	seep_netlink_tell(skb, group);
+	seep_netlink_multicast(skb, group);
 	return;
 failed:
 	seep_count(NOTIFY_FAILED);
@@ -90,8 +90,8 @@ failed:
 /* Multicasts an alert, if there are listeners. Context: process, seep_table_mutex. */
 static void publish_alert(const struct seep_alert *a)
 {
-	if (seep_netlink_heard(SEEP_GROUP_ALERT))
-		multicast(SEEP_GROUP_ALERT, SEEPAGE_CMD_ALERT, a, NULL, NULL);
+	if (seep_netlink_heard(SEEP_MCGRP_ALERT))
+		multicast(SEEP_MCGRP_ALERT, SEEPAGE_CMD_ALERT, a, NULL, NULL);
 }
 
 /* Multicasts a process that was sampled, if there are listeners. Context: likewise. */
@@ -99,7 +99,7 @@ static void publish_sample(struct seep_rec *rec)
 {
 	struct seep_view *v;
 
-	if (!seep_netlink_heard(SEEP_GROUP_SAMPLE))
+	if (!seep_netlink_heard(SEEP_MCGRP_SAMPLE))
 		return;
 	v = kmalloc(sizeof(*v), SEEP_GFP);
 	if (!v) {
@@ -107,7 +107,7 @@ static void publish_sample(struct seep_rec *rec)
 		return;
 	}
 	seep_view_fill(v, rec);
-	multicast(SEEP_GROUP_SAMPLE, SEEPAGE_CMD_SAMPLE, NULL, v, rec);
+	multicast(SEEP_MCGRP_SAMPLE, SEEPAGE_CMD_SAMPLE, NULL, v, rec);
 	kfree(v);
 }
 

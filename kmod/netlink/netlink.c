@@ -350,9 +350,9 @@ static const struct seep_genl_ops ops[] = {
 };
 
 static const struct genl_multicast_group groups[] = {
-	[SEEP_GROUP_ALERT]	= { .name = SEEPAGE_MCGRP_ALERT, SEEP_GENL_MCGRP_CAP_SYS_ADMIN },
-	[SEEP_GROUP_SAMPLE]	= { .name = SEEPAGE_MCGRP_SAMPLE, SEEP_GENL_MCGRP_CAP_SYS_ADMIN },
-	[SEEP_GROUP_SERIES]	= { .name = SEEPAGE_MCGRP_SERIES, SEEP_GENL_MCGRP_CAP_SYS_ADMIN },
+	[SEEP_MCGRP_ALERT]	= { .name = SEEPAGE_MCGRP_ALERT, SEEP_GENL_MCGRP_CAP_SYS_ADMIN },
+	[SEEP_MCGRP_SAMPLE]	= { .name = SEEPAGE_MCGRP_SAMPLE, SEEP_GENL_MCGRP_CAP_SYS_ADMIN },
+	[SEEP_MCGRP_SERIES]	= { .name = SEEPAGE_MCGRP_SERIES, SEEP_GENL_MCGRP_CAP_SYS_ADMIN },
 };
 
 struct genl_family seep_family = {

@@ -33,10 +33,10 @@ int seep_refuse(struct netlink_ext_ack *extack, const struct nlattr *attr, int r
 		const char *text);
 
 /* netlink/multicast.c */
-enum seep_mcgrp { SEEP_GROUP_ALERT, SEEP_GROUP_SAMPLE, SEEP_GROUP_SERIES };
+enum seep_mcgrp { SEEP_MCGRP_ALERT, SEEP_MCGRP_SAMPLE, SEEP_MCGRP_SERIES };
 
 bool seep_netlink_heard(enum seep_mcgrp group);			/* in callbacks of publish.h */
-int seep_netlink_tell(struct sk_buff *skb, enum seep_mcgrp group); /* table mutex */
+int seep_netlink_multicast(struct sk_buff *skb, enum seep_mcgrp group); /* table mutex */
 struct sk_buff *seep_netlink_small(void);			/* any context */
 extern const struct seep_publish_ops seep_netlink_publish;
 extern struct sk_buff *seep_netlink_spare;			/* table mutex */

@@ -84,7 +84,7 @@ static void send_msg(bool end)
 		return;
 	}
 	genlmsg_end(skb, msg.head);
-	if (seep_netlink_tell(skb, SEEP_GROUP_SERIES) == -ESRCH)
+	if (seep_netlink_multicast(skb, SEEP_MCGRP_SERIES) == -ESRCH)
 		seep_series_on = false;
 }
 
@@ -114,7 +114,7 @@ void seep_series_begin(u64 now_ns, u64 headroom, u64 shmem_total, bool full,
 {
 	if (!seep_netlink_spare)	/* an alert has used it */
 		seep_netlink_spare = seep_netlink_small();
-	seep_series_on = seep_netlink_heard(SEEP_GROUP_SERIES);
+	seep_series_on = seep_netlink_heard(SEEP_MCGRP_SERIES);
 	msg.now_ns = now_ns;
 	msg.headroom = headroom;
 	msg.shmem_total = shmem_total;
@@ -235,7 +235,7 @@ void seep_series_gone(struct list_head *graves)
 
 	if (list_empty(graves))
 		return;
-	seep_series_on = seep_netlink_heard(SEEP_GROUP_SERIES);
+	seep_series_on = seep_netlink_heard(SEEP_MCGRP_SERIES);
 	list_for_each_entry(rec, graves, hot) {
 		id = seep_series_on ? add(SEEPAGE_A_GONE, sizeof(*id)) : NULL;
 		if (!id)

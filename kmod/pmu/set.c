@@ -206,7 +206,7 @@ static void hold(void)
 }
 
 /* Forget the list and what it counted. */
-static void forget(void)
+static void drop_list(void)
 {
 	seep_pmu_areas_stop();
 	kfree(pmu.list);
@@ -221,7 +221,7 @@ static void discard_all(void)
 	if (pmu.state == NONE)
 		return;
 	pmu.state = NONE;
-	forget();
+	drop_list();
 }
 
 /*
@@ -275,7 +275,7 @@ static int begin(const char *wanted)
 	else
 		rc = count();
 	if (rc)
-		forget();
+		drop_list();
 	return rc;
 }
 

@@ -10,6 +10,7 @@
 #include <linux/hash.h>
 #include <linux/kernel.h>
 #include <linux/log2.h>
+#include <linux/mm.h>
 #include <linux/random.h>
 #include <linux/slab.h>
 #include <linux/string.h>

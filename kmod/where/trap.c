@@ -125,7 +125,7 @@ static struct where_call *claim(struct where_burst *b, unsigned long sp, u64 now
 		return NULL;
 	}
 	free->task = current;
-	b->calls++;
+	WRITE_ONCE(b->calls, b->calls + 1);
 	return free;
 }
 

@@ -102,7 +102,7 @@ int genl_unregister_family(const struct genl_family *family)
 
 int netlink_has_listeners(struct sock *sk, unsigned int group)
 {
-	return w_records_series && group == SEEP_GROUP_SERIES;
+	return w_records_series && group == SEEP_MCGRP_SERIES;
 }
 
 void do_trace_netlink_extack(const char *text)
