@@ -55,9 +55,9 @@ struct subject {
 static struct subject one, all;
 
 /*
- * Is a service restarted again and again, and had an alert in a life before this one? Then
- * one alert a life says all. Lives of more than an hour are no such thing, and a life that
- * is twice as long as those before is another matter.
+ * Is this a service that is restarted again and again, and had an alert in an earlier life?
+ * Such a service has one alert a life. It does not count as one if its lives take more than
+ * an hour, or if this life is twice as long as those before.
  */
 static bool repeats(const struct subject *subj)
 {

@@ -387,7 +387,8 @@ bool seep_group_speaks(const struct seep_rec *rec)
 
 	return g && g->history &&
 	       (seep_alert_is(g->notified.alerted) ||
-		(rec->counts_as & BIT(SEEP_MEMBERS_GROWING) && g->counts[SEEP_MEMBERS_GROWING] > 1));
+		(rec->counts_as & BIT(SEEP_MEMBERS_GROWING) &&
+		 g->counts[SEEP_MEMBERS_GROWING] > 1));
 }
 
 /**

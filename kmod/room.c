@@ -126,14 +126,14 @@ static void exchange(struct seep_room *r, struct list_head *graves)
 	void *given;
 	int nr;
 
-	/* Where processes are refused, what a CPU held last stays with it: let go of it. */
+	/* A CPU keeps its last record while processes are refused: fold all caches first. */
 	seep_account_fold(NULL);
 	while (seep_room_next(r, &m.newcomer, &given)) {
 		m.rec = given;
 		if (!seep_pool_left() && !seep_pool_add())
 			return;
 		nr = m.newcomer.nr - 1;
-		/* A CPU that counts for it has use for it. A group in alert keeps a member. */
+		/* Keep a record that a CPU counts for, and the last member of a group in alert. */
 		if (!atomic_read(&m.rec->cpus) &&
 		    !(in_alert(m.rec->group) && m.rec->group->n == 1))
 			seep_owner_visit(&nr, take, &m);

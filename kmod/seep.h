@@ -568,12 +568,12 @@ static inline struct seep_growers seep_share_own(const struct seep_rec *rec)
 /* facts.c: table mutex; what user space found out about a process */
 void seep_facts_cold(struct seep_rec *rec, u16 permille);
 void seep_facts_cgroup(struct seep_rec *rec, u64 limit, u64 used, u64 id);
-void seep_sample_clear_watched(struct seep_sample *s);
 void seep_facts_forget(struct seep_rec *rec);
 bool seep_facts_headroom(const struct seep_rec *rec, const struct seep_sample *s, u64 *headroom);
 
 /* read.c: process context, table mutex; the rest is in read.h */
 void seep_sample_read(const struct seep_rec *rec, struct seep_sample *s, u64 rw[2]);
+void seep_sample_clear_watched(struct seep_sample *s);
 
 /* sample.c: process context, table mutex */
 bool seep_sample_pass(bool full, const struct seep_conf *c);

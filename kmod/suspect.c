@@ -63,7 +63,10 @@ void seep_suspect_judged(struct seep_rec *rec, u8 prev, const struct seep_verdic
 	else if (rec->notified.pending)
 		seep_alert_retry(rec);
 	else if (seep_alert_is(v->state) && v->state > rec->notified.alerted)
-		/* a limit held it back when the group was to send it, which speaks no more */
+		/*
+		 * The group was to send this alert and was limited. The group is quiet now,
+		 * so the process sends it.
+		 */
 		seep_alert_state(rec, SEEPAGE_STATE_WATCH, v);
 	if (!seep_watched(v->state))
 		leave(rec);

@@ -151,7 +151,7 @@ static void pass(bool full, const struct seep_conf *c, struct list_head *graves)
 	tick.stats.stretched = next > interval;
 	tick.stats.interval_ms = div_u64(next, NSEC_PER_MSEC);
 	tick.next_full_ns = start + next;
-	/* unless it is ahead: what is long ago would be so as well when jiffies wrap */
+	/* A time long ago would look like one ahead after jiffies wrap: set it to now. */
 	WRITE_ONCE(next_clear, jiffies + until_clear());
 }
 

@@ -182,7 +182,8 @@ static void list_suspects(struct prober *p, u64 now)
 /* ---- facts ---- */
 
 /* Sends facts to the kernel. Returns false if the process has exited or on an error. */
-static bool send_facts(struct prober *p, struct suspect *s, int cold, const struct cgroup_memory *memory)
+static bool send_facts(struct prober *p, struct suspect *s, int cold,
+		       const struct cgroup_memory *memory)
 {
 	int err = query_facts(p->k, s->pid, cold, memory);
 

@@ -20,7 +20,7 @@ static void modinfo(const unsigned char *file, size_t n, const char *key, char *
 	const char *at = memmem(file, n, word, len);
 	size_t left;
 
-	/* the first word of the section may stand behind anything */
+	/* not there, or the first word of .modinfo, before which there may be no NUL */
 	if (!at)
 		return;
 	at += len;

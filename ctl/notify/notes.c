@@ -76,7 +76,10 @@ static void end_older_incidents(struct delivery *d, u64 instance)
 	}
 }
 
-/* Makes the notes of @a. @one: its incident, or NULL; @quiet: only what keeps incidents gets it */
+/*
+ * Writes a note of @a for each receiver that wants it. @one: its incident, or NULL. @quiet: only
+ * receivers that keep incidents get one
+ */
 static void make_notes(struct delivery *d, const struct alert *a, struct incident *one, bool quiet)
 {
 	bool is_wanted = wanted(d->set, a);
@@ -97,7 +100,7 @@ static void make_notes(struct delivery *d, const struct alert *a, struct inciden
 	}
 }
 
-/* The end of an incident that nobody was told of is told to nobody. */
+/* Writes no notes about the end of an incident if none were written about its beginning. */
 static void deliver_end_of(struct delivery *d, const struct alert *a, struct incident *one,
 			   enum hold why)
 {

@@ -129,7 +129,7 @@ static void look_at(struct survivors *v, struct block *b)
 	if (!b->alive) {
 		b->alive = is_moved(v, b);
 		b->unchanged = b->alive;
-		b->head = 0;	/* it may grow where it is: found by content from now on */
+		b->head = 0;	/* changes as it grows in place; compare contents from now on */
 		return;
 	}
 	if (!v->seen) {

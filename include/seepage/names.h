@@ -21,7 +21,7 @@
 	X(SAMPLE_INTERVAL_MS, sample_interval_ms, 10000, 100, 3600000,		\
 	  "time between two samples of every process")				\
 	X(SUSPECT_INTERVAL_MS, suspect_interval_ms, 1000, 100, 3600000,		\
-	  "time between two samples of a process under suspicion")		\
+	  "time between two samples of a process under watch")		\
 	X(MAX_PROCESSES, max_processes, 8192, 16, 65536,			\
 	  "most processes tracked at once")					\
 	X(MIN_PROCESS_SIZE_MB, min_process_size_mb, 10, 0, 1048576,		\
@@ -114,7 +114,7 @@
 	  "Growth for each second of CPU time; baseline: that CPU time, "		\
 	  "milliseconds.")								\
 	X(POP, pop, "processes", PERFMON,						\
-	  "Others of its name and cgroup that grow as well; baseline: all others.")
+	  "Others of its name, user and cgroup that grow as well; baseline: all others.")
 
 /*
  * The factors that a reader without CAP_PERFMON and CAP_SYS_ADMIN does not get, as a mask of
@@ -226,7 +226,8 @@
 	  "Attempts to track a process that were put off for want of a free "		\
 	  "record; they are repeated.")							\
 	X(ALLOC_FAILED, alloc_failed, "allocations",					\
-	  "Times the kernel had no memory for free records.")				\
+	  "Times the kernel had no memory for something of the module: records, "		\
+	  "histories, groups, messages, counters.")					\
 	X(FAULTS_UNTRACKED, faults_untracked, "faults",					\
 	  "Page faults of processes that are not tracked.")				\
 	X(FAULTS_NO_MM, faults_no_mm, "faults",						\
@@ -240,7 +241,7 @@
 	X(ALERTS_OVERWRITTEN, alerts_overwritten, "alerts",				\
 	  "Alerts that fell out of the ring.")						\
 	X(NOTIFY_FAILED, notify_failed, "messages",					\
-	  "Alerts or samples that could not be sent to every listener.")		\
+	  "Alerts, samples or series that could not be sent to every listener.")		\
 	X(TICKS_STRETCHED, ticks_stretched, "passes",					\
 	  "Times the interval was lengthened because of the cost of sampling.")		\
 	X(HOOK_EVENTS_FAILED, hook_events_failed, "CPUs",				\
@@ -258,9 +259,9 @@
 	  "max_processes are tracked for its user.")					\
 	X(EXCHANGED, exchanged, "processes",						\
 	  "Processes no longer tracked, in favour of others (see max_processes).")	\
-	X(SUSPECTS_FULL, suspects_full, "passes",					\
-	  "Full passes in which a process under watch was left out of those that are "	\
-	  "read every suspect_interval_ms because there are too many.")		\
+	X(SUSPECTS_FULL, suspects_full, "times",					\
+	  "Times that there were too many: a process under watch was left out of those "	\
+	  "read every suspect_interval_ms, or a cgroup out of those whose growth is summed.") \
 	X(PMC_CROSS_CALLS, pmc_cross_calls, "calls",					\
 	  "Interrupts of CPUs so that hardware events take turns.")
 

@@ -42,8 +42,8 @@
  *		It is sampled every suspect_interval_ms and raises no alert.
  * onset	the sample before the step that put the process under watch
  * suspected	first state with an alert: every gate has passed
- * confirmed	suspected, and the growth went on for another 10 % of its patience, or 5 %
- *		where it may be the start of the process (growth.c)
+ * confirmed	suspected, and the growth went on for another 10 % of its patience: 5 % where
+ *		it may be the start of the process, 30 % for address space (growth.c)
  * runaway	confirmed, and memory is exhausted within 15 minutes
  * headroom	bytes that the process can take until it meets its nearest limit
  * tte		time to exhaustion: headroom divided by the rate of growth of everything
@@ -59,9 +59,13 @@
  * cold		share of the growth that the process did not use again. User space
  *		measures it.
  * subject	what a verdict is about: memory held, address space, or a group
- * group	processes of one name in one cgroup, taken as one
+ * group	processes of one name and user in one cgroup, taken as one
  * gate		a condition with a limit. One gate that is not passed vetoes an alert.
  * factor	a figure with points. The points add up to the confidence.
+ * series	the samples of a process or group in order of time. The multicast group of
+ *		that name sends them, a recording keeps them.
+ * pmc		value of a hardware counter, as the ABI has it
+ * pmu		unit of a CPU that counts, and the code about it
  * baseline	what a later figure is compared with, such as struct seep_baseline
  */
 #ifndef SEEP_DETECT_H
@@ -359,7 +363,7 @@ void seep_classic_feed(struct seep_det *d, const struct seep_sample *s,
 void seep_classic_verdict(const struct seep_det *d, const struct seep_sample *s,
 			  const struct seep_conf *c, struct seep_verdict *v);
 void seep_points_inform(struct seep_verdict *v, const struct seep_det *d,
-		      const struct seep_sample *s);
+			const struct seep_sample *s);
 u32 seep_known_rise(const struct seep_det *d, const struct seep_sample *s);
 bool seep_ladder_early(const struct seep_det *d, const struct seep_sample *s,
 		       const struct seep_conf *c);
@@ -400,7 +404,7 @@ static inline u64 seep_exact(u64 now, u64 before, u64 sum)
 	return now == before || now < sum ? sum : now;
 }
 
-/* Memory held, bytes: the series that mem and fast keep floors of. */
+/* Memory held, bytes: the figure that mem and fast keep floors of. */
 static inline u64 seep_held(const struct seep_sample *s)
 {
 	return s->anon + s->swap + s->shmem + s->pgtables;

@@ -27,7 +27,7 @@
 #define LATE_STEPS		4	/* of the seven steps of a level: its second half */
 #define FAIR			2	/* times the mean pace of all that grow below a limit */
 
-/* Add the levels of one series that have a run to the growth @g. */
+/* Add the levels of one ladder that have a run to the growth @g. */
 static void look(struct seep_growth *g, const struct seep_ladder *s, const struct seep_level *r,
 		 const struct seep_run *run, const struct seep_clock *clk, u32 nlev, u32 epochs)
 {

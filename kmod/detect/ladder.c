@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The ladder: floors of a series over epochs of doubling length (drawing in detect.h).
+ * The ladder: floors of a figure over epochs of doubling length (drawing in detect.h).
  *
  * The minimum of an epoch is the floor below whatever goes up and down inside the epoch:
  * garbage collection, batches, bursts of requests. Level 0 closes an epoch with each
@@ -84,8 +84,8 @@ u32 seep_floor(const struct seep_level *r, u32 closed, u32 i)
 }
 
 /**
- * seep_ladder_reset() - forget the floors of a series
- * @s: the series
+ * seep_ladder_reset() - forget the floors of a ladder
+ * @s: the ladder
  * @r: its levels
  * @nlev: how many
  * @strict: strict steps that a run needs, of seven
@@ -194,8 +194,8 @@ static seep_noinline u32 level_rises(const struct seep_level *r, struct seep_run
 }
 
 /**
- * seep_ladder_push() - an epoch of the lowest level of a series has closed
- * @s: the series
+ * seep_ladder_push() - an epoch of the lowest level of a ladder has closed
+ * @s: the ladder
  * @r: its levels
  * @run: their runs
  * @clk: their clock, after seep_clock_push()

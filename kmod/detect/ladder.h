@@ -3,8 +3,8 @@
  * The ladder: one level per epoch length, with the last eight floors of each. The
  * drawing is in detect.h, the algorithm at the head of ladder.c.
  *
- * All series of a process are pushed at the same times. Each level therefore has one
- * clock for all series, and each series has its own floors.
+ * All figures of a process are pushed at the same times. Each level therefore has one
+ * clock for all figures, and each figure has its own floors.
  *
  * Context: any; pure. The caller serialises calls on one history (detect.h).
  */
@@ -15,26 +15,26 @@
 
 #define SEEP_MINIMA		8	/* epochs that a level remembers */
 
-/* When the epochs of one length closed; shared by all series. */
+/* When the epochs of one length closed; shared by all figures. */
 struct seep_clock {
 	u32 t_close;		/* ds, when the newest one closed */
 	u32 sum;		/* ds, length of the last eight, or of all if fewer */
 };
 
-/* One level of one series: the floors of its last eight epochs. */
+/* One level of one figure: the floors of its last eight epochs. */
 struct seep_level {
 	u16 min[SEEP_MINIMA];	/* ring; granules, packed by seep_floor_pack() */
 	u16 half;		/* packed floor of the first epoch of an open pair */
 };
 
-/* The run of one level of one series. */
+/* The run of one level of one figure. */
 struct seep_run {
 	u32 t0, t1;		/* ds: close of the oldest epoch, last strict rise */
 	u16 v0;			/* packed floor at t0 */
 	u8 strict;		/* steps that rise strictly, of SEEP_MINIMA - 1 */
 };
 
-/* One series: what all of its levels have in common. */
+/* One figure: what all of its levels have in common. */
 struct seep_ladder {
 	u16 runs;		/* bit j: level j has a run */
 	u16 rose;		/* bit j: its floors rose by what counts with exact counters */
@@ -85,7 +85,7 @@ static inline void seep_clock_close(struct seep_clock *clk, u32 t, bool more_tha
 
 /**
  * seep_ladder_still() - push a floor that equals the floor before
- * @s: the series
+ * @s: the ladder
  * @nlev: its levels
  * @closed: epochs of level 0 that have closed, with this one
  *

@@ -16,7 +16,7 @@
 #define FLOOR_POINTS		30	/* all seven steps of a level rise */
 #define FLOOR_POINTS_EQUAL	24	/* none of the seven falls, and one or more are equal */
 #define PERSIST_POINTS_DUE	38	/* the growth has lasted for its patience */
-#define PERSIST_POINTS_MORE	10	/* and for PERSIST_FULL of it */
+#define PERSIST_POINTS_MORE	10	/* more, at PERSIST_FULL permille of it */
 #define PERSIST_POINTS		(PERSIST_POINTS_DUE + PERSIST_POINTS_MORE)
 #define RELEASE_POINTS		10	/* nothing was released */
 #define RETAIN_POINTS		12	/* RETAIN_FULL of the faulted pages are kept */
@@ -247,7 +247,7 @@ void seep_points_add(struct seep_verdict *v, const struct seep_det *d,
  * Context: any.
  */
 void seep_points_inform(struct seep_verdict *v, const struct seep_det *d,
-		      const struct seep_sample *s)
+			const struct seep_sample *s)
 {
 	if (v->policy != SEEPAGE_POLICY_LADDER || v->subject != SEEPAGE_SUBJECT_MEMORY || !v->t1)
 		return;

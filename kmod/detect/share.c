@@ -77,8 +77,8 @@ void seep_sample_confine(struct seep_sample *s, u64 left, u8 limit, const struct
  * @left: bytes of available memory and free swap
  * @c: configuration in force
  *
- * The series is what is used of the most that was ever left. More than that begins a new
- * one: nothing grows then.
+ * The figure is what is used of the most that was ever left. More than that begins a new
+ * history: nothing grows then.
  *
  * Context: any.
  * Return: rate at which the floors of what is used rise, granules an hour; 0: they do not.

@@ -28,7 +28,7 @@ struct seep_tally {
 	struct seep_growers last;	/* of the last full pass */
 };
 
-/* The machine as a whole: available memory and free swap as one series. */
+/* The machine as a whole: available memory and free swap as one figure. */
 struct seep_machine {
 	struct seep_det det;
 	struct seep_watch watch;

@@ -155,7 +155,7 @@ static bool recovered(const struct seep_det *d, u32 now)
 }
 
 /**
- * seep_start_over() - restart the levels of all series
+ * seep_start_over() - restart the levels of all ladders
  * @d: history
  * @now: ds
  *

@@ -236,7 +236,7 @@ int seep_put_view(struct sk_buff *skb, const struct seep_view *v, pid_t pid,
 	return 0;
 }
 
-/* What lives before that of the alert had an alert. */
+/* Puts the lives of the service that had an alert and ended before this one. */
 static int put_lives(struct sk_buff *skb, const struct seep_lives *l)
 {
 	u64 span = seep_div(l->last_end_ns - l->first_end_ns, NSEC_PER_SEC);

@@ -172,7 +172,7 @@ enum seepage_attr {
 	SEEPAGE_A_RESET_WHAT,		/* u32, mask of SEEPAGE_RESET_* */
 	SEEPAGE_A_LIMIT_BYTES,		/* u64, memory.max of its cgroup; 0: no limit known */
 	SEEPAGE_A_CGROUP_USED_BYTES,	/* u64, usage of that cgroup that cannot be reclaimed */
-	SEEPAGE_A_GROUP,		/* u8, 1: the group of the process is asked for */
+	SEEPAGE_A_GROUP,		/* u8, any value: asks for the group of the process */
 
 	/* in requests and replies, of an alert */
 	SEEPAGE_A_IDENTITY,		/* nest of enum seepage_identity_attr */
@@ -540,7 +540,7 @@ enum seepage_identity_attr {
 #define SEEPAGE_END_EXEC	(1U << 18)	/* it executes another program */
 
 #define SEEPAGE_KIND_PROCESS	0	/* the sample is of one process */
-#define SEEPAGE_KIND_GROUP	1	/* the sum of all processes of one name and cgroup */
+#define SEEPAGE_KIND_GROUP	1	/* all processes of one name, user and cgroup */
 
 /*
  * One process, or group, in one pass: all that the detector was fed, and its verdict.
