@@ -32,7 +32,7 @@ declare -A _seepage_options=(
 	[notify]='--exec --webhook --alertmanager --pagerduty-key --pagerduty-key-file --pagerduty-url --journal --syslog --config
 		--state --min-confidence --min-severity --url --cacert --timeout --exec-timeout --retry --spool-size --state-dir
 		--from --dry-run --test'
-	[where]='--seconds --diff --keep --follow --limit --class --top --text --census --burst --samples --max-traps --cost --again-after --folded --svg --faults --profile'
+	[where]='--seconds --diff --keep --follow --limit --class --top --text --census --burst --samples --max-traps --cost --again-after --folded --svg --faults --profile --last'
 	[silence]='--unit --name --uid --cgroup --for --until --forever --comment --by --remove --from'
 	[ack]='--by --remove --from'
 	[save]='--output'

@@ -59,5 +59,6 @@ int report_live(struct ctx *ctx, const char *word, FILE *f);
 
 /* report/where.c: the answer of where -j in a file */
 int report_where(const struct ctx *ctx, const char *path, FILE *f);
+void report_kept(u32 pid, FILE *f);
 
 #endif /* SEEPAGE_CTL_REPORT_H */

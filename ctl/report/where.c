@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "report/report.h"
+#include "where/keep.h"
 
 #define ROWS	20	/* of each table at most */
 
@@ -108,19 +109,8 @@ static void sites(FILE *f, struct json_object *list)
 	      "</th></tr>\n", list, site_row);
 }
 
-int report_where(const struct ctx *ctx, const char *path, FILE *f)
+static void section(struct json_object *o, const char *age, FILE *f)
 {
-	char *text = procfs_read(AT_FDCWD, path);
-	struct json_object *o;
-
-	if (!text)
-		return fail(ctx, "--where: %s: %s", path, strerror(errno));
-	o = json_tokener_parse(text);
-	free(text);
-	if (!json_object_is_type(get(o, "classes"), json_type_array)) {
-		json_object_put(o);
-		return fail(ctx, "--where: %s: allowed the output of seepage -j where", path);
-	}
 	fputs("<section>\n<h2>Where: pid ", f);
 	html_text(f, text_of(o, "pid"));
 	fputs(", ", f);
@@ -129,10 +119,40 @@ int report_where(const struct ctx *ctx, const char *path, FILE *f)
 	html_fact(f, "allocator", text_of(o, "allocator"));
 	html_fact(f, "method", text_of(o, "method"));
 	html_fact(f, "seconds between the looks", text_of(o, "seconds"));
+	if (age)
+		html_fact(f, "looked at before this page was made", age);
 	fputs("</table>\n", f);
 	classes(f, get(o, "classes"));
 	sites(f, get(o, "sites"));
 	fputs("</section>\n", f);
+}
+
+int report_where(const struct ctx *ctx, const char *path, FILE *f)
+{
+	char *text = procfs_read(AT_FDCWD, path);
+	struct json_object *o;
+	bool fine;
+
+	if (!text)
+		return fail(ctx, "--where: %s: %s", path, strerror(errno));
+	o = json_tokener_parse(text);
+	free(text);
+	fine = json_object_is_type(get(o, "classes"), json_type_array);
+	if (fine)
+		section(o, NULL, f);
 	json_object_put(o);
-	return 0;
+	return fine ? 0 :
+	       fail(ctx, "--where: %s: allowed the output of seepage -j where", path);
+}
+
+/* The last answer about a live process that watch has kept, if there is one */
+void report_kept(u32 pid, FILE *f)
+{
+	bool ended = true;
+	struct json_object *o = last_answer(pid, &ended);
+	char age[32];
+
+	if (o && !ended)
+		section(o, kept_age(o, age, sizeof(age)), f);
+	json_object_put(o);
 }

@@ -2,6 +2,7 @@
 /* seepage report: one HTML page of a recording, a process or an alert. */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include "report/report.h"
@@ -54,6 +55,7 @@ static int run(struct ctx *ctx, int argc, char **argv)
 	size_t n = 0;
 	int status;
 	FILE *f;
+	u64 pid;
 
 	if (!output || !*output)
 		return usage(ctx, "-o FILE is missing");
@@ -67,6 +69,8 @@ static int run(struct ctx *ctx, int argc, char **argv)
 				    report_recording(ctx, argv[0], f);
 	if (!status && where)
 		status = report_where(ctx, where, f);
+	else if (!status && parse_u64(argv[0], &pid) && pid <= INT_MAX)
+		report_kept((u32)pid, f);
 	html_end(f);
 	must(fclose(f) ? NULL : html);
 	if (!status)

@@ -3,6 +3,7 @@
  * seepage where: which class of blocks of a process grows, and what they hold. The heap is read
  * from outside, twice; the process is not stopped and nothing of it is changed.
  */
+#include <errno.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -26,7 +27,7 @@
 #define MAX_TRAPS	200000
 #define COST		50
 
-static bool census, burst, faults, profile, text, folded;
+static bool census, burst, faults, profile, text, folded, last;
 static u64 seconds, top, class_bytes, samples, max_traps, cost, limit;
 static const char *diff, *svg, *again_after, *keep, *follow;
 static struct again again;
@@ -46,6 +47,8 @@ static const struct opt opts[] = {
 	  "do that with each process that an alert is about, as watch --where does", 0, 0 },
 	{ "limit", 0, OPT_NUMBER, &limit, "PERMILLE",
 	  "with --keep: what all such looks may take of a CPU in an hour (5)", 1, 1000 },
+	{ "last", 0, OPT_FLAG, &last, NULL,
+	  "show the last answer that is kept, also of a process that has ended", 0, 0 },
 	{ "text", 0, OPT_FLAG, &text, NULL, "show text of blocks, without its digits", 0, 0 },
 	{ "census", 0, OPT_FLAG, &census, NULL, "count blocks by size; the default, but for Go",
 	  0, 0 },
@@ -325,6 +328,9 @@ static int second_look(struct survey *s)
 
 static int check_words(struct ctx *ctx)
 {
+	if (last && (faults || census || burst || profile || diff || keep || class_bytes || text ||
+		     top || seconds || folded || svg))
+		return usage(ctx, "--last: allowed with -j only");
 	if (faults && (census || burst || profile || diff || keep || class_bytes || text))
 		return usage(ctx, "--faults: allowed with --seconds, --top, --folded, --svg, -j "
 			     "only");
@@ -507,6 +513,20 @@ static int follow_alerts(struct ctx *ctx, int argc)
 	return status ?: alerts_follow(ctx, &how);
 }
 
+static int open_target(struct survey *s, u32 pid)
+{
+	struct json_object *o;
+	bool ended;
+
+	if (!kill((pid_t)pid, 0) || errno != ESRCH)
+		return target_open(s->ctx, pid, &s->t);
+	s->t.dir = -1;
+	o = last_answer(pid, &ended);
+	json_object_put(o);
+	return fail(s->ctx, o ? "process %u: it has ended, --last shows the last answer about it" :
+		    "process %u: No such process", pid);
+}
+
 static int run(struct ctx *ctx, int argc, char **argv)
 {
 	struct survey *s;
@@ -520,12 +540,14 @@ static int run(struct ctx *ctx, int argc, char **argv)
 		status = parse_pid(ctx, argv[0], &pid);
 	if (status)
 		return status;
+	if (last)
+		return last_show(ctx, pid);
 	s = must(calloc(1, sizeof(*s)));
 	s->ctx = ctx;
 	s->r.t = &s->t;
 	s->r.notes = must(json_object_new_array());
 	s->r.sites = must(json_object_new_array());
-	status = target_open(ctx, pid, &s->t);
+	status = open_target(s, pid);
 	if (!status)
 		status = drawing_open(ctx, svg, &s->drawing);
 	if (!status && keep) {

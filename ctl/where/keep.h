@@ -53,4 +53,8 @@ void summary_class(const struct result *r, char *buf, size_t size);
 void summary_site(struct json_object *site, char *buf, size_t size);
 struct json_object *summary(const struct result *r);
 
+/* last.c */
+struct json_object *last_answer(u32 pid, bool *ended);
+int last_show(struct ctx *ctx, u32 pid);
+
 #endif /* SEEPAGE_KEEP_H */

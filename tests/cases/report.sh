@@ -34,6 +34,12 @@ for word in "$pid" "#$seq"; do
 		"$(seepage -j show "$pid" | jq '[.history[0:4][].minima_bytes | length] | add')" "floors"
 done
 
+# What was found out about its blocks is on the page too.
+seepage where --keep second --seconds 2 "$pid"
+seepage report -o page.html "$pid"
+has page.html "Where: pid $pid, idle"
+has page.html "looked at before this page was made"
+
 status=0
 setpriv --reuid 65534 --regid 65534 --clear-groups --inh-caps=-all \
 	seepage report -o - "$pid" >none 2>said || status=$?
@@ -47,6 +53,8 @@ wait_for 30 gone
 seepage report -o page.html "#$seq"
 has page.html "The process of the alert is gone"
 ! grep -q '<svg ' page.html || die "a chart of a process that is gone"
+seepage where --last "$pid" >last
+grep -q "^process $pid (idle), which has ended, looked at .* ago:$" last || die "--last says: $(cat last)"
 status=0
 seepage report -o - "#99999" >none 2>said || status=$?
 assert_eq $status 1 "status of an alert that is not held"

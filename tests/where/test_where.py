@@ -383,6 +383,35 @@ class Where(unittest.TestCase):
         with open(name, "w", encoding="utf-8") as f:
             json.dump(look, f)
 
+    def test_the_last_answer_is_there_after_the_end(self):
+        program = Program(self, f"{BUILD}/leaky-cc")
+        with tempfile.TemporaryDirectory() as run:
+            env = {**os.environ, "SEEPAGE_RUN": run}
+            self.refused(where("--last", program.pid, env=env), "no answer about it is kept")
+            self.keep(run, "first", program.pid)
+            program.do("leak", 20000)
+            self.age(self.kept(run, "first", program.pid)[0], 100)
+            self.keep(run, "second", program.pid)
+            got = where("--last", program.pid, env=env)
+            self.assertRegex(got.stdout, r"^process \d+ \(leaky-cc\), looked at \d+s ago:\n"
+                             r"  \+.* vtable app::Session \(\d+ %\)")
+            self.assertFalse(json.loads(where("-j", "--last", program.pid, env=env).stdout)["ended"])
+            program.end()
+            got = where("--last", program.pid, env=env)
+            self.assertEqual((got.returncode, got.stderr), (0, ""))
+            self.assertIn(" (leaky-cc), which has ended, looked at ", got.stdout)
+            answer = json.loads(where("-j", "--last", program.pid, env=env).stdout)
+            self.assertTrue(answer["ended"])
+            self.assertEqual(answer["classes"][0]["content"]["name"], "app::Session")
+            self.assertNotIn("kept", answer)
+            self.refused(where(program.pid, env=env), f"process {program.pid}: it has ended, "
+                         "--last shows the last answer about it")
+            # Of another pid, or of another boot, there is none.
+            self.refused(where("--last", program.pid // 10 + 1, env=env), "no answer about it")
+            answer, = self.kept(run, "answer", program.pid)
+            os.rename(answer, answer[:-1] + ("0" if answer[-1] != "0" else "1"))
+            self.refused(where("--last", program.pid, env=env), "no answer about it is kept")
+
     def test_a_kept_look_is_the_first_one(self):
         program = Program(self, f"{BUILD}/leaky", "small")
         with tempfile.TemporaryDirectory() as run:
@@ -641,6 +670,7 @@ class Where(unittest.TestCase):
         self.refused(where("--keep", "first", "--burst", 1), "allowed with --keep second only", 2)
         self.refused(where("--keep", "second", "--text", 1), "--keep: allowed with", 2)
         self.refused(where(), "PID is missing", 2)
+        self.refused(where("--last", "--burst", 1), "--last: allowed with -j only", 2)
         self.refused(where("--limit", 5, 1), "--limit: allowed with --keep only", 2)
         self.refused(where("--follow", "off"), "--follow: 'off': allowed census burst", 2)
         self.refused(where("--follow", "census", 1), "--follow: allowed without PID", 2)
