@@ -26,7 +26,7 @@ declare -A _seepage_options=(
 	[stat]='--interval --count --all --csv --record --compare --max-ipc-drop --max-llc-increase
 		--max-tlb-increase --max-walk-increase --max-remote-increase --max-time-increase'
 	[record]='--output --reset --duration --count-passes --comm'
-	[replay]='--policy --set --limit --no-cold --id --all'
+	[replay]='--policy --set --limit --no-cold --id --all --verbose'
 	[export]='--output --interval --listen --top --all'
 	[top]='--delay --sort --state --user --name --unit --tree --batch --count --width'
 	[notify]='--exec --webhook --alertmanager --pagerduty-key --pagerduty-key-file --pagerduty-url --journal --syslog --config

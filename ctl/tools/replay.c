@@ -14,7 +14,7 @@
 static u64 limit, only_id;
 static const char *policy;
 static struct words settings;
-static bool all, no_cold;
+static bool all, no_cold, verbose;
 
 static const struct opt opts[] = {
 	{ .name = "policy", .kind = OPT_STRING, .dest = &policy, .arg = "POLICY",
@@ -29,6 +29,8 @@ static const struct opt opts[] = {
 	  .help = "only the series with this number" },
 	{ .name = "all", .kind = OPT_FLAG, .dest = &all,
 	  .help = "print the verdict of every sample" },
+	{ .name = "verbose", .letter = 'v', .kind = OPT_FLAG, .dest = &verbose,
+	  .help = "print the totals of every series, not only of those that matter" },
 	{ .name = NULL }
 };
 
@@ -53,6 +55,9 @@ struct replay {
 	u64 series;
 	struct shared shared;
 	struct totals totals;
+	struct {			/* series at rest that agree, of which no totals are shown */
+		u64 n, before, lost;
+	} hidden;
 	struct json_object *list;	/* summaries of the series */
 };
 
@@ -366,6 +371,17 @@ static void add_totals(struct json_object *o, const struct totals *t)
 	json_object_object_add(o, "differing", json_object_new_uint64(t->differing));
 }
 
+/* With 100 series, those that are at rest and agree are not worth a line each. */
+static bool hide(struct replay *p, const struct series *s, const struct fed *f)
+{
+	if (verbose || f->det.state != SEEPAGE_STATE_OK || f->totals.differing)
+		return false;
+	p->hidden.n++;
+	p->hidden.before += s->before;
+	p->hidden.lost += !s->before && s->lost;
+	return true;
+}
+
 static void summarize(struct replay *p, const struct series *s, const struct fed *f)
 {
 	const char *why = s->before ? " (it began before the file)" :
@@ -373,6 +389,8 @@ static void summarize(struct replay *p, const struct series *s, const struct fed
 	struct json_object *o;
 
 	if (!p->ctx->json) {
+		if (hide(p, s, f))
+			return;
 		note(NULL, "replay: series %llu, pid %u (%s): %llu samples, %llu compared, "
 		     "%llu differing%s, %s", s->id, s->pid, s->comm, f->totals.samples,
 		     f->totals.compared, f->totals.differing, why, state_name(f->det.state));
@@ -415,6 +433,15 @@ static void finish(struct replay *p)
 	struct json_object *o, *outer;
 
 	if (!p->ctx->json) {
+		if (p->hidden.n)
+			note(NULL, "replay: %llu series end in state ok, none of their samples "
+			     "differs; -v lists them", p->hidden.n);
+		if (p->hidden.before)
+			note(NULL, "replay: %llu of them began before the file: not compared",
+			     p->hidden.before);
+		if (p->hidden.lost)
+			note(NULL, "replay: %llu of them lost samples: not compared from there on",
+			     p->hidden.lost);
 		note(NULL, "replay: %llu series, %llu samples, %llu compared, %llu differing",
 		     p->series, p->totals.samples, p->totals.compared, p->totals.differing);
 		return;
