@@ -236,7 +236,7 @@ unsigned int msg_levels(const struct message *msg, struct level *l);
 /* child.c: the command that record or stat executes, and its descendants */
 int child_start(const struct ctx *ctx, char **argv, int (*ready)(pid_t child), pid_t *child);
 int child_signals(void);
-bool child_ended(pid_t child);
+bool child_ended(pid_t child, int *status);
 bool child_has(pid_t pid);
 
 /* pmc.c: hardware counters */
