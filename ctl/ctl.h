@@ -446,6 +446,9 @@ void table_write(const struct table *t, FILE *f, const char *indent);
 void table_print(const struct table *t, const char *indent);
 void table_free(struct table *t);
 
+/* fold.c: a line of text, folded on a terminal */
+void fold(const char *head, unsigned int indent, const char *text);
+
 /* out.c: output on stdout, messages on stderr, and what fails on the way */
 void out_init(void);
 void out_undo(void);

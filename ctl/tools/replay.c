@@ -55,7 +55,7 @@ struct replay {
 	u64 series;
 	struct shared shared;
 	struct totals totals;
-	struct {			/* series at rest that agree, of which no totals are shown */
+	struct {			/* at rest and agree: no totals are shown */
 		u64 n, before, lost;
 	} hidden;
 	struct json_object *list;	/* summaries of the series */
@@ -117,12 +117,13 @@ static void print_json(const struct ctx *ctx, const struct series *s, const stru
 /* "2h05m pid 4711 (redis-server): watch -> suspected, ..., factors" */
 static void print_text(const struct series *s, const struct message *msg, u8 prev)
 {
-	char since[TEXT_MAX], line[SENTENCE_MAX], factors[SENTENCE_MAX];
+	char since[TEXT_MAX], line[SENTENCE_MAX], factors[SENTENCE_MAX], text[3 * SENTENCE_MAX];
 
 	fmt_seconds(since, sizeof(since), (s->sample.time_ns - s->begun_ns) / 1000000000);
 	sentence_alert(msg, NULL, line, sizeof(line));
 	sentence_factors(msg, factors, sizeof(factors));
-	out_printf("%s %s -> %s: %s\n", since, state_name(prev), line, factors);
+	snprintf(text, sizeof(text), "%s %s -> %s: %s", since, state_name(prev), line, factors);
+	fold("", 2, text);
 }
 
 static void print(const struct replay *p, const struct series *s, const struct fed *f, u8 prev)
