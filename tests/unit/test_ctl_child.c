@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The status of a command that record observes */
+#include "ctl.h"
 #include <errno.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -8,7 +9,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include <cmocka.h>
-#include "ctl.h"
 
 /* Waits until the child has ended, without reaping it. */
 static void wait_for(pid_t pid)
