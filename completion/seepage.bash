@@ -23,10 +23,10 @@ declare -A _seepage_options=(
 	[alerts]='--since'
 	[apply]='--check'
 	[reset]='--pid'
-	[stat]='--interval --count --all --csv --record --compare --max-ipc-drop --max-llc-increase
+	[stat]='--interval --count --all --csv --output --log-fd --record --compare --max-ipc-drop --max-llc-increase
 		--max-tlb-increase --max-walk-increase --max-remote-increase --max-time-increase'
 	[record]='--output --reset --duration --count-passes --comm'
-	[replay]='--policy --set --limit --no-cold --id --all'
+	[replay]='--policy --set --limit --no-cold --id --all --verbose'
 	[export]='--output --interval --listen --top --all'
 	[top]='--delay --sort --state --user --name --unit --tree --batch --count --width'
 	[notify]='--exec --webhook --alertmanager --pagerduty-key --pagerduty-key-file --pagerduty-url --journal --syslog --config
@@ -77,7 +77,7 @@ _seepage_words() {
 	silence:--remove) echo all ;;
 	ack:--remove) echo all ;;
 	replay:--set) compgen -W "$_seepage_keys" -S = ;;
-	stat:--record | record:-o | record:--output | export:-o | export:--output) return 1 ;;
+	stat:--record | stat:-o | stat:--output | record:-o | record:--output | export:-o | export:--output) return 1 ;;
 	report:-o | report:--output | report:--where) return 1 ;;
 	replay:* | apply:*) return 1 ;;
 	show:* | explain:* | report:* | where:* | stat:* | record:* | reset:history | reset:--pid) _seepage_pids ;;

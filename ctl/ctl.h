@@ -236,7 +236,7 @@ unsigned int msg_levels(const struct message *msg, struct level *l);
 /* child.c: the command that record or stat executes, and its descendants */
 int child_start(const struct ctx *ctx, char **argv, int (*ready)(pid_t child), pid_t *child);
 int child_signals(void);
-bool child_ended(pid_t child);
+bool child_ended(pid_t child, int *status);
 bool child_has(pid_t pid);
 
 /* pmc.c: hardware counters */
@@ -445,6 +445,9 @@ void table_cell(struct table *t, const char *text);
 void table_write(const struct table *t, FILE *f, const char *indent);
 void table_print(const struct table *t, const char *indent);
 void table_free(struct table *t);
+
+/* fold.c: a line of text, folded on a terminal */
+void fold(const char *head, unsigned int indent, const char *text);
 
 /* out.c: output on stdout, messages on stderr, and what fails on the way */
 void out_init(void);

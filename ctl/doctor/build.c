@@ -36,8 +36,7 @@ static void state_for(struct doctor *d, const char *release, const char *which)
 			    "not used; the %s kernel, %s, has %s module", which, release,
 			    *o.path ? "a" : "no");
 		if (!*o.path)
-			doctor_remedy(d, "apt install seepage-dkms, or make dkms-install in the "
-				      "source");
+			doctor_get_module(d, release);
 	} else if (has_entry(d, TREE, begins)) {
 		doctor_find(d, "dkms", DOCTOR_OK, "installed for the %s kernel, %s", which,
 			    release);
@@ -78,7 +77,7 @@ static void headers_for(struct doctor *d, const char *release, const char *which
 	}
 	doctor_find(d, "headers", DOCTOR_WARN, "none for the %s kernel, %s: no module can be built "
 		    "for it", which, release);
-	doctor_remedy(d, "apt install linux-headers-%s", release);
+	doctor_get_headers(d, release);
 }
 
 void doctor_headers(struct doctor *d)
@@ -101,48 +100,25 @@ static const struct option {
 	{ "UPROBES", "seepage where --burst" },
 };
 
-static bool is_set(const char *config, const char *name)
-{
-	char word[64];
-	const char *at;
-
-	snprintf(word, sizeof(word), "\nCONFIG_%s=", name);
-	at = strstr(config, word);
-	return at && (at[strlen(word)] == 'y' || at[strlen(word)] == 'm');
-}
-
-static char *read_config(const struct doctor *d, char *from, size_t size)
-{
-	const char *const names[][3] = {
-		{ "/proc/config.gz", "", "" },
-		{ "/boot/config-", d->release, "" },
-		{ "/lib/modules/", d->release, "/config" },
-		{ "/lib/modules/", d->release, "/build/.config" },
-	};
-	char *text = NULL;
-	size_t i, n;
-
-	for (i = 0; !text && i < ARRAY_SIZE(names); i++) {
-		snprintf(from, size, "%s%s%s", names[i][0], names[i][1], names[i][2]);
-		text = (char *)doctor_bytes(d, from, &n);
-	}
-	return text;
-}
-
 void doctor_config(struct doctor *d)
 {
-	char from[TEXT_MAX], needed[TEXT_MAX] = "", lost[2 * TEXT_MAX] = "";
-	char *config = read_config(d, from, sizeof(from));
+	bool own = doctor_origin(d, d->release) == FROM_NOWHERE;
+	char from[TEXT_MAX], needed[TEXT_MAX] = "", lost[2 * TEXT_MAX] = "", set[TEXT_MAX] = "";
+	char *config = doctor_kernel_config(d, d->release, from, sizeof(from));
 	size_t i;
 
 	if (!config) {
 		doctor_find(d, "config", DOCTOR_WARN, "not known: neither /proc/config.gz nor "
 			    "/boot/config-%s can be read", d->release);
+		if (own)
+			doctor_remedy(d, "copy its .config to /boot/config-%s, or build it with "
+				      "CONFIG_IKCONFIG_PROC=y", d->release);
 		return;
 	}
 	for (i = 0; i < ARRAY_SIZE(options); i++) {
-		if (is_set(config, options[i].name))
+		if (doctor_config_has(config, options[i].name))
 			continue;
+		sentence_append(set, sizeof(set), " CONFIG_%s=y", options[i].name);
 		if (options[i].lost)
 			sentence_append(lost, sizeof(lost), "%sCONFIG_%s (%s)", *lost ? ", " : "",
 					options[i].name, options[i].lost);
@@ -159,6 +135,9 @@ void doctor_config(struct doctor *d)
 	else
 		doctor_find(d, "config", DOCTOR_OK, "all options that are needed are set (%s)",
 			    from);
-	if (*needed || *lost)
+	if (*set && own)
+		doctor_remedy(d, "build this kernel again from its configuration, %s, with%s", from,
+			      set);
+	else if (*set)
 		doctor_remedy(d, "run a kernel with these options");
 }

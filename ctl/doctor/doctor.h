@@ -19,7 +19,7 @@ struct finding {
 	const char *check;	/* name of the check, the same in text and JSON */
 	enum doctor_level level;
 	char text[2 * TEXT_MAX];
-	char remedy[TEXT_MAX];	/* empty: there is none */
+	char remedy[2 * TEXT_MAX];	/* empty: there is none */
 };
 
 struct doctor_leak {		/* a process under alert */
@@ -84,6 +84,15 @@ struct doctor_object {
 	char version[64], vermagic[128], signer[128];	/* empty: none */
 	bool has_signature;
 };
+
+/* doctor/origin.c: what the remedies depend on */
+enum doctor_origin { FROM_DEB, FROM_RPM, FROM_NOWHERE };	/* package of a kernel */
+
+enum doctor_origin doctor_origin(const struct doctor *d, const char *release);
+char *doctor_kernel_config(const struct doctor *d, const char *release, char *from, size_t size);
+bool doctor_config_has(const char *config, const char *option);
+void doctor_get_module(struct doctor *d, const char *release);
+void doctor_get_headers(struct doctor *d, const char *release);
 
 void doctor_object(const struct doctor *d, const char *release, const char *module,
 		   struct doctor_object *o);

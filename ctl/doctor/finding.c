@@ -45,16 +45,21 @@ unsigned int doctor_count(const struct doctor *d, enum doctor_level level)
 	return n;
 }
 
+#define INDENT	19	/* columns before the text of a finding */
+
 void doctor_print(const struct doctor *d)
 {
+	char head[64];
 	size_t i;
 
 	for (i = 0; i < d->n; i++) {
 		const struct finding *f = &d->found[i];
 
-		out_printf("%-5s %-12s %s\n", level_names[f->level], f->check, f->text);
+		snprintf(head, sizeof(head), "%-5s %-12s ", level_names[f->level], f->check);
+		fold(head, INDENT, f->text);
+		snprintf(head, sizeof(head), "%*s-> ", INDENT, "");
 		if (*f->remedy)
-			out_printf("%19s-> %s\n", "", f->remedy);
+			fold(head, INDENT + 3, f->remedy);
 	}
 	out_printf("%u ok, %u warn, %u bad\n", doctor_count(d, DOCTOR_OK),
 		   doctor_count(d, DOCTOR_WARN), doctor_count(d, DOCTOR_BAD));

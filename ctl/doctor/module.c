@@ -47,7 +47,7 @@ void doctor_module(struct doctor *d)
 	if (!*o.path) {
 		doctor_find(d, "module", DOCTOR_BAD, "not loaded, and not there for kernel %s",
 			    d->release);
-		doctor_remedy(d, "apt install seepage-dkms, or make dkms-install in the source");
+		doctor_get_module(d, d->release);
 	} else if (!fits(d, &o)) {
 		doctor_find(d, "module", DOCTOR_BAD, "not loaded; %s is for kernel %.*s", o.path,
 			    (int)strcspn(o.vermagic, " "), o.vermagic);

@@ -121,14 +121,22 @@ int child_signals(void)
 	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
-/* Reaps all children that have exited. Returns whether @child is one of them. */
-bool child_ended(pid_t child)
+/*
+ * Reaps all children that have exited. Returns whether @child is one of them; @status is then the
+ * status that a shell gives it: its own, or 128 and the number of a signal.
+ */
+bool child_ended(pid_t child, int *status)
 {
 	bool ended = false;
 	pid_t pid;
+	int how;
 
-	while ((pid = waitpid(-1, NULL, WNOHANG)) > 0)
-		ended |= pid == child;
+	while ((pid = waitpid(-1, &how, WNOHANG)) > 0) {
+		if (pid != child)
+			continue;
+		ended = true;
+		*status = WIFEXITED(how) ? WEXITSTATUS(how) : 128 + WTERMSIG(how);
+	}
 	return ended;
 }
 

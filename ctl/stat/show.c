@@ -31,7 +31,7 @@ char *stat_number(char *buf, u64 v, unsigned int decimals, unsigned int shown)
 }
 
 /* Formats 1234567 as 1,234,567. */
-static char *grouped(char *buf, u64 v)
+char *stat_grouped(char *buf, u64 v)
 {
 	char digits[STAT_NUMBER];
 	int len = snprintf(digits, sizeof(digits), "%llu", v), i, n = 0;
@@ -111,21 +111,21 @@ void stat_reading(const struct seep_pmu_figures *f, char *buf, size_t size)
 
 static void print_head(const struct stat_block *b)
 {
-	char seconds[STAT_NUMBER];
+	char seconds[STAT_NUMBER], text[SENTENCE_MAX];
 
 	stat_number(seconds, b->ns, 9, 3);
 	if (b->command)
-		out_printf("%s: %u process%s, %s s", b->comm, b->processes,
-			   b->processes == 1 ? "" : "es", seconds);
+		snprintf(text, sizeof(text), "%s: %u process%s, %s s", b->comm, b->processes,
+			 b->processes == 1 ? "" : "es", seconds);
 	else if (b->pid)
-		out_printf("pid %u (%s), %s s", b->pid, b->comm, seconds);
+		snprintf(text, sizeof(text), "pid %u (%s), %s s", b->pid, b->comm, seconds);
 	else
-		out_printf("%s, %s s", b->comm, seconds);
+		snprintf(text, sizeof(text), "%s, %s s", b->comm, seconds);
 	if (b->command && WIFSIGNALED(b->status))
-		out_printf(", killed by signal %d", WTERMSIG(b->status));
+		sentence_append(text, sizeof(text), ", killed by signal %d", WTERMSIG(b->status));
 	else if (b->command && WEXITSTATUS(b->status))
-		out_printf(", exit status %d", WEXITSTATUS(b->status));
-	out_line("");
+		sentence_append(text, sizeof(text), ", exit status %d", WEXITSTATUS(b->status));
+	fold("", 2, text);
 }
 
 /* Says why there is no count or how it was scaled, else nothing. */
@@ -163,7 +163,7 @@ static void print_events(const struct pmc_list *list, const struct stat_block *b
 		event_note(ev, &b->v[i], note, sizeof(note));
 		snprintf(text, sizeof(text), "%-*s%s%s", *note ? wide : 0, ev->name,
 			 *note ? "  " : "", note);
-		table_cell(t, scaled == SEEP_UNKNOWN ? "-" : grouped(number, scaled));
+		table_cell(t, scaled == SEEP_UNKNOWN ? "-" : stat_grouped(number, scaled));
 		table_cell(t, text);
 	}
 	table_print(t, "  ");
@@ -202,7 +202,7 @@ void stat_text(const struct pmc_list *list, const struct stat_block *b)
 	print_events(list, b);
 	out_line("");
 	print_metrics(&f);
-	out_printf("  %s\n", text);
+	fold("  ", 2, text);
 	if (b->learned)
 		pmc_signals_print(&b->usual, "unusual");
 	out_line("");

@@ -52,12 +52,39 @@ int stat_event_id(const char *name);
 /* stat/show.c: output */
 #define STAT_NUMBER	40
 char *stat_number(char *buf, u64 v, unsigned int decimals, unsigned int shown);
+char *stat_grouped(char *buf, u64 v);
 void stat_reading(const struct seep_pmu_figures *f, char *buf, size_t size);
 void stat_text(const struct pmc_list *list, const struct stat_block *b);
 void stat_all(const struct pmc_list *list, const struct stat_block *b, size_t n);
 struct json_object *stat_json(const struct pmc_list *list, const struct stat_block *b);
 void stat_csv_head(const struct pmc_list *list);
 void stat_csv(const struct pmc_list *list, const struct stat_block *b);
+
+/* stat/sink.c: where stat prints */
+struct stat_sink {
+	int command;			/* standard output of the command; -1: that of stat */
+	int report;			/* that of stat then */
+};
+
+int stat_sink_open(const struct ctx *ctx, const char *output, u64 fd, struct stat_sink *sink);
+void stat_sink_lend(const struct stat_sink *sink);
+void stat_sink_back(const struct stat_sink *sink);
+
+/* stat/repeat.c: several runs of a command */
+struct stat_spread {			/* of one figure, over the runs that have it */
+	unsigned int n;
+	double mean, squares;		/* squares: sum of (value - mean)^2 */
+};
+
+struct stat_repeat {
+	unsigned int runs, failed;
+	struct stat_block sum;
+	struct stat_spread ns, event[PMC_EVENTS], metric[STAT_METRICS];
+};
+
+void stat_repeat_add(struct stat_repeat *r, const struct pmc_list *list,
+		     const struct stat_block *b);
+void stat_repeat_text(const struct stat_repeat *r, const struct pmc_list *list);
 
 /* stat/run.c: the counts of a command and its descendants */
 extern volatile sig_atomic_t stat_ending;	/* SIGTERM came and was passed on */

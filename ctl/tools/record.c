@@ -49,6 +49,7 @@ struct recorder {
 	u32 *pids;			/* record only these; n 0: all */
 	size_t n;
 	pid_t child;			/* the command, 0: none */
+	int child_status;		/* that of the command, 0 as long as it runs */
 	u64 seq;			/* number of the last message, 0: none yet */
 	u64 pass_ns;			/* time of the pass being received */
 	u64 deadline_ms;		/* monotonic; 0: none */
@@ -194,7 +195,7 @@ static void on_signal(struct recorder *r)
 
 	if (read(r->signals, &s, sizeof(s)) != sizeof(s))
 		return;
-	if (s.ssi_signo != SIGCHLD || child_ended(r->child))
+	if (s.ssi_signo != SIGCHLD || child_ended(r->child, &r->child_status))
 		r->done = true;
 }
 
@@ -270,6 +271,7 @@ static int finish(struct recorder *r, int status)
 		return fail(r->ctx, "%s: %s", file, strerror(-err));
 	if (status)
 		return status;
+	status = r->child_status;
 	if (!r->ctx->json || r->out == stdout) {
 		note(NULL, "record: %llu full passes, %llu series, %llu samples, "
 		     "%llu messages lost, in %s", w->passes, w->series, w->samples, w->lost,
@@ -277,7 +279,7 @@ static int finish(struct recorder *r, int status)
 		if (!w->series)
 			note(NULL, "record: no series: no process lived at a full pass, which "
 			     "comes every sample_interval_ms");
-		return 0;
+		return status;
 	}
 	o = json_object_new_object();
 	json_object_object_add(o, "file", json_text(file, strlen(file)));
@@ -285,7 +287,7 @@ static int finish(struct recorder *r, int status)
 	json_object_object_add(o, "series", json_object_new_uint64(w->series));
 	json_object_object_add(o, "samples", json_object_new_uint64(w->samples));
 	json_object_object_add(o, "lost", json_object_new_uint64(w->lost));
-	return out_json(r->ctx, o);
+	return out_json(r->ctx, o) ?: status;
 }
 
 /* Refuses a pid that the module does not track: it would never have samples. */
@@ -333,7 +335,7 @@ static int record_to_file(struct recorder *r, char **command)
 		return fail(r->ctx, "%s: %s", file, strerror(errno));
 	if (*command) {
 		prctl(PR_SET_CHILD_SUBREAPER, 1);
-		status = child_start(r->ctx, command, NULL, &r->child) ? 1 : 0;
+		status = child_start(r->ctx, command, NULL, &r->child);
 	}
 	if (status || empty_file(r)) {
 		if (is_new)
@@ -342,7 +344,7 @@ static int record_to_file(struct recorder *r, char **command)
 			fclose(r->out);
 		if (r->child)
 			kill(r->child, SIGTERM);
-		return 1;
+		return status ? status : 1;
 	}
 	r->w.wanted = wanted;
 	r->w.place = place;
@@ -403,8 +405,8 @@ static int run(struct ctx *ctx, int argc, char **argv)
 const struct command cmd_record = {
 	TOOL_RECORD,
 	.more = "Records all processes, the PIDs, or a COMMAND that it executes, with its\n"
-		"descendants, for as long as the COMMAND runs. On SIGINT and SIGTERM it\n"
-		"completes the file and ends the COMMAND. replay does not compare series that\n"
+		"descendants, for as long as the COMMAND runs, and exits with its status. On\n"
+		"SIGINT and SIGTERM it completes the file and ends the COMMAND. replay does not compare series that\n"
 		"began before the recording.",
 	.opts = opts, .max = -1, .run = run,
 };

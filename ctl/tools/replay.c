@@ -14,7 +14,7 @@
 static u64 limit, only_id;
 static const char *policy;
 static struct words settings;
-static bool all, no_cold;
+static bool all, no_cold, verbose;
 
 static const struct opt opts[] = {
 	{ .name = "policy", .kind = OPT_STRING, .dest = &policy, .arg = "POLICY",
@@ -29,6 +29,8 @@ static const struct opt opts[] = {
 	  .help = "only the series with this number" },
 	{ .name = "all", .kind = OPT_FLAG, .dest = &all,
 	  .help = "print the verdict of every sample" },
+	{ .name = "verbose", .letter = 'v', .kind = OPT_FLAG, .dest = &verbose,
+	  .help = "print the totals of every series, not only of those that matter" },
 	{ .name = NULL }
 };
 
@@ -53,6 +55,9 @@ struct replay {
 	u64 series;
 	struct shared shared;
 	struct totals totals;
+	struct {			/* at rest and agree: no totals are shown */
+		u64 n, before, lost;
+	} hidden;
 	struct json_object *list;	/* summaries of the series */
 };
 
@@ -112,12 +117,13 @@ static void print_json(const struct ctx *ctx, const struct series *s, const stru
 /* "2h05m pid 4711 (redis-server): watch -> suspected, ..., factors" */
 static void print_text(const struct series *s, const struct message *msg, u8 prev)
 {
-	char since[TEXT_MAX], line[SENTENCE_MAX], factors[SENTENCE_MAX];
+	char since[TEXT_MAX], line[SENTENCE_MAX], factors[SENTENCE_MAX], text[3 * SENTENCE_MAX];
 
 	fmt_seconds(since, sizeof(since), (s->sample.time_ns - s->begun_ns) / 1000000000);
 	sentence_alert(msg, NULL, line, sizeof(line));
 	sentence_factors(msg, factors, sizeof(factors));
-	out_printf("%s %s -> %s: %s\n", since, state_name(prev), line, factors);
+	snprintf(text, sizeof(text), "%s %s -> %s: %s", since, state_name(prev), line, factors);
+	fold("", 2, text);
 }
 
 static void print(const struct replay *p, const struct series *s, const struct fed *f, u8 prev)
@@ -366,6 +372,17 @@ static void add_totals(struct json_object *o, const struct totals *t)
 	json_object_object_add(o, "differing", json_object_new_uint64(t->differing));
 }
 
+/* With 100 series, those that are at rest and agree are not worth a line each. */
+static bool hide(struct replay *p, const struct series *s, const struct fed *f)
+{
+	if (verbose || f->det.state != SEEPAGE_STATE_OK || f->totals.differing)
+		return false;
+	p->hidden.n++;
+	p->hidden.before += s->before;
+	p->hidden.lost += !s->before && s->lost;
+	return true;
+}
+
 static void summarize(struct replay *p, const struct series *s, const struct fed *f)
 {
 	const char *why = s->before ? " (it began before the file)" :
@@ -373,6 +390,8 @@ static void summarize(struct replay *p, const struct series *s, const struct fed
 	struct json_object *o;
 
 	if (!p->ctx->json) {
+		if (hide(p, s, f))
+			return;
 		note(NULL, "replay: series %llu, pid %u (%s): %llu samples, %llu compared, "
 		     "%llu differing%s, %s", s->id, s->pid, s->comm, f->totals.samples,
 		     f->totals.compared, f->totals.differing, why, state_name(f->det.state));
@@ -415,6 +434,15 @@ static void finish(struct replay *p)
 	struct json_object *o, *outer;
 
 	if (!p->ctx->json) {
+		if (p->hidden.n)
+			note(NULL, "replay: %llu series end in state ok, none of their samples "
+			     "differs; -v lists them", p->hidden.n);
+		if (p->hidden.before)
+			note(NULL, "replay: %llu of them began before the file: not compared",
+			     p->hidden.before);
+		if (p->hidden.lost)
+			note(NULL, "replay: %llu of them lost samples: not compared from there on",
+			     p->hidden.lost);
 		note(NULL, "replay: %llu series, %llu samples, %llu compared, %llu differing",
 		     p->series, p->totals.samples, p->totals.compared, p->totals.differing);
 		return;

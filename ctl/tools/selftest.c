@@ -187,7 +187,7 @@ static int answer(const struct selftest *t)
 {
 	bool right = is_right(t, LEAK) && is_right(t, CACHE);
 	struct json_object *o = json_object_new_object(), *list = json_object_new_array();
-	char text[SENTENCE_MAX + TEXT_MAX];
+	char text[SENTENCE_MAX + TEXT_MAX], head[64];
 	int i;
 
 	for (i = 0; i < PROGRAMS; i++) {
@@ -195,8 +195,9 @@ static int answer(const struct selftest *t)
 		const struct seen *s = &t->seen[i];
 
 		verdict(t, i, text, sizeof(text));
+		snprintf(head, sizeof(head), "%s (pid %d): ", names[i], t->program[i].pid);
 		if (!t->ctx->json)
-			out_printf("%s (pid %d): %s\n", names[i], t->program[i].pid, text);
+			fold(head, 2, text);
 		json_object_object_add(e, "program", json_object_new_string(names[i]));
 		json_object_object_add(e, "pid", json_object_new_int(t->program[i].pid));
 		json_object_object_add(e, "state", s->tracked ?

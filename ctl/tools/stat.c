@@ -8,9 +8,9 @@
 #include "stat/stat.h"
 #include "tools.h"
 
-static u64 interval_s, count;
+static u64 interval_s, count, log_fd;
 static bool all, csv, compare;
-static const char *file;
+static const char *file, *output;
 static struct stat_limits limits = { 5, 15, 15, 15, 15, 5 };
 
 #define PERCENT	.kind = OPT_NUMBER, .arg = "P", .max = 1000000
@@ -21,6 +21,10 @@ static const struct opt opts[] = {
 	  .max = 10000, .help = "stop after N intervals; execute a COMMAND N times" },
 	{ .name = "all", .kind = OPT_FLAG, .dest = &all, .help = "every process, one row each" },
 	{ .name = "csv", .kind = OPT_FLAG, .dest = &csv, .help = "print comma-separated values" },
+	{ .name = "output", .letter = 'o', .kind = OPT_STRING, .dest = &output, .arg = "FILE",
+	  .help = "print to FILE, not among what a COMMAND prints" },
+	{ .name = "log-fd", .kind = OPT_NUMBER, .dest = &log_fd, .arg = "N", .min = 1,
+	  .max = INT32_MAX, .help = "print to the open file descriptor N; 2: standard error" },
 	{ .name = "record", .kind = OPT_STRING, .dest = &file, .arg = "FILE",
 	  .help = "also write the counts to FILE, for --compare" },
 	{ .name = "compare", .kind = OPT_FLAG, .dest = &compare,
@@ -54,6 +58,7 @@ struct stat {
 	bool printed;			/* counts were printed */
 	bool lost;			/* writing the file failed; an error was printed */
 	int signals;
+	struct stat_sink sink;
 	bool head;			/* the CSV heading was printed */
 	u32 *pids;
 	size_t n;
@@ -321,26 +326,47 @@ static int intervals(struct stat *s)
 	return err || all || s->printed ? err : 1;
 }
 
+/* ---- a command ---- */
+
+/* Text of several runs is their means; the file, JSON and CSV have each run. */
+static void print_run(struct stat *s, const struct stat_block *b, struct stat_repeat *r)
+{
+	if (count > 1 && !csv && !s->ctx->json) {
+		append_to_file(s, b);
+		s->printed = true;
+		stat_repeat_add(r, &s->list, b);
+	} else {
+		print_counts(s, b);
+	}
+}
+
 static int command(struct stat *s, char **argv)
 {
+	struct stat_repeat r = { 0 };
 	u64 i, times = count ? count : 1;
-	int status = 0, err;
+	int status = 0, err = 0;
 	struct stat_block b;
 
 	for (i = 0; i < times && !stat_ending; i++) {
+		stat_sink_lend(&s->sink);
 		err = stat_run(s->ctx, &s->k, &s->list, argv, &b);
+		stat_sink_back(&s->sink);
 		if (!err)
 			err = ask(s);
 		if (err)
-			return err;
+			break;
 		b.time_ns = clock_real_ns();
 		b.share = s->share;
-		print_counts(s, &b);
+		print_run(s, &b, &r);
 		if (!status)		/* keep the status of the first failure */
 			status = WIFEXITED(b.status) ? WEXITSTATUS(b.status) :
 						       128 + WTERMSIG(b.status);
 	}
-	return status;
+	if (r.runs > 1)
+		stat_repeat_text(&r, &s->list);
+	else if (r.runs)
+		stat_text(&s->list, &r.sum);
+	return err ? err : status;
 }
 
 static int measure(struct stat *s, char **argv)
@@ -355,6 +381,8 @@ static int measure(struct stat *s, char **argv)
 		if (!s->out)
 			err = fail(s->ctx, "%s: %s", file, strerror(errno));
 	}
+	if (!err)
+		err = stat_sink_open(s->ctx, output, log_fd, &s->sink);
 	if (!err && *argv) {
 		err = command(s, argv);
 	} else if (!err) {
@@ -388,6 +416,8 @@ static int check_words(struct ctx *ctx, size_t pids, char **argv)
 		return usage(ctx, "--record: allowed for one PID, a COMMAND or the whole system");
 	if (file && !strcmp(file, "-"))
 		return usage(ctx, "--record: '-': allowed the name of a file");
+	if (output && log_fd)
+		return usage(ctx, "--log-fd: not allowed with -o");
 	if (csv && ctx->json)
 		return usage(ctx, "--csv: not allowed with -j");
 	return 0;
@@ -402,7 +432,7 @@ static int run(struct ctx *ctx, int argc, char **argv)
 	if (compare) {
 		if (argc != 2)
 			return usage(ctx, "--compare: two files are needed, BASE CANDIDATE");
-		if (all || csv || file || interval_s || count)
+		if (all || csv || file || interval_s || count || output || log_fd)
 			return usage(ctx, "--compare: allowed with --max-... only");
 		return stat_compare(ctx, argv[0], argv[1], &limits);
 	}

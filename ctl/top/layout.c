@@ -7,6 +7,8 @@
 
 #define MARK_WIDTH	4	/* cursor and state */
 #define FLOORS_WIDTH	8
+#define NAME_MORE	6	/* columns that a name of 15 bytes has more than COMM at least */
+#define NAME_RANK	9	/* COMM has its whole width before columns of this rank are taken */
 #define SERVICE		".service"
 
 struct choice {
@@ -19,7 +21,7 @@ struct choice {
 /* From left to right */
 static const struct choice choices[] = {
 	{ SEEPAGE_A_PID, 7, 1, 7, false },
-	{ SEEPAGE_A_COMM, 9, 2, 15, false },
+	{ SEEPAGE_A_COMM, 9, 2, 9 + NAME_MORE, false },
 	{ COLUMN_USER, 8, 10, 12, false },
 	{ SEEPAGE_A_STATE, 9, 9, 9, false },
 	{ SEEPAGE_A_CONFIDENCE, 5, 5, 5, false },
@@ -58,11 +60,15 @@ static bool is_taken(const struct choice *c, const struct top_view *v)
 /* Which columns fit, as a mask of 1 << index. Sets @left to what is left of the width. */
 static u32 take(const struct top_view *v, unsigned int *left)
 {
-	unsigned int rank, i;
+	unsigned int rank, i, name = 0;
 	u32 taken = 0;
 
 	*left = v->cols > MARK_WIDTH ? v->cols - MARK_WIDTH : 0;
 	for (rank = 1; rank <= ARRAY_SIZE(choices); rank++) {
+		if (rank == NAME_RANK) {
+			name = *left < NAME_MORE ? *left : NAME_MORE;
+			*left -= name;
+		}
 		for (i = 0; choices[i].rank != rank; i++)
 			;
 		if (is_taken(&choices[i], v) || choices[i].width + 1U > *left)
@@ -70,6 +76,7 @@ static u32 take(const struct top_view *v, unsigned int *left)
 		taken |= 1U << i;
 		*left -= choices[i].width + 1U;
 	}
+	*left += name;
 	return taken;
 }
 
@@ -80,8 +87,8 @@ void layout_make(struct top_layout *l, const struct top_view *v)
 	int i;
 
 	l->n = (unsigned int)__builtin_popcount(taken);
-	/* from the right: a name of a unit is longer than one of a process */
-	for (i = ARRAY_SIZE(choices) - 1; i >= 0; i--) {
+	/* the name of a process is whole before that of its user and unit gets more room */
+	for (i = 0; i < (int)ARRAY_SIZE(choices); i++) {
 		const struct choice *c = &choices[i];
 
 		if (!(taken >> i & 1))

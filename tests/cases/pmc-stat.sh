@@ -102,6 +102,16 @@ near "a command: instructions per cycle" "$(field .metrics.instructions_per_cycl
 status=0
 seepage stat --count 3 -- sh -c '[ -e ran ] || { touch ran; exit 3; }' >out || status=$?
 assert_eq $status 3 "status of a command that failed once"
+grep -qE '^sh -c .*: 3 runs, [0-9.]+ s \+- [0-9.]+ s \([0-9.]+ %\), 1 of them failed$' out ||
+	die "means of three runs: $(head -n 1 out)"
+grep -qE '^ +[0-9,]+ +\+- [0-9,]+ +\([0-9.]+ %\)  cycles$' out || die "cycles of three runs: $(cat out)"
+# What the command prints is left alone.
+seepage stat --log-fd 2 -- echo said >out 2>err
+assert_eq "$(cat out)" said "standard output with --log-fd 2"
+grep -q '^echo said: 1 process, ' err || die "standard error with --log-fd 2: $(cat err)"
+seepage -j stat -o report.json --count 2 -- echo said >out
+assert_eq "$(cat out)" $'said\nsaid' "standard output with -o"
+assert_eq "$(jq -s 'map(.processes) | . == [1, 1]' report.json)" true "processes in the file of -o"
 status=0
 seepage -j stat --count 5 -- sleep 1000 >ended.json &
 stat=$!

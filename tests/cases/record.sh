@@ -13,7 +13,7 @@
 
 load sample_interval_ms=1000 suspect_interval_ms=1000
 assert_eq "$(status out seepage record -o command.series -- \
-	bash -c 'sleep 7 & (setsid sleep 9 &); sleep 8; exit 3')" 0 "record of a command"
+	bash -c 'sleep 7 & (setsid sleep 9 &); sleep 8; exit 3')" 3 "record of a command"
 # Helpers of the shell may have been seen between fork and exec, and so may the shell.
 shell=$(sed -nE '/^proc [0-9]+ pid=([0-9]+) comm=bash .*/{s//\1/p;q}' command.series)
 grep -v " pid=$shell comm=seepage-record " command.series |
@@ -23,11 +23,13 @@ grep -qx ' *3 sleep' names || die "series of a command: $(cat names)"
 ! grep -qE "^proc [0-9]+ pid=(1|$$) " command.series || die "the series of this shell"
 replayed command
 assert_eq "$(field .compared command.summary)" "$(field .samples command.summary)" "samples compared"
-assert_eq "$(status out seepage record -o none.series -- ./no-such-program)" 1 "record of no program"
+assert_eq "$(status out seepage record -o none.series -- ./no-such-program)" 127 "record of no program"
 grep -q 'no-such-program: No such file' out.err || die "no program: $(cat out.err)"
 [[ ! -e none.series ]] || die "a file of no program"
 cp command.series before.series
-assert_eq "$(status out seepage record -o command.series -- ./no-such-program)" 1 "record of no program"
+assert_eq "$(status out seepage record -o command.series -- ./no-such-program)" 127 "record of no program"
+assert_eq "$(status out seepage -j record -o killed.series -- sh -c 'kill -KILL $$')" 137 "record of a killed command"
+assert_eq "$(status out seepage record -o ended.series --duration 2 -- sleep 100)" 0 "record that ended its command"
 cmp command.series before.series || die "no program, and the older recording is gone"
 seq 200000 >shorter.series
 assert_eq "$(status out seepage record -o shorter.series --duration 2)" 0 "record over a file"

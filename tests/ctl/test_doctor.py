@@ -1,13 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0
 """seepage doctor on trees of files that stand for a machine: each line, with what is wrong and
 without. The healthy machine is one dictionary; a test changes a few files of it."""
+import contextlib
+import fcntl
 import gzip
 import json
 import os
+import pty
 import shutil
 import struct
 import subprocess
 import tempfile
+import termios
 import unittest
 
 TOP = os.path.realpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../.."))
@@ -75,6 +79,7 @@ def healthy():
         f"lib/modules/{RUNNING}/modules.order": "", f"lib/modules/{NEWEST}/modules.order": "",
         f"lib/modules/{RUNNING}/modules.dep": "kernel/a.ko:\nupdates/dkms/seepage.ko: kernel/a.ko\n",
         f"lib/modules/{RUNNING}/build/Makefile": "", f"lib/modules/{NEWEST}/build/Makefile": "",
+        **{f"var/lib/dpkg/info/linux-image-{release}.list": "" for release in (RUNNING, NEWEST)},
         KO: ko(), KO.replace("seepage.ko", "seepage_where.ko"): ko(),
         f"var/lib/dkms/seepage/kernel-{RUNNING}-x86_64/module": "",
         f"var/lib/dkms/seepage/kernel-{NEWEST}-x86_64/module": "",
@@ -89,7 +94,7 @@ class Doctor(unittest.TestCase):
         self.files = healthy()
         self.live = self.files["seepage.json"]["status"]
 
-    def run_doctor(self, *words):
+    def run_doctor(self, *words, stdout=subprocess.PIPE):
         root = tempfile.mkdtemp()
         self.addCleanup(shutil.rmtree, root)
         for path, content in self.files.items():
@@ -100,7 +105,7 @@ class Doctor(unittest.TestCase):
             with open(path, "wb") as f:
                 f.write(content if isinstance(content, bytes) else content.encode())
         return subprocess.run([TOOL, *words], env={**os.environ, "SEEPAGE_ROOT": root}, timeout=60,
-                              capture_output=True, text=True, check=False)
+                              stdout=stdout, stderr=subprocess.PIPE, text=True, check=False)
 
     def findings(self):
         p = self.run_doctor("-j")
@@ -311,6 +316,58 @@ class Doctor(unittest.TestCase):
                       f"apt install linux-headers-{NEWEST}", at=1)
         del self.files[f"lib/modules/{NEWEST}/modules.order"]
         self.assertEqual(len([f for f in self.findings() if f["check"] == "headers"]), 1)
+
+    def of_no_package(self):
+        for release in (RUNNING, NEWEST):
+            del self.files[f"var/lib/dpkg/info/linux-image-{release}.list"]
+
+    def test_a_kernel_of_no_package(self):
+        self.of_no_package()
+        self.is_found("headers", "ok", "there for the running kernel")
+        del self.files[f"lib/modules/{RUNNING}/build/Makefile"], self.files[f"lib/modules/{NEWEST}/build/Makefile"]
+        self.is_found("headers", "warn", "none for the running", "take its source, with /proc/config.gz as .config")
+        self.is_found("headers", "warn", "none for the newest", "its .config, which is not here", at=1)
+        self.files["proc/config.gz"] = gzip.compress("#\n".encode() + b"".join(
+            b"CONFIG_%s=y\n" % o.encode() for o in OPTIONS if o not in ("NET", "UPROBES")))
+        self.is_found("config", "bad", "lacks CONFIG_NET:",
+                      "from its configuration, /proc/config.gz, with CONFIG_NET=y CONFIG_UPROBES=y")
+        self.unload()
+        del self.files[KO]
+        self.files[f"lib/modules/{RUNNING}/modules.dep"] = ""
+        self.is_found("module", "bad", "not there", "make kmod KDIR=DIR")
+        self.files["proc/config.gz"] = gzip.compress(b"#\nCONFIG_NET=y\n")
+        self.is_found("module", "bad", "not there", "CONFIG_MODULES=y, or with seepage in it")
+        del self.files["proc/config.gz"]
+        self.is_found("config", "warn", "not known", "CONFIG_IKCONFIG_PROC=y")
+        self.assertNotIn("apt ", json.dumps(self.findings()))
+
+    def test_a_kernel_of_an_rpm(self):
+        self.of_no_package()
+        self.files[f"lib/modules/{RUNNING}/vmlinuz"] = self.files["usr/lib/sysimage/rpm/rpmdb.sqlite"] = ""
+        del self.files[f"lib/modules/{RUNNING}/build/Makefile"]
+        self.is_found("headers", "warn", "none for the running", f"kernel-devel-{RUNNING}")
+
+    def test_lines_are_folded_on_a_terminal_only(self):
+        self.of_no_package()
+        del self.files[f"lib/modules/{RUNNING}/build/Makefile"]
+        whole = self.run_doctor().stdout.splitlines()
+        self.assertGreater(max(map(len, whole)), 80)
+        for columns in (80, 132):
+            folded = self.on_terminal(columns)
+            self.assertLessEqual(max(map(len, folded)), columns)
+            self.assertEqual(" ".join(" ".join(folded).split()), " ".join(" ".join(whole).split()))
+
+    def on_terminal(self, columns):
+        master, slave = pty.openpty()
+        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+        self.run_doctor(stdout=slave)
+        os.close(slave)
+        text = b""
+        with contextlib.suppress(OSError):	# EIO: the last writer has gone
+            while part := os.read(master, 65536):
+                text += part
+        os.close(master)
+        return text.decode().replace("\r", "").splitlines()
 
     def test_options_of_the_kernel(self):
         def config(without):

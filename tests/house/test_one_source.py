@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""scripts/one-source names each place that is forgotten: tried by adding and forgetting."""
+"""scripts/one-source and gen-man name each place that is forgotten: tried by adding and forgetting."""
 import contextlib
 import functools
 import importlib.machinery
@@ -52,6 +52,25 @@ ADDITIONS = {
          "SIZE_FACTS has room for 4 of SIZE_32, put_facts() writes 5"),
         ("ctl/lib/attr.c", "\tA(PID,", '\tA(TRIAL, "trial", "TRIAL", UINT, NONE),\n\tA(PID,',
          "ctl/lib/attr.c: attr_table: 0 entries for SEEPAGE_A_TRIAL"),
+        ("ctl/lib/json.c", "SEEPAGE_A_SUBJECT, SEEPAGE_A_MEMBERS,", "SEEPAGE_A_SUBJECT, SEEPAGE_A_TRIAL, SEEPAGE_A_MEMBERS,",
+         "ctl: nothing reads or sends SEEPAGE_A_TRIAL"),
+        ("docs/man/seepage-json.7", ".It Cm members\n", ".It Cm trial\na trial\n.It Cm members\n",
+         "docs/man/seepage-json.7: no trial, which ctl/lib/json.c prints"),
+    ],
+    "attribute of a request": [
+        (UAPI, "\n\t__SEEPAGE_A_MAX,", "\tSEEPAGE_A_TRIAL,\n\n\t__SEEPAGE_A_MAX,", None),
+        (UAPI, "request: PID (thread ids are accepted) [GROUP]", "request: PID (thread ids are accepted) [GROUP] [TRIAL]",
+         f"{UAPI}: the manual at its head has no TRIAL"),
+        ("kmod/netlink/takes.c", "\t[SEEPAGE_A_GROUP]\t= { .type = NLA_U8 },",
+         "\t[SEEPAGE_A_GROUP]\t= { .type = NLA_U8 },\n\t[SEEPAGE_A_TRIAL]\t= { .type = NLA_U8 },",
+         "kmod/netlink/takes.c: seep_dump_proc_takes: no SEEPAGE_A_TRIAL, which GET_PROC takes"),
+        ("kmod/netlink/takes.c", "{ SEEPAGE_A_PID, SEEPAGE_A_GROUP }", "{ SEEPAGE_A_PID, SEEPAGE_A_GROUP, SEEPAGE_A_TRIAL }",
+         "kmod/netlink/takes.c: takes[]: no SEEPAGE_A_TRIAL for GET_PROC"),
+        ("ctl/lib/attr.c", "\tA(PID,", '\tA(TRIAL, "trial", "", REQUEST, NONE),\n\tA(PID,',
+         "ctl/lib/attr.c: attr_table: 0 entries for SEEPAGE_A_TRIAL"),
+        ("ctl/cmd/ps.c", "nla_put_u32(msg, SEEPAGE_A_FILTER_UID, (u32)f->uid);",
+         "nla_put_u32(msg, SEEPAGE_A_FILTER_UID, (u32)f->uid), nla_put_u8(msg, SEEPAGE_A_TRIAL, 1);",
+         "ctl: nothing reads or sends SEEPAGE_A_TRIAL"),
     ],
     "command": [
         ("ctl/cmd/trial.c", None, COMMAND, None),
@@ -65,16 +84,22 @@ ADDITIONS = {
          "completion/seepage.bash: _seepage_commands: no trial"),
         ("debian/seepage.manpages", "docs/man/seepage.8\n", "docs/man/seepage.8\ndocs/man/seepage-trial.8\n",
          "debian/seepage.manpages: no docs/man/seepage-trial.8"),
+        ("tests/fuzz/fuzz_args.c", "&cmd_version,", "&cmd_version, &cmd_trial,",
+         "tests/fuzz/fuzz_args.c: commands[]: no trial"),
     ],
 }
 
 
-def load():
-    """scripts/one-source as a module; what it makes of a source is kept for the next run."""
-    path = os.path.join(TOP, "scripts/one-source")
-    loader = importlib.machinery.SourceFileLoader("one_source", path)
-    module = importlib.util.module_from_spec(importlib.util.spec_from_loader("one_source", loader))
+def load(script):
+    loader = importlib.machinery.SourceFileLoader(script.replace("-", "_"), os.path.join(TOP, "scripts", script))
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader(loader.name, loader))
     loader.exec_module(module)
+    return module
+
+
+def one_source():
+    """scripts/one-source as a module; what it makes of a source is kept for the next run."""
+    module = load("one-source")
     module.csource.code_of = functools.lru_cache(None)(module.csource.code_of)
     return module
 
@@ -84,9 +109,9 @@ class OneSource(unittest.TestCase):
     def setUpClass(cls):
         cls.folder = tempfile.TemporaryDirectory(prefix="one-source.")
         cls.top = cls.folder.name
-        for folder in ("kmod", "ctl", "include", "docs/man", "completion", "debian"):
+        for folder in ("kmod", "ctl", "include", "docs/man", "completion", "debian", "tests/fuzz"):
             shutil.copytree(os.path.join(TOP, folder), os.path.join(cls.top, folder))
-        cls.module = load()
+        cls.module = one_source()
         cls.module.TOP = cls.top
 
     @classmethod
@@ -148,8 +173,43 @@ class OneSource(unittest.TestCase):
     def test_attribute(self):
         self.forget_each("attribute")
 
+    def test_attribute_of_a_request(self):
+        self.forget_each("attribute of a request")
+
     def test_command(self):
         self.forget_each("command")
+
+
+class GenMan(unittest.TestCase):
+    """The tables of docs/detection.md"""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="gen-man.")
+        self.addCleanup(folder.cleanup)
+        self.module = load("gen-man")
+        self.page = os.path.join(folder.name, self.module.DETECTION)
+        os.mkdir(os.path.dirname(self.page))
+        shutil.copy(os.path.join(TOP, self.module.DETECTION), self.page)
+        self.module.TOP = folder.name
+
+    def test_page_as_it_is(self):
+        self.assertEqual(self.module.detection(False), [])
+
+    def test_a_forgotten_row_is_named_and_written(self):
+        for list_, columns in ("GATES", 3), ("STATES", 4):
+            self.module.KNOWN[list_]["trial"] = ("", "A trial.")
+            self.assertEqual(self.module.detection(False), [f"docs/detection.md: {list_}: trial is missing"])
+            self.assertEqual(self.module.detection(True), [])
+            with open(self.page, encoding="utf-8") as f:
+                row = next(line for line in f if line.startswith("| trial |"))
+            self.assertEqual((row.count("|"), "A trial." in row), (columns, True))
+            del self.module.KNOWN[list_]["trial"]
+            self.assertEqual(self.module.detection(True), [f"docs/detection.md: {list_}: trial: not in {NAMES}"])
+            shutil.copy(os.path.join(TOP, self.module.DETECTION), self.page)
+
+    def test_a_factor_without_a_word_is_named(self):
+        self.module.KNOWN["FACTORS"]["trial"] = ("", "A trial.")
+        self.assertEqual(self.module.detection(True), ["docs/detection.md: nothing about the factor trial"])
 
 
 if __name__ == "__main__":

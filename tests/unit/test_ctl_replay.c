@@ -145,13 +145,42 @@ static void one_in_the_verdict_of_an_exit_is_an_error(void **state)
 	assert_non_null(strstr(said, "line 9: series 7: the detector dropped a gate"));
 }
 
-static void set_limit(u64 bytes)
+static void *dest(const char *name)
 {
 	const struct opt *o = cmd_replay.opts;
 
-	while (strcmp(o->name, "limit"))
+	while (strcmp(o->name, name))
 		o++;
-	*(u64 *)o->dest = bytes;
+	return o->dest;
+}
+
+static void set_limit(u64 bytes)
+{
+	*(u64 *)dest("limit") = bytes;
+}
+
+/* Two that agree and are at rest, one of them from before the file, and one that differs. */
+static void series_at_rest_are_counted(void **state)
+{
+	(void)state;
+	memset(&fault, 0, sizeof(fault));
+	recording = "seepage-series 1\nproc 7 comm=rest born_ns=0 begun_ns=0\n"
+		    "proc 8 comm=older born_ns=0 begun_ns=0 history=before\nproc 9 comm=odd born_ns=0 begun_ns=0\n"
+		    "pass 1000 full 1000000\n7 a+100 S0 C0\n8 a+100 S0 C0\n9 a+100 S2 C80\n";
+	assert_int_equal(replay(), 1);
+	assert_null(strstr(said, "(rest)"));
+	assert_null(strstr(said, "(older)"));
+	assert_non_null(strstr(said, "series 9, pid 0 (odd): 1 samples, 1 compared, 1 differing"));
+	assert_non_null(strstr(said, "2 series end in state ok"));
+	assert_non_null(strstr(said, "1 of them began before the file"));
+	assert_non_null(strstr(said, "replay: 3 series, 3 samples, 2 compared, 1 differing\n"));
+	*(bool *)dest("verbose") = true;
+	assert_int_equal(replay(), 1);
+	*(bool *)dest("verbose") = false;
+	assert_non_null(strstr(said, "(rest): 1 samples, 1 compared, 0 differing, ok"));
+	assert_non_null(strstr(said, "(older): 1 samples, 0 compared, 0 differing (it began"));
+	assert_null(strstr(said, "end in state ok"));
+	recording = RECORDING;
 }
 
 #define PASSES	80
@@ -211,6 +240,7 @@ int main(void)
 		cmocka_unit_test(a_complete_verdict_is_no_error),
 		cmocka_unit_test(a_dropped_gate_or_factor_is_an_error),
 		cmocka_unit_test(one_in_the_verdict_of_an_exit_is_an_error),
+		cmocka_unit_test(series_at_rest_are_counted),
 		cmocka_unit_test(a_limit_is_shared_by_all_processes),
 	};
 

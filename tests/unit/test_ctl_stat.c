@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 #include <cmocka.h>
 
@@ -98,6 +99,101 @@ static void text(void **state)
 			    "  memory bound: 6.0 last-level misses in 1000 instructions, 0.50 "
 			    "instructions per cycle\n\n");
 	free(out);
+}
+
+static struct stat_repeat runs;
+
+static void means(const struct pmc_list *l, const struct stat_block *b)
+{
+	stat_repeat_text(&runs, l);
+}
+
+/* Of 1, 2 and 3 milliards of cycles the deviation is one milliard. */
+static void several_runs(void **state)
+{
+	char *out;
+	int i;
+
+	(void)state;
+	memset(&runs, 0, sizeof(runs));
+	for (i = 1; i <= 3; i++) {
+		begin();
+		block.v[0].count = i * 1000000000ULL;
+		block.v[1].count = 1000000000;
+		block.command = true;
+		block.ns = i * SECOND;
+		block.status = i == 2 ? 7 << 8 : 0;
+		stat_repeat_add(&runs, &list, &block);
+	}
+	out = printed(means);
+	assert_string_equal(out,
+			    "a\"b: 3 runs, 2.000 s +- 1.000 s (50.0 %), 1 of them failed\n"
+			    "  2,000,000,000  +- 1,000,000,000  (50.0 %)  cycles\n"
+			    "  1,000,000,000              +- 0   (0.0 %)  instructions\n"
+			    "     20,000,000              +- 0   (0.0 %)  llc_references\n"
+			    "     12,000,000              +- 0   (0.0 %)  llc_misses\n"
+			    "              -                              branch_misses (not counted)\n"
+			    "              -                              node_remote (the driver has "
+			    "none)\n"
+			    "           0.61           +- 0.35  (56.8 %)  instructions per cycle\n"
+			    "          12.00           +- 0.00   (0.0 %)  last-level misses in 1000 "
+			    "instructions\n"
+			    "          60.00           +- 0.00   (0.0 %)  % of last-level references "
+			    "miss\n"
+			    "      732.4 MiB            +- 0 B   (0.0 %)  read from memory (estimate)\n"
+			    "      447.6 MiB      +- 254.1 MiB  (56.8 %)  read from memory in a "
+			    "second (estimate)\n"
+			    "  memory bound: 12.0 last-level misses in 1000 instructions, 0.50 "
+			    "instructions per cycle\n\n");
+	free(out);
+}
+
+static void write_line(int fd, const char *text)
+{
+	assert_int_equal(write(fd, text, strlen(text)), strlen(text));
+}
+
+/* What is in the file behind @fd, which is closed then. */
+static void is_in(int fd, const char *wanted)
+{
+	char text[128] = "";
+
+	assert_true(pread(fd, text, sizeof(text) - 1, 0) >= 0);
+	assert_string_equal(text, wanted);
+	close(fd);
+}
+
+/* The report goes to the file, or the descriptor; what the command prints to standard output. */
+static void output_of_a_command(void **state)
+{
+	const struct ctx ctx = { .cmd = "stat" };
+	struct stat_sink sink;
+	int terminal, own, file, i;
+	char path[32];
+
+	(void)state;
+	for (i = 0; i < 3; i++) {
+		fflush(stdout);
+		terminal = dup(STDOUT_FILENO);
+		own = memfd_create("stdout", 0);
+		file = memfd_create("report", 0);
+		snprintf(path, sizeof(path), "/proc/self/fd/%d", file);
+		dup2(own, STDOUT_FILENO);
+		assert_int_equal(stat_sink_open(&ctx, i == 0 ? path : i == 1 ? "-" : NULL,
+						i == 2 ? (u64)file : 0, &sink), 0);
+		printf("one\n");
+		stat_sink_lend(&sink);
+		write_line(STDOUT_FILENO, "command\n");
+		stat_sink_back(&sink);
+		printf("two\n");
+		fflush(stdout);
+		dup2(terminal, STDOUT_FILENO);
+		close(terminal);
+		is_in(own, i == 1 ? "one\ncommand\ntwo\n" : "command\n");
+		is_in(file, i == 1 ? "" : "one\ntwo\n");
+	}
+	assert_int_equal(stat_sink_open(&ctx, NULL, 999, &sink), 1);
+	assert_int_equal(stat_sink_open(&ctx, "/nonexistent/x", 0, &sink), 1);
 }
 
 /* What is not known is null, and raw counts are not scaled. */
@@ -357,7 +453,9 @@ static int drop_printed(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(numbers), cmocka_unit_test(text), cmocka_unit_test(json),
+		cmocka_unit_test(numbers), cmocka_unit_test(text),
+		cmocka_unit_test(several_runs), cmocka_unit_test(output_of_a_command),
+		cmocka_unit_test(json),
 		cmocka_unit_test(csv), cmocka_unit_test(readings), cmocka_unit_test(one_repeat),
 		cmocka_unit_test(spread), cmocka_unit_test(of_a_command),
 		cmocka_unit_test(bad_files),

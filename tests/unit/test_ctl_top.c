@@ -363,15 +363,23 @@ static void columns(void **state)
 			    "                                    ");
 	draw_at(80);
 	assert_string_equal(screen.row[3].text,
-			    "         PID COMM      CONF*     RSS  GROWTH/h     TTE FLOORS   "
-			    "UNIT            ");
+			    "         PID COMM          CONF*     RSS  GROWTH/h     TTE FLOORS   "
+			    "UNIT        ");
 	assert_int_equal(width(screen.row[3].text), 80);
 	assert_string_equal(screen.row[4].text,
-			    ">!!! 4194304 \xe4\xb8\xad\xe6\x96\x87\xe5\x90\x8d       99    2.0G"
-			    "     +9.8G   6m40s          container 012345");
+			    ">!!! 4194304 \xe4\xb8\xad\xe6\x96\x87\xe5\x90\x8d           99    2.0G"
+			    "     +9.8G   6m40s          container 01");
 	assert_string_equal(screen.row[5].text,
-			    " !!      101 nginx        92  500.0M   +400.0M       -          "
-			    "nginx.service   ");
+			    " !!      101 nginx            92  500.0M   +400.0M       -          "
+			    "nginx       ");
+	draw_at(82);	/* a name has 15 bytes, and is whole before that of its unit is */
+	assert_string_equal(screen.row[3].text,
+			    "         PID COMM            CONF*     RSS  GROWTH/h     TTE FLOORS   "
+			    "UNIT        ");
+	draw_at(84);
+	assert_string_equal(screen.row[5].text,
+			    " !!      101 nginx              92  500.0M   +400.0M       -          "
+			    "nginx.service ");
 	draw_at(76);	/* what does not fit loses the word service first */
 	assert_string_equal(screen.row[5].text,
 			    " !!      101 nginx        92  500.0M   +400.0M       -          "
