@@ -248,7 +248,7 @@ dkms-install:
 	sed 's/@VERSION@/$(VERSION)/' dkms/dkms.conf >$(dkms_source)/dkms.conf
 	@[ -n "$(DESTDIR)" ] || dkms install seepage/$(VERSION)
 
-## appliance: measures the smallest builds, writes docs/appliance.md; KERNELS="6.1 6.12"
+## appliance: measures the smallest builds, writes docs/appliance.md; KERNELS="6.1 6.12 newest"
 appliance:
 	@scripts/setup build
 	@scripts/appliance $(KERNELS)

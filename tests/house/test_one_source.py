@@ -111,6 +111,7 @@ class OneSource(unittest.TestCase):
         cls.top = cls.folder.name
         for folder in ("kmod", "ctl", "include", "docs/man", "completion", "debian", "tests/fuzz"):
             shutil.copytree(os.path.join(TOP, folder), os.path.join(cls.top, folder))
+        shutil.copy(os.path.join(TOP, "docs/appliance.md"), os.path.join(cls.top, "docs"))
         cls.module = one_source()
         cls.module.TOP = cls.top
 
@@ -178,6 +179,17 @@ class OneSource(unittest.TestCase):
 
     def test_command(self):
         self.forget_each("command")
+
+    def test_size_of_a_tool(self):
+        path = os.path.join(self.top, "docs/appliance.md")
+        with open(path, encoding="utf-8") as f:
+            whole = f.read()
+        with open(path, "w", encoding="utf-8") as f:
+            f.write(whole.replace("| tool ack, ", "| tool trial, "))
+        self.assertEqual(list(self.module.commands()),
+                         ["docs/appliance.md: no size of the tool ack (make appliance)"])
+        with open(path, "w", encoding="utf-8") as f:
+            f.write(whole)
 
 
 class GenMan(unittest.TestCase):
