@@ -209,16 +209,18 @@ void doctor_kernel_log(struct doctor *d)
 {
 	char path[1024], first[TEXT_MAX] = "";
 	FILE *f = NULL;
-	int fd;
+	int fd, err;
 	u64 n;
 
 	doctor_path(d, "/dev/kmsg", path, sizeof(path));
 	fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	err = errno;
 	if (fd >= 0)
 		f = must(fdopen(fd, "r"));
 	if (!f) {
-		doctor_find(d, "kernel_log", DOCTOR_WARN, "cannot be read: %s", strerror(errno));
-		doctor_remedy(d, "run doctor as root");
+		doctor_find(d, "kernel_log", DOCTOR_WARN, "cannot be read: %s", strerror(err));
+		doctor_remedy(d, err == ENOENT ? "mount a devtmpfs at /dev, or read journalctl -k" :
+			      "run doctor as root");
 		return;
 	}
 	setvbuf(f, NULL, _IOFBF, 1 << 16);	/* a record has to fit */

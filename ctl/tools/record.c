@@ -406,7 +406,7 @@ const struct command cmd_record = {
 	TOOL_RECORD,
 	.more = "Records all processes, the PIDs, or a COMMAND that it executes, with its\n"
 		"descendants, for as long as the COMMAND runs, and exits with its status. On\n"
-		"SIGINT and SIGTERM it completes the file and ends the COMMAND. replay does not compare series that\n"
-		"began before the recording.",
+		"SIGINT and SIGTERM it completes the file and ends the COMMAND. replay does not\n"
+		"compare series that began before the recording.",
 	.opts = opts, .max = -1, .run = run,
 };

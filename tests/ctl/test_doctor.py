@@ -257,7 +257,7 @@ class Doctor(unittest.TestCase):
         self.is_found("kernel_log", "bad", "2 reports of a bug of the module: seepage: switched off: "
                       "bug: a != b", "report it")
         del self.files["dev/kmsg"]
-        self.is_found("kernel_log", "warn", "cannot be read: No such file", "root")
+        self.is_found("kernel_log", "warn", "cannot be read: No such file", "devtmpfs")
 
     def test_lockdown_and_signature(self):
         self.files[KO] = ko(signer=None)
