@@ -5,6 +5,7 @@
 # is told at most one sample interval late, and stays in the ring. The flood has its share
 # of the minute and of the ring, and a severity of 6 at most.
 # vm: --warp --mem 1024
+# about: ctl/cmd ctl/lib kmod tests/attack
 # takes: 40
 # timeout: 6000
 . "$(dirname "$0")/lib.sh"

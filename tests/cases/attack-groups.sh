@@ -4,6 +4,7 @@
 # from the climbs of the other. Nor does a user take all histories of groups, or make the
 # module forget what it knows about another's program, not even where others remember as much.
 # vm: --warp --mem 1024
+# about: ctl/cmd ctl/lib kmod tests/attack
 # takes: 25
 # timeout: 3000
 . "$(dirname "$0")/lib.sh"

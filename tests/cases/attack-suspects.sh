@@ -3,6 +3,7 @@
 # 300 growing processes of a user are under watch. Short passes read 64 of them, and a
 # growing process of another user in each short pass, without delay.
 # vm: --warp --mem 1024
+# about: ctl/cmd ctl/lib kmod tests/attack
 # takes: 22
 # timeout: 3000
 . "$(dirname "$0")/lib.sh"

@@ -5,6 +5,7 @@
 # table. A service of another user that starts later is tracked and its leak is reported; so
 # is a leak of the first user. In the end no more processes replace each other.
 # vm: --smp 2 --mem 2048
+# about: ctl/cmd ctl/lib kmod tests/attack
 # takes: 36
 # timeout: 240
 . "$(dirname "$0")/lib.sh"

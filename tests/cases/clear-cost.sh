@@ -5,6 +5,7 @@
 # all kworkers of unbound queues, with the module less without it. In a table with room new
 # records are allocated all the while, and that does not put burials off.
 # vm: --count --mem 1024
+# about: kmod tests/bench
 # takes: 26
 # timeout: 1200
 # no-debug: the checkers cost more instructions than what is measured

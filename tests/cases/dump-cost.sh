@@ -3,6 +3,7 @@
 # The cost of one dumped record in guest instructions, from the difference of two
 # numbers of processes. DESIGN.md has the budget.
 # vm: --count --mem 1024
+# about: kmod tests/bench
 # takes: 3
 # timeout: 600
 # no-debug: the checkers cost more instructions than what is measured

@@ -4,6 +4,7 @@
 # exit, to the page-faults that perf stat counts. The same while CPU 1 is offline, and on
 # both CPUs after it is online again.
 # vm: --smp 2 --mem 1024
+# about: kmod
 # takes: 28
 # timeout: 240
 . "$(dirname "$0")/lib.sh"

@@ -4,6 +4,7 @@
 # counts of a process that was pinned to it stay exact, with the faults from before the
 # CPU went offline. The module can be unloaded while the CPU is offline.
 # vm: --smp 2 --mem 1024
+# about: kmod
 # takes: 17
 # timeout: 240
 . "$(dirname "$0")/lib.sh"

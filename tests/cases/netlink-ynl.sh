@@ -5,6 +5,7 @@
 # and the text of each refusal. What it decodes is what seepage -j says. The
 # operations and attributes of the specification are those that the family has.
 # vm: --smp 2 --mem 1052
+# about: docs/netlink kmod tests/netlink
 # takes: 42
 # timeout: 900
 # kmod: fakepmu

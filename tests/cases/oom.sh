@@ -6,6 +6,7 @@
 # needed. The worker must not reclaim memory, which it would have to wait for: the kernel
 # notes the stack of each kworker that does.
 # vm: --smp 2 --mem 640
+# about: ctl/cmd ctl/lib kmod
 # takes: 90
 # timeout: 1200
 . "$(dirname "$0")/lib.sh"

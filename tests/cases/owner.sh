@@ -4,6 +4,7 @@
 # process faults in the mm, if owner, name or user change, and if the reader is in
 # another pid namespace.
 # vm: --smp 2 --mem 1024
+# about: ctl/lib kmod
 # takes: 24
 # timeout: 120
 . "$(dirname "$0")/lib.sh"

@@ -4,6 +4,7 @@
 # most 0.5 % from those that perf stat counts. QEMU derives cycles from its clock. The
 # counting clock (--count) makes them independent of the load of the host.
 # vm: --count --mem 1024
+# about: ctl/lib ctl/stat kmod scripts tests/lab
 # timeout: 600
 # only-arm64: QEMU has no such PMU for any other
 . "$(dirname "$0")/lib.sh"

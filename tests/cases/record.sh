@@ -4,6 +4,7 @@
 # and when to end. Lost messages are reported when record cannot keep up. Every recording
 # is replayed.
 # vm: --warp --smp 1 --mem 1536
+# about: ctl/lib ctl/series ctl/tools kmod
 # takes: 24
 # timeout: 900
 . "$(dirname "$0")/lib.sh"

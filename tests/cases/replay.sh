@@ -6,6 +6,7 @@
 # and the policy change meanwhile, and histories are reset. Alerts and their factors equal
 # those of the kernel. A modified recording is detected.
 # vm: --warp --smp 1 --mem 1536
+# about: ctl/lib ctl/series ctl/tools kmod
 # timeout: 3600
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/replay-lib.sh"

@@ -3,6 +3,7 @@
 # The cost of processes without a record, in guest instructions: of a fault of one, and of
 # one in a full pass of a full table.
 # vm: --count --mem 1024
+# about: kmod tests/bench
 # takes: 20
 # timeout: 900
 # no-debug: the checkers cost more instructions than what is measured

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # A full table of processes under watch: none of them is given up, for whatever comes.
 # vm: --smp 2 --mem 2048
+# about: kmod
 # takes: 38
 # timeout: 240
 . "$(dirname "$0")/lib.sh"
