@@ -237,6 +237,16 @@ install: ctl
 		install -D -m 644 $$page $(DESTDIR)$(PREFIX)/share/man/man$${page##*.}/$${page##*/} || exit; \
 	done
 
+## install-units: the services for systemd, below PREFIX
+units = $(DESTDIR)$(PREFIX)/lib/systemd/system
+reload_units = [ -n "$(DESTDIR)" ] || ! [ -d /run/systemd/system ] || systemctl daemon-reload
+install-units:
+	install -d $(units)
+	for unit in debian/*.service; do \
+		sed 's,/usr/bin/seepage,$(PREFIX)/bin/seepage,' $$unit >$(units)/seepage-$${unit##*.seepage-} || exit; \
+	done
+	@$(reload_units)
+
 ## dkms-install: the module through DKMS, which is installed; with DESTDIR only its source
 dkms_source = $(DESTDIR)/usr/src/seepage-$(VERSION)
 dkms-install:
@@ -263,7 +273,7 @@ rpm:
 	@scripts/setup ctl rpm
 	@tests/rpm $(build)/rpm
 
-## uninstall: what install and dkms-install did
+## uninstall: what install, install-units and dkms-install did
 uninstall:
 	rm -f $(DESTDIR)$(PREFIX)/bin/seepage
 	for page in $(notdir $(wildcard docs/man/*.[78])); do \
@@ -271,6 +281,8 @@ uninstall:
 	done
 	rm -f $(addprefix $(libexec)/,$(tools)) $(completion)
 	rmdir $(libexec) 2>/dev/null || true
+	for unit in debian/*.service; do rm -f $(units)/seepage-$${unit##*.seepage-}; done
+	@$(reload_units)
 	[ -n "$(DESTDIR)" ] || ! [ -d $(dkms_source) ] || dkms remove seepage/$(VERSION) --all
 	rm -rf $(dkms_source)
 
@@ -281,5 +293,5 @@ clean:
 help:
 	@sed -n 's/^## /  /p' $(MAKEFILE_LIST)
 
-.PHONY: noise appliance ynl house circle pmu-events corpus corpus-seeds fuzz bench accuracy storm matrix debug-kernels stress all kmod ctl progs demo test check fresh-test install dkms-install deb uninstall clean help
+.PHONY: noise appliance ynl house circle pmu-events corpus corpus-seeds fuzz bench accuracy storm matrix debug-kernels stress all kmod ctl progs demo test check fresh-test install install-units dkms-install deb uninstall clean help
 .PHONY: rpm prometheus notify-peers report-page where deps quick results scale lockdown latency mm-selftests selftests endian older mutants
