@@ -13,6 +13,9 @@ static const struct {
 	{ "tcmalloc", "tcmalloc: with HEAPPROFILE=PREFIX it writes profiles of the heap" },
 	{ "libjvm.so", "Java: jcmd PID GC.class_histogram counts its objects" },
 	{ "/node", "node: --heapsnapshot-signal=SIGUSR2 lets it write its heap" },
+	{ "libcoreclr.so", ".NET: dotnet-gcdump collect -p PID counts its objects" },
+	{ "libruby", "ruby: ObjectSpace.trace_object_allocations_start, then dump_all" },
+	{ "/perl", "perl: Devel::MAT reads a dump of its heap" },
 	{ "python", "python: tracemalloc names the lines that allocate" },
 };
 
