@@ -9,13 +9,14 @@
 
 enum doctor_origin doctor_origin(const struct doctor *d, const char *release)
 {
+	/* each Debian package has a directory of its own there */
 	static const char *const packages[] = {
 		"linux-image-", "linux-image-unsigned-", "linux-modules-",
 	};
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(packages); i++)
-		if (doctor_exists(d, "/var/lib/dpkg/info/%s%s.list", packages[i], release))
+		if (doctor_exists(d, "/usr/share/doc/%s%s", packages[i], release))
 			return FROM_DEB;
 	/* an RPM has the kernel itself there; make modules_install has not */
 	if (doctor_exists(d, "/lib/modules/%s/vmlinuz", release) &&

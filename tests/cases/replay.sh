@@ -64,7 +64,8 @@ done
 offset=$(python3 -c 'import time; print(time.time_ns() - time.monotonic_ns())')
 cat >alerts.py <<'END'
 import json, sys
-keys = "pid comm state confidence policy severity tte_seconds growth_bytes_per_hour " \
+# Not comm: a series has the name that the process had at first, and these rename themselves.
+keys = "pid state confidence policy severity tte_seconds growth_bytes_per_hour " \
        "score factors gates".split()
 told = [json.loads(line) for line in open("long.json")]
 offset = int(sys.argv[1])
