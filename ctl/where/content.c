@@ -262,6 +262,8 @@ void content_of(struct target *t, const u64 *addr, unsigned int n, size_t bytes,
 		look_at(t, data, bytes, text, &one);
 		kept = content_add(list, kept, CLASS_SAMPLES, &one);
 	}
+	if (!kept)
+		return;
 	qsort(list, kept, sizeof(*list), compare);
 	for (i = 0; i < kept && shown < CONTENT_KINDS; i++) {
 		if (i && (!*list[i].c.name || list[i].n * OTHERS_LEAST < looked))
