@@ -515,16 +515,16 @@ static int follow_alerts(struct ctx *ctx, int argc)
 
 static int open_target(struct survey *s, u32 pid)
 {
-	struct json_object *o;
+	struct json_object *o = NULL;
 	bool ended;
 
-	if (!kill((pid_t)pid, 0) || errno != ESRCH)
+	if (kill((pid_t)pid, 0) && errno == ESRCH)
+		o = last_answer(pid, &ended);
+	if (!o)
 		return target_open(s->ctx, pid, &s->t);
-	s->t.dir = -1;
-	o = last_answer(pid, &ended);
 	json_object_put(o);
-	return fail(s->ctx, o ? "process %u: it has ended, --last shows the last answer about it" :
-		    "process %u: No such process", pid);
+	s->t.dir = -1;
+	return fail(s->ctx, "process %u: it has ended, --last shows the last answer about it", pid);
 }
 
 static int run(struct ctx *ctx, int argc, char **argv)

@@ -59,10 +59,8 @@ static void type_name(struct target *t, const char *type, struct content *c)
 {
 	char buf[CXX_NAME];
 
-	if (!t->cxx)
-		t->cxx = cxx_new();
 	snprintf(c->name, sizeof(c->name), "%.*s", (int)sizeof(c->name) - 1,
-		 cxx_type(t->cxx, type, buf) ? buf : type);
+		 cxx_type(target_cxx(t), type, buf) ? buf : type);
 }
 
 /* A vtable of a class without typeinfo (-fno-rtti) has a symbol, if the file has symbols. */

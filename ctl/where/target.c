@@ -148,8 +148,6 @@ int target_maps(struct target *t)
 	}
 	free(t->map);
 	t->map = NULL;
-	cxx_free(t->cxx);
-	t->cxx = NULL;
 	while (t->maps < MAPS_MAX && getline(&line, &size, f) > 0) {
 		if (!parse_map(line, &m))
 			continue;
@@ -277,6 +275,14 @@ s64 target_started(const struct target *t)
 	    clock_gettime(CLOCK_BOOTTIME, &up))
 		return 0;
 	return (s64)now.tv_sec - (s64)up.tv_sec + (s64)(ticks / (u64)hz);
+}
+
+/* What names C++ functions and types of the process; it lasts as long as @t. */
+struct cxx *target_cxx(struct target *t)
+{
+	if (!t->cxx)
+		t->cxx = cxx_new();
+	return t->cxx;
 }
 
 void target_close(struct target *t)

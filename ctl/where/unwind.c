@@ -133,8 +133,6 @@ struct unwinder *unwinder_new(struct target *t)
 	/* No server is asked for debug files. */
 	unsetenv("DEBUGINFOD_URLS");
 	u->t = t;
-	if (!t->cxx)
-		t->cxx = cxx_new();
 	elf_version(EV_CURRENT);
 	u->dwfl = dwfl_begin(&callbacks);
 	if (u->dwfl) {
@@ -207,7 +205,7 @@ struct json_object *unwind_frame_json(struct unwinder *u, const struct frame *f)
 	struct json_object *o = json_object_new_object();
 	const char *name = mod ? dwfl_module_addrname(mod, pc) : NULL;
 	char cxx[CXX_NAME];
-	bool known = name && cxx_name(u->t->cxx, name, cxx);
+	bool known = name && cxx_name(target_cxx(u->t), name, cxx);
 
 	json_object_object_add(o, "address", json_object_new_uint64(f->pc));
 	json_object_object_add(o, "module", m && m->file ? json_text(m->file, strlen(m->file)) :

@@ -30,7 +30,7 @@ struct target {
 	size_t maps;
 	u64 read_bytes;
 	int err;		/* errno of the last read of memory that failed */
-	struct cxx *cxx;	/* NULL until a name is asked for */
+	struct cxx *cxx;	/* for target_cxx() */
 };
 
 int target_open(const struct ctx *ctx, u32 pid, struct target *t);
@@ -44,6 +44,7 @@ bool target_alive(const struct target *t);
 u64 target_anon_bytes(const struct target *t);
 u64 target_start_ticks(const struct target *t);
 s64 target_started(const struct target *t);
+struct cxx *target_cxx(struct target *t);
 void target_close(struct target *t);
 
 /* forget.c */

@@ -260,8 +260,8 @@
 	X(EXCHANGED, exchanged, "processes",						\
 	  "Processes no longer tracked, in favour of others (see max_processes).")	\
 	X(SUSPECTS_FULL, suspects_full, "times",					\
-	  "Times that there were too many: a process under watch was left out of those "	\
-	  "read every suspect_interval_ms, or a cgroup out of those whose growth is summed.") \
+	  "Processes under watch that short passes did not read, and cgroups whose sum "	\
+	  "of growth was not kept, because there were too many.")			\
 	X(PMC_CROSS_CALLS, pmc_cross_calls, "calls",					\
 	  "Interrupts of CPUs so that hardware events take turns.")
 

@@ -8,9 +8,6 @@ import os, signal, sys, time
 kind, seconds = sys.argv[1], int(sys.argv[2])
 end = time.monotonic() + seconds
 kept = []
-if os.environ.get("NAMED"):     # processes of one name are one subject
-    with open("/proc/self/comm", "w") as comm:
-        comm.write(kind)
 if kind == "forks":
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
 if kind == "exec":
@@ -36,6 +33,13 @@ while time.monotonic() < end:
     else:
         time.sleep(5)
 END
+
+# named KIND SECONDS: likewise, under the name KIND from its exec on, as processes of one name are
+# one subject; in the background, where it takes the place of the shell
+named() {
+	ln -sf "$(readlink -f "$(type -P python3)")" "$1"
+	exec "./$1" work.py "$@"
+}
 
 # status FILE COMMAND...: runs it with its output in FILE, prints its status
 status() {

@@ -15,14 +15,14 @@
 
 load alert_interval_s=0
 for kind in idle saw; do
-	NAMED=1 python3 work.py $kind 2400 &
+	named $kind 2400 &
 done
 sleep 20
 seepage record --reset -o long.series 2>record.err &
 recorder=$!
 wait_for 20 test -s long.series
 for kind in leak exec forks; do
-	NAMED=1 python3 work.py $kind 2200 &
+	named $kind 2200 &
 	declare "$kind=$!"
 done
 sleep 700
@@ -64,8 +64,7 @@ done
 offset=$(python3 -c 'import time; print(time.time_ns() - time.monotonic_ns())')
 cat >alerts.py <<'END'
 import json, sys
-# Not comm: a series has the name that the process had at first, and these rename themselves.
-keys = "pid state confidence policy severity tte_seconds growth_bytes_per_hour " \
+keys = "pid comm state confidence policy severity tte_seconds growth_bytes_per_hour " \
        "score factors gates".split()
 told = [json.loads(line) for line in open("long.json")]
 offset = int(sys.argv[1])

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* seepage where: the walk of a heap, classes, the set of addresses, names of types, text */
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -356,6 +357,20 @@ static void test_names_of_functions(void **state)
 	cxx_free(c);
 }
 
+static void test_names_go_on_when_mappings_are_read_anew(void **state)
+{
+	struct target t = { .dir = open("/proc/self", O_RDONLY | O_DIRECTORY) };
+	struct cxx *c = target_cxx(&t);
+	char buf[CXX_NAME];
+
+	assert_non_null(c);
+	assert_int_equal(target_maps(&t), 0);
+	assert_ptr_equal(target_cxx(&t), c);
+	assert_true(cxx_type(target_cxx(&t), "7Session", buf));
+	target_close(&t);
+	assert_null(t.cxx);
+}
+
 /* Each argument has the one before it twice: 2^60 letters in 700. */
 static void test_names_that_stand_for_too_much(void **state)
 {
@@ -428,6 +443,7 @@ int main(void)
 		cmocka_unit_test(test_samples_are_of_new_blocks),
 		cmocka_unit_test(test_names_of_types),
 		cmocka_unit_test(test_names_of_functions),
+		cmocka_unit_test(test_names_go_on_when_mappings_are_read_anew),
 		cmocka_unit_test(test_names_that_stand_for_too_much),
 		cmocka_unit_test(test_bombs_do_not_go_on),
 		cmocka_unit_test(test_text_has_no_digits),
