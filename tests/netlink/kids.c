@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -130,13 +131,39 @@ static void obey(int in, int out, void *reserve, size_t reserved)
 	_exit(0);
 }
 
+/*
+ * A fork that has a name from its first instant on: the module takes the name that a process
+ * has at its first sample, and several of one name for one service. A task that shares the
+ * memory of this one, so that it is none to the module, takes the name and forks its sibling.
+ * Return: as fork().
+ */
+static pid_t fork_named(const char *comm)
+{
+	volatile pid_t pid = -1;
+	pid_t namer;
+
+	if (!comm)
+		return fork();
+	namer = vfork();
+	if (!namer) {
+		prctl(PR_SET_NAME, comm);
+		pid = syscall(SYS_clone, CLONE_PARENT | SIGCHLD, NULL, NULL, NULL, NULL);
+		if (!pid)
+			return 0;	/* with a stack of its own */
+		_exit(0);
+	}
+	if (namer > 0)
+		waitpid(namer, NULL, 0);
+	return pid;
+}
+
 void kid_start(struct kid *k, size_t touched, size_t reserve, const char *comm, uid_t uid)
 {
 	int to[2], from[2];
 	void *r;
 
 	need(!pipe2(to, O_CLOEXEC) && !pipe2(from, O_CLOEXEC), "pipe: %s", strerror(errno));
-	k->pid = fork();
+	k->pid = fork_named(comm);
 	need(k->pid >= 0, "fork: %s", strerror(errno));
 	if (!k->pid) {
 		close(to[1]);
@@ -145,8 +172,6 @@ void kid_start(struct kid *k, size_t touched, size_t reserve, const char *comm, 
 		if (uid && setresuid(uid, uid, uid))
 			_exit(2);
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		if (comm)
-			prctl(PR_SET_NAME, comm);
 		touch(touched);
 		r = map(reserve, PROT_NONE);
 		obey(to[0], from[1], r, reserve);
