@@ -104,7 +104,7 @@ void next_steps(const struct message *msg, const struct place *p, struct next_st
 	unit_of(p->cgroup, &u);
 	restart(n, &u);
 	raise_limit(n, msg, &u);
-	step(n, "says which allocations grow; with --burst from which functions they come",
+	step(n, "says which allocations grow, and from which functions they come",
 	     "seepage where %llu", pid);
 	step(n, "draws its floors: a straight line speaks for a leak, a curve that flattens for "
 	     "a cache", "seepage show %llu", pid);

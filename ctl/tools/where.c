@@ -18,7 +18,7 @@
 #include "where/keep.h"
 
 #define SECONDS		60
-#define AGAIN		"60"
+#define AGAIN		60ULL
 #define TOP		10
 #define PAGE		4096U
 #define SITES_MAX	100
@@ -28,6 +28,7 @@
 #define COST		50
 
 static bool census, burst, faults, profile, text, folded, last;
+static bool automatic;		/* none of them is asked for: the census, then a burst if it can be */
 static u64 seconds, top, class_bytes, samples, max_traps, cost, limit;
 static const char *diff, *svg, *again_after, *keep, *follow;
 static struct again again;
@@ -50,20 +51,19 @@ static const struct opt opts[] = {
 	{ "last", 0, OPT_FLAG, &last, NULL,
 	  "show the last answer that is kept, also of a process that has ended", 0, 0 },
 	{ "text", 0, OPT_FLAG, &text, NULL, "show text of blocks, without its digits", 0, 0 },
-	{ "census", 0, OPT_FLAG, &census, NULL, "count blocks by size; the default, but for Go",
-	  0, 0 },
+	{ "census", 0, OPT_FLAG, &census, NULL, "only count blocks by size", 0, 0 },
 	{ "profile", 0, OPT_FLAG, &profile, NULL,
 	  "show the profile that Go keeps; the default for Go", 0, 0 },
 	{ "burst", 0, OPT_FLAG, &burst, NULL, "then sample allocations of the class that grows, "
-	  "and show the call sites whose blocks stay", 0, 0 },
-	{ "samples", 0, OPT_NUMBER, &samples, "N", "with --burst: keep N samples (300)", 1,
+	  "and show the call sites whose blocks stay; the default if it is possible", 0, 0 },
+	{ "samples", 0, OPT_NUMBER, &samples, "N", "of the burst: keep N samples (300)", 1,
 	  SEEPAGE_WHERE_SAMPLES },
 	{ "max-traps", 0, OPT_NUMBER, &max_traps, "N", "end it after N traps (200000)", 1,
 	  SEEPAGE_WHERE_TRAPS },
 	{ "cost", 0, OPT_NUMBER, &cost, "PERMILLE", "or when traps take PERMILLE of a CPU (50)", 1,
 	  1000 },
 	{ "again-after", 0, OPT_STRING, &again_after, "SECONDS[,...]",
-	  "times from the burst to looks at its blocks (60)", 0, 0 },
+	  "times from the burst to looks at its blocks (60, without --burst --seconds if less)", 0, 0 },
 	{ "folded", 0, OPT_FLAG, &folded, NULL, "show sites as flame graph tools read them", 0, 0 },
 	{ "svg", 0, OPT_STRING, &svg, "FILE", "draw sites as a flame graph in FILE as well", 0, 0 },
 	{ "faults", 0, OPT_FLAG, &faults, NULL,
@@ -238,7 +238,7 @@ static void notes(struct survey *s)
 	runtime_notes(&s->t, r);
 	result_note(r, "read %.1f MiB with %.0f ms of CPU (%.2f ms per MiB)", mb, ms,
 		    mb > 0 ? ms / mb : 0);
-	if (!s->go && !burst)
+	if (!s->go && !burst && !automatic)
 		result_note(r, "sites: not known, --burst finds them");
 }
 
@@ -326,20 +326,29 @@ static int second_look(struct survey *s)
 	return 0;
 }
 
+/* When to look at the blocks again, as --again-after has it */
+static const char *again_list(void)
+{
+	static char list[24];
+
+	snprintf(list, sizeof(list), "%llu", automatic && seconds < AGAIN ? seconds : AGAIN);
+	return again_after ? again_after : list;
+}
+
 static int check_words(struct ctx *ctx)
 {
+	automatic = !(census || burst || profile || faults || keep || diff || last);
 	if (last && (faults || census || burst || profile || diff || keep || class_bytes || text ||
 		     top || seconds || folded || svg))
 		return usage(ctx, "--last: allowed with -j only");
 	if (faults && (census || burst || profile || diff || keep || class_bytes || text))
 		return usage(ctx, "--faults: allowed with --seconds, --top, --folded, --svg, -j "
 			     "only");
-	if (!burst && (samples || max_traps || cost || again_after))
+	if (!burst && !automatic && (samples || max_traps || cost || again_after))
 		return usage(ctx, "--samples, --max-traps, --cost, --again-after: "
-			     "allowed with --burst only");
-	if (!burst && !profile && !faults && (folded || svg))
-		return usage(ctx, "--folded, --svg: allowed with --burst, --profile, --faults "
-			     "only");
+			     "not allowed without a burst");
+	if (!burst && !automatic && !profile && !faults && (folded || svg))
+		return usage(ctx, "--folded, --svg: not allowed with --census, --diff, --keep");
 	if (keep && strcmp(keep, "first") && strcmp(keep, "second"))
 		return usage(ctx, "--keep: '%s': allowed first second", keep);
 	if (limit && !keep)
@@ -364,7 +373,7 @@ static int check_words(struct ctx *ctx)
 	max_traps = max_traps ? max_traps : MAX_TRAPS;
 	cost = cost ? cost : COST;
 	limit = limit ? limit : KEPT_PERMILLE;
-	if (!again_parse(again_after ? again_after : AGAIN, &again))
+	if (!again_parse(again_list(), &again))
 		return usage(ctx, "--again-after: '%s': allowed up to %u numbers, 1..86400, each "
 			     "larger than the one before", again_after, AGAIN_MAX);
 	return 0;
@@ -379,8 +388,6 @@ static int sites(struct survey *s)
 	};
 	int status;
 
-	if (!burst || s->go)
-		return 0;
 	if (s->stopped) {
 		result_note(&s->r, "burst: none, because of the signal");
 		return 0;
@@ -390,6 +397,55 @@ static int sites(struct survey *s)
 	return status;
 }
 
+/* Returns an exit status. */
+static int burst_possible(const struct survey *s)
+{
+	const char *why = burst_check();
+
+	return why ? fail(s->ctx, "--burst: %s", why) : 0;
+}
+
+/* Tells a person at a terminal what the census found, before the time that a burst takes. */
+static void say_what_grows(const struct survey *s)
+{
+	const struct where_row *row = s->r.row;
+	char size[64], grew[32], cell[CONTENT_CELL];
+
+	if (!isatty(STDERR_FILENO) || !s->r.rows || row->growth_bytes <= 0)
+		return;
+	content_cell(row, cell, sizeof(cell));
+	fprintf(stderr, "%s: blocks of %s, %s: %s\n", s->t.comm,
+		size_cell(row, size, sizeof(size)),
+		fmt_growth(grew, sizeof(grew), result_per_hour(&s->r, row->growth_bytes)), cell);
+	fprintf(stderr, "now call sites: up to %llu s of samples, then %llu s to see what stays; "
+		"^C shows what is known\n", seconds, again.seconds[again.n - 1]);
+}
+
+/*
+ * Without a choice of the user a burst follows the census if something grows and it is possible.
+ * If not, the census is the answer, and says why.
+ */
+static int sites_if_possible(struct survey *s)
+{
+	const char *why;
+
+	if (!strcmp(s->r.method, "pages"))
+		why = "the allocator is not known, allowed is glibc";
+	else if (s->r.growth <= 0)
+		why = "the heap did not grow between the looks; --burst samples it all the same";
+	else
+		why = burst_check();
+	if (!why) {
+		say_what_grows(s);
+		why = sites(s) ? "the burst failed" : NULL;
+	}
+	if (why && (folded || svg))
+		return fail(s->ctx, "%s: no sites: %s", folded ? "--folded" : "--svg", why);
+	if (why)
+		result_note(&s->r, "sites: not known: %s", why);
+	return 0;
+}
+
 /* The census is an answer of its own, also where a burst is not possible or cut short. */
 static int keep_sites(struct survey *s)
 {
@@ -397,7 +453,7 @@ static int keep_sites(struct survey *s)
 
 	if (burst && !s->go) {
 		keep_answer(&s->keeper, &s->r, false);
-		status = burst_check(s->ctx) ?: sites(s);
+		status = burst_possible(s) ?: sites(s);
 		if (status)
 			result_note(&s->r, "burst: not possible, seepage where --burst says why");
 	}
@@ -435,7 +491,7 @@ static int fault_stacks(struct survey *s)
 
 static int answer(struct survey *s)
 {
-	int status = burst && !keep ? burst_check(s->ctx) : 0;
+	int status = burst && !keep ? burst_possible(s) : 0;
 
 	if (!status && !diff)
 		status = first_look(s);
@@ -445,8 +501,12 @@ static int answer(struct survey *s)
 	s->looks_bytes = s->t.read_bytes;
 	if (keep && !status)
 		return keep_sites(s);
-	if (!status)
+	if (!status && !s->go && burst) {
+		say_what_grows(s);
 		status = sites(s);
+	} else if (!status && !s->go && automatic) {
+		status = sites_if_possible(s);
+	}
 	if (status)
 		return status;
 	notes(s);
@@ -499,6 +559,7 @@ static int kept(struct survey *s)
 static int follow_alerts(struct ctx *ctx, int argc)
 {
 	struct alerts_how how;
+	const char *why;
 	int status;
 
 	if (!alerts_parse(follow, &how))
@@ -508,8 +569,9 @@ static int follow_alerts(struct ctx *ctx, int argc)
 	    seconds || top || class_bytes)
 		return usage(ctx, "--follow: allowed without PID and other options only");
 	status = keep_check(ctx);
-	if (!status && how.burst)
-		burst_check(ctx);	/* says why not; the census goes on */
+	why = !status && how.burst ? burst_check() : NULL;
+	if (why)
+		fail(ctx, "--burst: %s", why);	/* the census goes on */
 	return status ?: alerts_follow(ctx, &how);
 }
 
@@ -578,6 +640,8 @@ const struct command cmd_where = {
 		"use by size. What new blocks hold often names their type. Needs CAP_SYS_PTRACE, or\n"
 		"to be the user of the process. ^C between the looks takes the second one at once.\n"
 		"--keep second takes both looks if there is no first one that is kept.\n"
-		"--burst needs CAP_PERFMON as well, and the module seepage_where.",
+		"If the heap grows, a burst of samples follows, and a look at what stays of them: about\n"
+		"three times --seconds in all. It needs CAP_PERFMON as well, and the module\n"
+		"seepage_where; without them the blocks are the answer, and a note says why.",
 	.opts = opts, .max = 1, .run = run,
 };

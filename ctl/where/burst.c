@@ -21,8 +21,8 @@
 #define FILL_MS		20	/* in which most blocks are filled in that a round sampled last */
 #define BUSY_TRIES	50	/* of 100 ms */
 #define DEVICE		"/dev/" SEEPAGE_WHERE_DEVICE
-#define OTHER_VERSION	"--burst: seepage_where is loaded in another version (rmmod seepage_where)"
-#define NOT_PERMITTED	"--burst: not permitted: needs CAP_PERFMON and CAP_SYS_PTRACE, " \
+#define OTHER_VERSION	"seepage_where is loaded in another version (rmmod seepage_where)"
+#define NOT_PERMITTED	"not permitted: needs CAP_PERFMON and CAP_SYS_PTRACE, " \
 			"and a kernel that is not locked down"
 
 static void load_module(void)
@@ -41,37 +41,45 @@ static void load_module(void)
 		waitpid(child, NULL, 0);
 }
 
-/* Opens the device, and loads its module where it is not. -1 after printing an error */
-int burst_open(const struct ctx *ctx)
+/* Opens the device, and loads its module where it is not. -1: *why says what is missing. */
+int burst_open(const char **why)
 {
-	int fd = open(DEVICE, O_RDWR | O_CLOEXEC | O_NONBLOCK);
+	static char text[128];
+	int fd = open(DEVICE, O_RDWR | O_CLOEXEC | O_NONBLOCK), err;
 
 	if (fd < 0 && errno == ENOENT && !geteuid()) {
 		load_module();
 		fd = open(DEVICE, O_RDWR | O_CLOEXEC | O_NONBLOCK);
 	}
-	if (fd < 0 && errno == ENOENT)
-		fail(ctx, "--burst: module not loaded (modprobe seepage_where)");
-	else if (fd < 0 && (errno == EPERM || errno == EACCES))
-		fail(ctx, NOT_PERMITTED);
-	else if (fd < 0)
-		fail(ctx, "--burst: %s: %s", DEVICE, strerror(errno));
-	return fd;
+	if (fd >= 0)
+		return fd;
+	err = errno;
+	snprintf(text, sizeof(text), "%s: %s", DEVICE, strerror(err));
+	*why = text;
+	if (err == ENOENT)
+		*why = "module not loaded (modprobe seepage_where)";
+	else if (err == EPERM || err == EACCES)
+		*why = NOT_PERMITTED;
+	return -1;
 }
 
-/* Finds out before the two looks whether a burst may follow. 1 after printing an error */
-int burst_check(const struct ctx *ctx)
+/*
+ * Finds out before the two looks whether a burst may follow. Returns NULL, or what is missing;
+ * valid until the next call.
+ */
+const char *burst_check(void)
 {
-	int fd = burst_open(ctx), err;
+	const char *why = NULL;
+	int fd = burst_open(&why), err;
 
 	if (fd < 0)
-		return 1;
+		return why;
 	/* START checks the rights before it reads its argument, which is missing here: EFAULT. */
 	err = ioctl(fd, SEEPAGE_WHERE_START, NULL) ? errno : 0;
 	close(fd);
 	if (err == ENOTTY)
-		return fail(ctx, OTHER_VERSION);
-	return err == EPERM ? fail(ctx, NOT_PERMITTED) : 0;
+		return OTHER_VERSION;
+	return err == EPERM ? NOT_PERMITTED : NULL;
 }
 
 static int refused(const struct target *t, const struct probes *p,
@@ -81,9 +89,9 @@ static int refused(const struct target *t, const struct probes *p,
 		return fail(t->ctx, "--burst: no probe on %s: %s", p->name[s->error_probe],
 			    strerror(s->error));
 	if (err == EPERM)
-		return fail(t->ctx, NOT_PERMITTED);
+		return fail(t->ctx, "--burst: %s", NOT_PERMITTED);
 	if (err == ENOTTY)
-		return fail(t->ctx, OTHER_VERSION);
+		return fail(t->ctx, "--burst: %s", OTHER_VERSION);
 	if (err == EBUSY)
 		return fail(t->ctx, "--burst: another burst is under way");
 	return fail(t->ctx, "--burst: process %u: %s", t->pid, strerror(err));
@@ -139,11 +147,12 @@ static int not_begun(struct rounds *r, struct burst *b, int err)
 static int take_round(struct rounds *r, struct burst *b)
 {
 	struct seepage_where_status s;
-	int fd = burst_open(r->t->ctx), err;
+	const char *why = NULL;
+	int fd = burst_open(&why), err;
 	size_t had = b->n;
 
 	if (fd < 0)
-		return 1;
+		return fail(r->t->ctx, "--burst: %s", why);
 	err = start(fd, &r->how);
 	if (err) {
 		close(fd);

@@ -47,8 +47,8 @@ struct burst {
 	u32 reason;		/* of the last round */
 };
 
-int burst_open(const struct ctx *ctx);
-int burst_check(const struct ctx *ctx);
+int burst_open(const char **why);
+const char *burst_check(void);
 int burst_take(struct target *t, const struct bins *bins, const struct probes *p,
 	       const struct burst_limits *l, bool (*wait)(void *arg, u64 ms, int fd), void *arg,
 	       struct burst *b);

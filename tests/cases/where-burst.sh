@@ -70,6 +70,17 @@ seepage where -s 2 --burst --class 200 --again-after 1,2 "$pid" >text
 grep -qE '% stay \([0-9.]+ % after 1 s, [0-9.]+ % after 2 s\): wrapped <- site_leak' text ||
 	die "two looks: $(cat text)"
 
+# By itself, as long after the burst as between the looks
+seepage -j where -s 6 "$pid" >alone.json
+jq -c '{method, seconds, traps, notes}' alone.json
+assert_eq "$(field .method alone.json)" burst "method without a choice"
+assert_eq "$(field '.sites[0].stack | map(.symbol) | index("site_leak")' alone.json)" 1 \
+	"where site_leak is in the first stack, without a choice"
+assert_eq "$(field '.sites[0].again | map(.seconds) | join(" ")' alone.json)" 6 "time of the look"
+text=$(setpriv --bounding-set "-perfmon,-sys_admin" timeout 60 seepage where -s 2 "$pid" 2>&1) ||
+	die "without a choice and CAP_PERFMON: $text"
+[[ $text == *"note: sites: not known: not permitted: needs CAP_PERFMON"* ]] || die "$text"
+
 # Not the twin
 seepage -j where -s 5 --burst --class 200 --again-after 5 "$twin" >twin.json
 jq -c '{traps, samples, notes}' twin.json

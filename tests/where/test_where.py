@@ -651,16 +651,47 @@ class Where(unittest.TestCase):
         self.assertEqual((p.returncode, p.stderr), (0, ""))
         self.assertIn("no page fault made it grow", p.stdout)
 
+    @unittest.skipIf(os.path.exists("/dev/seepage_where"), "the module is loaded")
+    def test_without_a_choice_it_says_why_there_are_no_sites(self):
+        program = Program(self, f"{BUILD}/leaky", "small")
+        program.do("leak", 1000)
+        tool = subprocess.Popen([TOOL, "-j", "-s", "60", str(program.pid)], text=True,
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        time.sleep(0.5)
+        program.do("leak", 100000)
+        status, out, err = second(tool)
+        self.assertEqual((status, err), (0, ""))
+        answer = json.loads(out)
+        self.assertEqual((answer["method"], answer["sites"]), ("census", []))
+        self.assertIn("sites: not known: module not loaded (modprobe seepage_where)",
+                      answer["notes"])
+        tool = subprocess.Popen([TOOL, "--folded", "-s", "60", str(program.pid)], text=True,
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        time.sleep(0.5)
+        program.do("leak", 100000)
+        status, out, err = second(tool)
+        self.assertEqual((status, out), (1, ""))
+        self.assertIn("--folded: no sites: module not loaded", err)
+
+    @unittest.skipIf(os.path.exists("/dev/seepage_where"), "the module is loaded")
+    def test_without_a_choice_nothing_is_sampled_that_does_not_grow(self):
+        program = Program(self, f"{BUILD}/leaky", "small")
+        program.do("work", 1)
+        p = subprocess.run([TOOL, "-s", "1", str(program.pid)], capture_output=True, text=True,
+                           timeout=60, check=False)
+        self.assertEqual((p.returncode, p.stderr), (0, ""))
+        self.assertIn("sites: not known: the heap did not grow", p.stdout)
+
     def test_words_that_are_refused(self):
         self.refused(where("x"), "PID: 'x': allowed 1..", 2)
         self.refused(where("--seconds", 0, 1), "--seconds: '0': allowed 1..86400", 2)
         self.refused(where("--faults", "--burst", 1), "--faults: allowed with --seconds", 2)
         self.refused(where("--faults", "--text", 1), "--faults: allowed with --seconds", 2)
-        self.refused(where("--samples", 5, 1), "allowed with --burst only", 2)
+        self.refused(where("--census", "--samples", 5, 1), "not allowed without a burst", 2)
         for bad in ("", "0", "5,", "5,,6", "6,5", "5,5", "x", "86401", "1,2,3,4,5,6,7,8,9"):
             self.refused(where("--burst", "--again-after", bad, 1),
                          f"--again-after: '{bad}': allowed up to 8 numbers", 2)
-        self.refused(where("--svg", "x", 1), "allowed with --burst, --profile, --faults only", 2)
+        self.refused(where("--census", "--svg", "x", 1), "--folded, --svg: not allowed with", 2)
         self.refused(where("--profile", "--svg", "", 1), "allowed the name of a file", 2)
         self.refused(where("--profile", "--svg", "/none/x", os.getpid()), "No such file")
         self.refused(where("--burst", "--profile", 1), "not allowed with --profile", 2)
