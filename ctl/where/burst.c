@@ -155,7 +155,7 @@ static int take_round(struct rounds *r, struct burst *b)
 	fcntl(fd, F_SETFL, 0);
 	samples_read(fd, r->p, r->how.samples + r->how.latest, b);
 	r->wait(r->arg, FILL_MS, -1);
-	samples_read_blocks(r->t, b, had);
+	samples_read_blocks(r->t, r->bins, b, had);
 	err = ioctl(fd, SEEPAGE_WHERE_STATUS, &s) ? errno : 0;
 	close(fd);
 	if (err || s.reason == SEEPAGE_WHERE_BY_ERROR)
@@ -241,7 +241,7 @@ static int next_round(struct rounds *r, struct burst *b, unsigned int i, bool *s
  * @l: limits of all rounds together
  * @wait: waits so many milliseconds, or until the descriptor is readable; false: stop
  * @arg: for @wait
- * @b: to fill; burst_free() releases it
+ * @b: to fill, all zeros but the unwinder; burst_free() releases it
  *
  * Return: 0, or an exit status after printing an error.
  */
@@ -264,7 +264,6 @@ int burst_take(struct target *t, const struct bins *bins, const struct probes *p
 	int status = 0;
 
 	memcpy(r.how.probe, p->p, sizeof(r.how.probe));
-	memset(b, 0, sizeof(*b));
 	for (i = 0; i < ROUNDS && !status && !stop && !is_spent(b, l); i++)
 		status = next_round(&r, b, i, &stop);
 	return status;
@@ -289,5 +288,6 @@ void burst_free(struct burst *b)
 {
 	free(b->s);
 	free(b->early);
+	free(b->stack);
 	memset(b, 0, sizeof(*b));
 }

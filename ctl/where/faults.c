@@ -12,7 +12,7 @@
 #define DRAIN_MS	100
 #define NEEDS_PERF	"CAP_PERFMON, or kernel.perf_event_paranoid of 2 or less"
 
-struct stack {
+struct fault_stack {
 	struct frame frame[FRAMES_MAX];
 	unsigned int frames, samples;
 	u64 faults;
@@ -59,7 +59,7 @@ static int capture(struct target *t, const struct faults_how *how, struct faults
 	return target_alive(t) && !target_maps(t) ? 0 : refused(t, ESRCH);
 }
 
-static bool is_same(const struct stack *p, const struct frame *f, unsigned int n)
+static bool is_same(const struct fault_stack *p, const struct frame *f, unsigned int n)
 {
 	unsigned int i;
 
@@ -68,7 +68,7 @@ static bool is_same(const struct stack *p, const struct frame *f, unsigned int n
 	return i == n && n == p->frames;
 }
 
-static void add(struct stack *all, size_t *stacks, const struct frame *f, unsigned int n,
+static void add(struct fault_stack *all, size_t *stacks, const struct frame *f, unsigned int n,
 		u64 faults)
 {
 	size_t i;
@@ -86,13 +86,13 @@ static void add(struct stack *all, size_t *stacks, const struct frame *f, unsign
 
 static int by_faults(const void *a, const void *b)
 {
-	const struct stack *p = a, *q = b;
+	const struct fault_stack *p = a, *q = b;
 
 	return p->faults < q->faults ? 1 : p->faults > q->faults ? -1 : 0;
 }
 
 /* @page: bytes that a fault stands for */
-static struct json_object *stack_json(struct unwinder *u, const struct stack *p, size_t rank,
+static struct json_object *stack_json(struct unwinder *u, const struct fault_stack *p, size_t rank,
 				      double page, const struct result *r)
 {
 	struct json_object *o = json_object_new_object(), *stack = json_object_new_array();
@@ -125,7 +125,7 @@ static bool is_growth(const struct target *t, u64 addr)
 static void answer(struct target *t, struct unwinder *u, const struct faults *f, size_t top,
 		   struct result *r)
 {
-	struct stack *all = must(calloc(f->n + 1, sizeof(*all)));
+	struct fault_stack *all = must(calloc(f->n + 1, sizeof(*all)));
 	struct frame frame[FRAMES_MAX];
 	size_t stacks = 0, i, others = 0;
 	double page = (double)sysconf(_SC_PAGESIZE);
@@ -147,6 +147,7 @@ static void answer(struct target *t, struct unwinder *u, const struct faults *f,
 	r->samples = f->n - others;
 	result_note(r, "sites: these make the process grow; where it leaks, --burst says");
 	result_note(r, "%zu samples of page faults", f->n - others);
+	unwinder_note(u, r);
 	if (others)
 		result_note(r, "%zu more, of files or of mappings that are gone, are left out",
 			    others);

@@ -17,21 +17,56 @@
 #include "where/site.h"
 
 #define SITE_FRAMES	6U	/* frames that tell sites apart */
+#define PYTHON_FRAMES	3U	/* of python, behind the native ones: these are alike */
+
+/* How many frames of a stack tell it apart */
+static unsigned int telling(const struct frame *f, unsigned int n)
+{
+	unsigned int k;
+
+	for (k = 0; k < n && !f[k].python; k++)
+		;
+	k = k < n && k + PYTHON_FRAMES > SITE_FRAMES ? k + PYTHON_FRAMES : SITE_FRAMES;
+	return k < n ? k : n;
+}
+
+/* Two stacks of python that agree up to a frame whose callers are not known are taken for one. */
+static bool is_site(const struct site *s, const struct frame *f, unsigned int n)
+{
+	unsigned int a = telling(s->frame, s->frames), b = telling(f, n), k;
+
+	for (k = 0; k < a && k < b; k++) {
+		if (f[k].pc != s->frame[k].pc || f[k].python != s->frame[k].python)
+			return false;
+		if (f[k].cut || s->frame[k].cut)
+			return true;
+	}
+	return a == b;
+}
+
+static bool is_cut(const struct frame *f, unsigned int n)
+{
+	unsigned int k;
+
+	for (k = 0; k < n && !f[k].cut; k++)
+		;
+	return k < n;
+}
 
 static unsigned int find_site(struct survivors *v, const struct frame *f, unsigned int n)
 {
 	size_t i;
-	unsigned int k;
 
 	for (i = 0; i < v->sites; i++) {
-		const struct site *s = &v->site[i];
-		unsigned int most = n > s->frames ? n : s->frames;
+		struct site *s = &v->site[i];
 
-		for (k = 0; k < n && k < s->frames && k < SITE_FRAMES; k++)
-			if (f[k].pc != s->frame[k].pc)
-				break;
-		if (k == (most < SITE_FRAMES ? most : SITE_FRAMES))
-			return (unsigned int)i;
+		if (!is_site(s, f, n))
+			continue;
+		if (is_cut(s->frame, s->frames) && !is_cut(f, n)) {
+			memcpy(s->frame, f, n * sizeof(*f));
+			s->frames = n;
+		}
+		return (unsigned int)i;
 	}
 	memcpy(v->site[v->sites].frame, f, n * sizeof(*f));
 	v->site[v->sites].frames = n;
@@ -54,17 +89,26 @@ static bool is_resized(const struct block *a, const struct block *b)
 	       same_bytes(a->early, b->early) == a->early->bytes;
 }
 
+static unsigned int site_of(struct survivors *v, const struct burst *b, size_t i)
+{
+	const struct stack *stack = b->stack ? &b->stack[i] : NULL;
+	struct stack now;
+
+	if (!stack) {
+		now.n = unwind(v->u, &b->s[i], now.frame);
+		stack = &now;
+	}
+	/* The first frame is the function that allocates. */
+	return find_site(v, stack->frame + 1, stack->n ? stack->n - 1 : 0);
+}
+
 static void add_block(struct survivors *v, const struct seepage_where_sample *s,
-		      const struct early *early)
+		      const struct early *early, unsigned int site)
 {
 	struct block *b = &v->block[v->n++];
-	struct frame f[FRAMES_MAX];
-	unsigned int n = unwind(v->u, s, f);
 	size_t i;
 
-	/* The first frame is the function that allocates. */
-	n = n ? n - 1 : 0;
-	b->site = find_site(v, f + 1, n);
+	b->site = site;
 	b->addr = s->addr;
 	b->size = s->size;
 	b->first_size = s->first_size;
@@ -100,7 +144,7 @@ struct survivors *survivors_new(struct target *t, const struct bins *bins, struc
 	v->block = must(calloc(b->n + 1, sizeof(*v->block)));
 	v->site = must(calloc(b->n + 1, sizeof(*v->site)));
 	for (i = 0; i < b->n; i++)
-		add_block(v, &b->s[i], &b->early[i]);
+		add_block(v, &b->s[i], &b->early[i], site_of(v, b, i));
 	v->armed = (double)b->armed_ns / 1e9;
 	v->calls = b->armed_ns ? (double)b->matched / v->armed : 0;
 	return v;
