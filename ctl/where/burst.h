@@ -48,6 +48,7 @@ struct frame {
 	unsigned int python;	/* number of a function of python that executes pc; or 0 */
 	bool activation;	/* pc is not a return address */
 	bool cut;		/* of python, and its callers are not known */
+	u64 place;		/* of python, if they are not: it differs between most callers */
 };
 
 struct stack {

@@ -41,6 +41,12 @@ bool frame_is_python(struct json_object *frame)
 	return language && !strcmp(language, "python");
 }
 
+/* "FILE:LINE"; NULL: not known */
+const char *frame_source(struct json_object *frame)
+{
+	return text_of(frame, "source");
+}
+
 /* The file of python's interpreter, if the stack has functions of python; else NULL */
 static const char *interpreter(struct json_object *stack)
 {

@@ -41,6 +41,7 @@ struct known {
 struct python {
 	u32 version;		/* 0x030b: 3.11; 0: older, which does not say it */
 	u64 eval, eval_bytes;
+	unsigned int frame_reg;	/* which register has a frame's address, from 1 on; 0: not seen yet */
 	struct python_codes codes;
 	struct known known[KNOWN];
 };
@@ -145,34 +146,63 @@ static u64 instruction(const struct python *p, const struct python_native *nativ
 	return found ? found : k && last > k->first ? last - 2 : last;	/* the next one was kept */
 }
 
-static bool take(const struct python *p, const struct python_native *native, unsigned int code,
-		 struct python_frame *leaf)
+static bool has_register(const struct python *p, const struct python_native *native,
+			 unsigned int code)
 {
-	*leaf = (struct python_frame){ .pc = instruction(p, native, code), .code = code };
-	return leaf->pc;
+	unsigned int i;
+
+	for (i = 0; i < native->regs; i++)
+		if (python_code_has(&p->codes, code, native->reg[i]))
+			return true;
+	return false;
 }
 
-/*
- * The function at work. *at: its frame, if that is still there, else 0. It is tried first: as a
- * rule it is.
- */
+/* The function that has its first instruction in the native frame; of several the one at work */
+static unsigned int by_first(struct python *p, const struct python_native *native)
+{
+	unsigned int i, code = 0, other;
+
+	for (i = 0; i < native->words; i++) {
+		other = native->word[i] > HEAD ? python_code(&p->codes, native->word[i] - HEAD) : 0;
+		if (other && (!code || (other != code && !has_register(p, native, code) &&
+					has_register(p, native, other))))
+			code = other;
+	}
+	return code;
+}
+
+/* The function of a frame that a register leads to, if that is still there */
+static unsigned int by_frame(struct python *p, const struct python_native *native)
+{
+	struct interpreter_frame f;
+	unsigned int i, code;
+
+	for (i = 0; i < native->regs; i++) {
+		code = read_frame(p, native->reg[i], &f) ? python_code(&p->codes, f.code) : 0;
+		if (code && has_register(p, native, code))
+			return code;
+	}
+	return 0;
+}
+
+/* Finds the function at work. *at: its frame, if that is still there, else 0 */
 static bool find_leaf(struct python *p, const struct python_native *native,
 		      struct python_frame *leaf, u64 *at)
 {
+	unsigned int code = by_first(p, native), i;
 	struct interpreter_frame f;
-	unsigned int i;
 
-	for (i = 0; i < native->regs; i++) {
-		*at = native->reg[i];
-		if (read_frame(p, *at, &f) && take(p, native, python_code(&p->codes, f.code), leaf))
-			return true;
-	}
+	code = code ? code : by_frame(p, native);
+	*leaf = (struct python_frame){ .pc = instruction(p, native, code), .code = code };
 	*at = 0;
-	for (i = 0; i < native->words; i++)
-		if (native->word[i] > HEAD &&
-		    take(p, native, python_code(&p->codes, native->word[i] - HEAD), leaf))
-			return true;
-	return false;
+	for (i = 0; code && i < native->regs && !*at; i++)
+		if (read_frame(p, native->reg[i], &f) && python_code(&p->codes, f.code) == code) {
+			*at = native->reg[i];
+			p->frame_reg = p->frame_reg && p->frame_reg < i + 1 ? p->frame_reg : i + 1;
+		}
+	if (p->frame_reg && p->frame_reg <= native->regs)
+		leaf->place = native->reg[p->frame_reg - 1];
+	return leaf->pc;
 }
 
 /* In the stack of a thread a frame begins where that of its caller ends. */
@@ -214,22 +244,16 @@ static struct known *known_at(struct python *p, unsigned int code, u64 at)
 	return &p->known[((at >> 3) * 31 + code) % KNOWN];
 }
 
-/* Callers of the same function at the same place: which register has that is not known. */
-static unsigned int recall(struct python *p, const struct python_native *native,
-			   struct python_frame *f)
+/* Callers of the same function at the same place */
+static unsigned int recall(struct python *p, struct python_frame *f)
 {
-	const struct known *k;
-	unsigned int i;
+	const struct known *k = known_at(p, f[0].code, f[0].place);
 
-	for (i = 0; i < native->regs; i++) {
-		k = known_at(p, f[0].code, native->reg[i]);
-		if (k->n && k->at == native->reg[i] && k->code == f[0].code) {
-			memcpy(f + 1, k->f + 1, (k->n - 1) * sizeof(*f));
-			f[0].entry = k->f[0].entry;
-			return k->n;
-		}
-	}
-	return 1;
+	if (!k->n || !k->at || k->at != f[0].place || k->code != f[0].code)
+		return 1;
+	memcpy(f + 1, k->f + 1, (k->n - 1) * sizeof(*f));
+	f[0].entry = k->f[0].entry;
+	return k->n;
 }
 
 static void remember(struct python *p, u64 at, const struct python_frame *f, unsigned int n)
@@ -262,7 +286,7 @@ unsigned int python_frames(struct python *p, const struct python_native *native,
 	if (n > 1)
 		remember(p, at, f, n);
 	else
-		n = recall(p, native, f);
+		n = recall(p, f);
 	return n;
 }
 

@@ -51,6 +51,7 @@ struct python_frame {
 	u64 pc;			/* address of the instruction */
 	unsigned int code;	/* for python_code_of() */
 	bool entry;		/* the interpreter was called for it: the next native frames follow */
+	u64 place;		/* of the one at work: address of its frame; 0: not known */
 };
 
 /* What is known of a native frame of the interpreter */

@@ -30,44 +30,33 @@ static unsigned int telling(const struct frame *f, unsigned int n)
 	return k < n ? k : n;
 }
 
-/* Two stacks of python that agree up to a frame whose callers are not known are taken for one. */
 static bool is_site(const struct site *s, const struct frame *f, unsigned int n)
 {
 	unsigned int a = telling(s->frame, s->frames), b = telling(f, n), k;
 
-	for (k = 0; k < a && k < b; k++) {
-		if (f[k].pc != s->frame[k].pc || f[k].python != s->frame[k].python)
+	for (k = 0; k < a && k < b; k++)
+		if (f[k].pc != s->frame[k].pc || f[k].python != s->frame[k].python ||
+		    f[k].cut != s->frame[k].cut || f[k].place != s->frame[k].place)
 			return false;
-		if (f[k].cut || s->frame[k].cut)
-			return true;
-	}
 	return a == b;
 }
 
-static bool is_cut(const struct frame *f, unsigned int n)
+static bool is_cut(const struct stack *s)
 {
 	unsigned int k;
 
-	for (k = 0; k < n && !f[k].cut; k++)
+	for (k = 0; k < s->n && !s->frame[k].cut; k++)
 		;
-	return k < n;
+	return k < s->n;
 }
 
 static unsigned int find_site(struct survivors *v, const struct frame *f, unsigned int n)
 {
 	size_t i;
 
-	for (i = 0; i < v->sites; i++) {
-		struct site *s = &v->site[i];
-
-		if (!is_site(s, f, n))
-			continue;
-		if (is_cut(s->frame, s->frames) && !is_cut(f, n)) {
-			memcpy(s->frame, f, n * sizeof(*f));
-			s->frames = n;
-		}
-		return (unsigned int)i;
-	}
+	for (i = 0; i < v->sites; i++)
+		if (is_site(&v->site[i], f, n))
+			return (unsigned int)i;
 	memcpy(v->site[v->sites].frame, f, n * sizeof(*f));
 	v->site[v->sites].frames = n;
 	return (unsigned int)v->sites++;
@@ -94,7 +83,8 @@ static unsigned int site_of(struct survivors *v, const struct burst *b, size_t i
 	const struct stack *stack = b->stack ? &b->stack[i] : NULL;
 	struct stack now;
 
-	if (!stack) {
+	/* Callers of functions of python may have been found with a later sample. */
+	if (!stack || is_cut(stack)) {
 		now.n = unwind(v->u, &b->s[i], now.frame);
 		stack = &now;
 	}

@@ -49,11 +49,12 @@ static void probe_note(const struct probes *p, struct result *r)
 	result_note(r, "probes: %s", text);
 }
 
-static void burst_notes(const struct burst *b, const struct growth *g, struct result *r)
+static void burst_notes(const struct burst *b, const struct growth *g, bool pool, struct result *r)
 {
-	result_note(r, "burst on blocks of up to %llu bytes: %zu samples of %llu calls, "
+	result_note(r, "burst on blocks of up to %llu bytes: %zu samples of %llu %s, "
 		    "%llu traps in %u rounds, armed for %.2f s in all; last, ended by %s",
-		    g->class_bytes, b->n, b->matched, b->traps, b->rounds,
+		    g->class_bytes, b->n, b->matched,
+		    pool ? "new pools of pymalloc, 16 KiB each" : "calls", b->traps, b->rounds,
 		    (double)b->armed_ns / 1e9, burst_reason(b->reason));
 	if (b->inherited)
 		result_note(r, "burst: %llu traps of children, which inherit breakpoints",
@@ -134,7 +135,7 @@ static int try_class(struct search *s, unsigned int id, const struct where_row *
 		r->traps += b.traps;
 		r->samples += b.n;
 		r->cost_permille = s->ns ? r->traps * TRAP_NS * 1000 / s->ns : 0;
-		burst_notes(&b, &g, r);
+		burst_notes(&b, &g, class_is_pool(id), r);
 		*done = look_and_name(s, &b, &g) || !target_alive(s->t) ||
 			!s->how->wait(s->how->arg, 0, -1);
 	}

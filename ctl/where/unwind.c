@@ -195,8 +195,10 @@ static void take_python(struct unwinder *u, Dwfl_Frame *state)
 		u->callers_n = i;
 	}
 	add_python(u, false);
-	if (i == 1 && u->n)
+	if (i == 1 && u->n) {
 		u->f[u->n - 1].cut = true;
+		u->f[u->n - 1].place = f[0].place;
+	}
 }
 #else
 static void take_python(struct unwinder *u, Dwfl_Frame *state)

@@ -278,6 +278,7 @@ void runtime_notes(const struct target *t, struct result *r);
 
 /* frame.c: an element of "stack" */
 bool frame_is_python(struct json_object *frame);
+const char *frame_source(struct json_object *frame);
 size_t frames_shown(struct json_object *stack, struct json_object **frame, size_t most);
 const char *frame_symbol(struct json_object *frame);
 const char *frame_file(struct json_object *frame);

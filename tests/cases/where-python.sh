@@ -20,10 +20,42 @@ program() {
 	read -r _ <&"$from"
 }
 
-# python FILE: the functions of python in the first stack
+# functions FILE: the functions of python in the first stack
 functions() { field '.sites[0].stack | map(select(.language == "python") | .symbol) | join(" ")' "$1"; }
+
+# told FILE: what the answer says
+told() {
+	jq -c '{traps, samples, notes}, (.classes[:3][] | [.size_bytes, .growth_blocks])' "$1"
+	jq -c '.sites[] | [.class_bytes, .samples, .survival_permille, [.stack[] | .symbol]]' "$1"
+}
 
 program
 seepage -j where -s 8 --burst --again-after 2,4 "$pid" >large.json
-jq -c '{traps, samples, notes}, (.classes[:3][] | [.size_bytes, .growth_blocks])' large.json
-jq -c '.sites[] | [.samples, .survival_permille, [.stack[] | .symbol]]' large.json
+told large.json
+assert_eq "$(functions large.json)" "make_session leak_session Server.serve <module>" "functions, of blocks of malloc"
+assert_eq "$(field '[.sites[].stack[].symbol] | index("drop_session")' large.json)" null "what drops is named"
+[[ $(field '.sites[0].stack[] | select(.symbol == "make_session") | .source' large.json) == */pyleak.py:2[0-9] ]] ||
+	die "no line of make_session"
+seepage where -s 4 --burst --class 1040 --again-after 2 "$pid" >text
+grep -qE '% stay: make_session \(pyleak.py:[0-9]+\) <- leak_session \(pyleak.py:[0-9]+\) <- Server.serve ' text ||
+	die "text: $(cat text)"
+kill -KILL "$pid"
+
+# Objects, of which python asks for memory a pool at a time
+program small
+seepage -j where -s 8 --burst --again-after 2,4 "$pid" >small.json
+told small.json
+assert_eq "$(functions small.json)" "make_order leak_session Server.serve <module>" "functions, of blocks of pymalloc"
+assert_eq "$(field '.sites[0] | [.class_bytes, .survival_permille] | join(" ")' small.json)" "48 1000" \
+	"class and survival"
+assert_eq "$(field '[.sites[].stack[].symbol] | index("drop_session")' small.json)" null "what drops is named"
+kill -KILL "$pid"
+
+program small twin
+seepage -j where -s 4 --burst --class 48 --again-after 2 "$pid" >twin.json
+told twin.json
+assert_eq "$(field '.sites | length' twin.json)" 0 "sites that the twin is said to have"
+kill -KILL "$pid"
+rmmod seepage_where
+echo "leak_session: of malloc $(field '.sites[0].samples' large.json) samples," \
+	"of pymalloc $(field '.sites[0].samples' small.json)"

@@ -47,6 +47,11 @@ void symbols_find(const struct target *t, const struct where_map *m, struct symb
 				s[i] = known[k];
 }
 
+u64 target_anon_bytes(const struct target *t)
+{
+	return SIZE;
+}
+
 void result_note(struct result *r, const char *fmt, ...)
 {
 	va_list args;
@@ -382,6 +387,44 @@ static void lines(void **state)
 	}
 }
 
+/* A pool of blocks of 48 bytes: 100 were used, of which the third and the fifth are free */
+static u64 made_pool(void)
+{
+	u64 at = BASE + 2 * POOL_BYTES, block = at + 48;
+
+	memset(memory, 0, sizeof(memory));
+	put32(at, 98);
+	put64(at + 8, block + 48 * 2);
+	put64(at + 16, at);
+	put64(at + 24, at);
+	put32(at + 36, 2);
+	put32(at + 40, 48 + 48 * 100);
+	put32(at + 44, POOL_BYTES - 48);
+	put64(block + 48 * 2, block + 48 * 4);
+	return at;
+}
+
+static void blocks_of_pymalloc(void **state)
+{
+	u64 at = made_pool(), block = at + 48, i;
+
+	for (i = 0; i < 400; i++)
+		assert_int_equal(pool_is_used(&target, block + 48 * i, 48), i < 100 && i != 2 && i != 4);
+	/* Another class, no block's beginning, the head itself */
+	assert_false(pool_is_used(&target, block, 64));
+	assert_false(pool_is_used(&target, block + 16, 48));
+	assert_false(pool_is_used(&target, at, 48));
+	assert_false(pool_is_used(&target, BASE, 48));
+	assert_false(pool_is_used(&target, BASE + SIZE, 48));
+	assert_false(pool_is_used(&target, UINT64_MAX - 47, 48));
+	/* A list that is changed just now says nothing of blocks that are not in it. */
+	put64(block + 48 * 4, block + 48 * 2);
+	assert_true(pool_is_used(&target, block, 48));
+	/* A pool that is given back */
+	put32(at, 0);
+	assert_false(pool_is_used(&target, block, 48));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -392,6 +435,7 @@ int main(void)
 		cmocka_unit_test(a_function_that_is_forged),
 		cmocka_unit_test(names_that_are_not_ascii),
 		cmocka_unit_test(lines),
+		cmocka_unit_test(blocks_of_pymalloc),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

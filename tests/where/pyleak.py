@@ -2,8 +2,8 @@
 """Functions of python that keep memory, for seepage where: each line of the input is "leak N" or
 "work N". Blocks are of 1000 bytes, which malloc() serves: leak_session() keeps them, and
 drop_session() takes as many by the same helper and frees them. With the argument "small" they are
-objects of a class, which pymalloc serves; with "run" nothing is read: ten are dropped for each
-one that is kept, for ever."""
+objects of a class, which pymalloc serves; with "run" nothing is read: for ever ten are dropped and
+one is kept, or of objects ten; with "twin" as well none is kept."""
 import sys
 import time
 
@@ -49,7 +49,7 @@ print("ready", flush=True)
 if "run" in sys.argv:
     while True:
         server.serve("work", 10)
-        server.serve("leak", 1)
+        server.serve("work" if "twin" in sys.argv else "leak", 10 if "small" in sys.argv else 1)
         time.sleep(0.001)
 for line in sys.stdin:
     told, count = line.split()
