@@ -135,12 +135,20 @@ static int not_begun(struct rounds *r, struct burst *b, int err)
 	return 0;
 }
 
+static bool wait_until(const struct rounds *r, u64 ns)
+{
+	u64 now = clock_ns();
+
+	return r->wait(r->arg, ns > now ? (ns - now) / 1000000 : 0, -1);
+}
+
 /* One round. Returns an exit status. */
 static int take_round(struct rounds *r, struct burst *b)
 {
 	struct seepage_where_status s;
 	int fd = burst_open(r->t->ctx), err;
 	size_t had = b->n;
+	u64 end;
 
 	if (fd < 0)
 		return 1;
@@ -153,8 +161,9 @@ static int take_round(struct rounds *r, struct burst *b)
 	r->wait(r->arg, r->how.ms + 1000, fd);
 	ioctl(fd, SEEPAGE_WHERE_STOP);
 	fcntl(fd, F_SETFL, 0);
+	end = clock_ns();
 	samples_read(fd, r->p, r->how.samples + r->how.latest, b);
-	r->wait(r->arg, FILL_MS, -1);
+	wait_until(r, end + FILL_MS * 1000000ULL);
 	samples_read_blocks(r->t, r->bins, b, had);
 	err = ioctl(fd, SEEPAGE_WHERE_STATUS, &s) ? errno : 0;
 	close(fd);
@@ -196,13 +205,6 @@ static u64 moment(const struct rounds *r, const struct burst *b)
 	if (b->traps)
 		need = (u64)((double)b->armed_ns / (double)b->traps * (double)r->how.traps);
 	return need < r->slice ? samples_random(r->slice - need) : 0;
-}
-
-static bool wait_until(const struct rounds *r, u64 ns)
-{
-	u64 now = clock_ns();
-
-	return r->wait(r->arg, ns > now ? (ns - now) / 1000000 : 0, -1);
 }
 
 /* The next round, in its slice of the time. Returns an exit status; *stop: a signal came. */

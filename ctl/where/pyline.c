@@ -60,7 +60,7 @@ static bool entry(struct table *t, unsigned int form, s64 *line)
 /* The line of the instruction @unit of a function that begins at line @first; 0: not known */
 int python_line(const unsigned char *table, size_t n, int first, u64 unit)
 {
-	struct table t = { .at = table, .end = table + n };
+	struct table t = { .at = table, .end = n ? table + n : table };
 	s64 line = first;
 	u64 at = 0;
 

@@ -8,8 +8,8 @@
  *	this or the next instruction, and often, left from before, other ones of the function
  *	the frame of the function, which leads to its callers
  *
- * So the function is certain. Its line is that of an instruction in a register, best of one whose
- * next one is there as well; else that of the last instruction which is found.
+ * So the function is certain. Its line is that of an instruction in a register, best of one which
+ * has its next one there as well; else that of the last instruction which is found.
  *
  * A frame is
  *

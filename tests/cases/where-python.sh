@@ -39,6 +39,7 @@ assert_eq "$(field '[.sites[].stack[].symbol] | index("drop_session")' large.jso
 seepage where -s 4 --burst --class 1040 --again-after 2 "$pid" >text
 grep -qE '% stay: make_session \(pyleak.py:[0-9]+\) <- leak_session \(pyleak.py:[0-9]+\) <- Server.serve ' text ||
 	die "text: $(cat text)"
+grep '% stay' text
 kill -KILL "$pid"
 
 # Objects, of which python asks for memory a pool at a time
