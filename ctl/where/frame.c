@@ -85,8 +85,8 @@ size_t frames_shown(struct json_object *stack, struct json_object **frame, size_
 /* "leak (server.py:12)" */
 static const char *python_name(struct json_object *frame, char *buf, size_t size)
 {
-	const char *source = text_of(frame, "source"), *slash = source ? strrchr(source, '/') : NULL;
-	const char *symbol = frame_symbol(frame);
+	const char *source = frame_source(frame), *symbol = frame_symbol(frame);
+	const char *slash = source ? strrchr(source, '/') : NULL;
 	char text[2 * CONTENT_NAME];
 
 	source = slash ? slash + 1 : source;

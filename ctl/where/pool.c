@@ -111,7 +111,7 @@ static void mapping(struct target *t, struct look *l, const struct where_map *m)
 	}
 }
 
-/* Is the block in use, as far as the pool tells? If its list is not sound it may change just now. */
+/* Is the block in use, as far as the pool tells? A list that is not sound may change just now. */
 static bool is_used(const unsigned char *data, u64 base, u64 pool, u64 addr, u64 size)
 {
 	bool is_free[BLOCKS_MAX] = { false };

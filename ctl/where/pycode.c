@@ -85,7 +85,8 @@ static bool read_head(const struct python_codes *c, u64 addr, struct python_code
 {
 	unsigned char head[HEAD];
 
-	if (addr < 65536 || addr & 7 || addr >> 56 || !target_read(c->t, addr, head, sizeof(head)) ||
+	if (addr < 65536 || addr & 7 || addr >> 56 ||
+	    !target_read(c->t, addr, head, sizeof(head)) ||
 	    word_at(head, 8) != c->type.code)
 		return false;
 	*k = (struct python_code){

@@ -41,7 +41,7 @@ struct known {
 struct python {
 	u32 version;		/* 0x030b: 3.11; 0: older, which does not say it */
 	u64 eval, eval_bytes;
-	unsigned int frame_reg;	/* which register has a frame's address, from 1 on; 0: not seen yet */
+	unsigned int frame_reg;	/* which register has a frame's address, from 1 on; 0: not seen */
 	struct python_codes codes;
 	struct known known[KNOWN];
 };
@@ -55,7 +55,8 @@ struct interpreter_frame {
 static bool find(struct target *t, const struct where_map *m, struct python *p)
 {
 	struct symbol s[SYMBOLS] = {
-		[VERSION] = { .name = "Py_Version" }, [EVAL] = { .name = "_PyEval_EvalFrameDefault" },
+		[VERSION] = { .name = "Py_Version" },
+		[EVAL] = { .name = "_PyEval_EvalFrameDefault" },
 		[CODE] = { .name = "PyCode_Type" }, [TEXT] = { .name = "PyUnicode_Type" },
 		[BYTES] = { .name = "PyBytes_Type" },
 	};

@@ -50,7 +50,7 @@ void python_codes_free(struct python_codes *c);
 struct python_frame {
 	u64 pc;			/* address of the instruction */
 	unsigned int code;	/* for python_code_of() */
-	bool entry;		/* the interpreter was called for it: the next native frames follow */
+	bool entry;		/* the interpreter was called for it: native frames follow */
 	u64 place;		/* of the one at work: address of its frame; 0: not known */
 };
 

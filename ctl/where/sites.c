@@ -13,7 +13,8 @@
 static bool is_class(unsigned int id, u64 class_bytes)
 {
 	return id == class_of_request(class_bytes) ||
-	       (class_is_pool(id) && class_bytes <= class_size(id) && class_bytes >= class_least(id));
+	       (class_is_pool(id) && class_bytes <= class_size(id) &&
+		class_bytes >= class_least(id));
 }
 
 /*
@@ -111,11 +112,10 @@ static int take_samples(struct search *s, unsigned int id, struct burst *b)
 	s->used |= !pool;
 	s->pool_used |= pool;
 	s->bins.pool_block = pool ? class_size(id) : 0;
-	l->lo = class_least(id);
+	/* The function of pymalloc has the number of the class in place of a size. */
+	l->lo = pool ? class_size(id) / 16 - 1 : class_least(id);
 	/* A large block may leave its class while it is made larger. */
-	l->hi = id < CLASS_EXACT ? class_size(id) : 4 * class_size(id);
-	if (pool)	/* the function has the number of the class in place of a size */
-		l->lo = l->hi = class_size(id) / 16 - 1;
+	l->hi = pool ? l->lo : id < CLASS_EXACT ? class_size(id) : 4 * class_size(id);
 	return burst_take(s->t, &s->bins, pool ? &s->pool_probes : &s->probes, l, s->how->wait,
 			  s->how->arg, b);
 }

@@ -13,7 +13,7 @@
 #include <elfutils/libdwfl.h>
 #include <elfutils/version.h>
 
-#define PYTHON_WORDS	64U	/* of a native frame of its interpreter */
+#define PYTHON_WORDS	40U	/* of a native frame of its interpreter: about as many as it has */
 
 #ifdef __x86_64__
 #define REGS	17

@@ -139,7 +139,7 @@ struct bins {
 	u64 keys[HEAP_KEYS];
 	unsigned int keys_n;
 	u64 main_arena;		/* address of its head; 0: not known */
-	u64 pool_block;		/* blocks that are looked at are those of pymalloc, of this size; or 0 */
+	u64 pool_block;		/* size of those of pymalloc that are looked at; or 0 */
 };
 
 void bins_thread_cache(struct target *t, struct bins *b, u64 chunk);

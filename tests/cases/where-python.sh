@@ -4,10 +4,11 @@
 # makes ten times as many blocks of the same class, with the same helper, and frees them.
 # vm: --smp 2 --mem 1024
 # about: kmod/where ctl/where ctl/tools tests/where
-# takes: 60
+# takes: 90
 # timeout: 300
 # only-amd64: the static controller for other architectures has no libdw
 . "$(dirname "$0")/where-lib.sh"
+[[ $(/usr/bin/python3 -V) == *" 3.11."* ]] || skip "needs python 3.11"
 insmod "$where_ko"
 
 # program WORD...: sets pid

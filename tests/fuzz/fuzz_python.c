@@ -76,7 +76,8 @@ static u64 made_text(const char *s, unsigned int width)
 
 static u64 made_code(unsigned int width)
 {
-	static const unsigned char table[] = { 0x87, 0, 0xdf, 1, 2, 0xe9, 0x42, 1, 0xf0, 1, 2, 3, 4 };
+	static const unsigned char table[] = { 0x87, 0, 0xdf, 1, 2, 0xe9, 0x42, 1, 0xf0, 1, 2, 3,
+					       4 };
 	u64 at = room(184 + 64), lines = room(64);
 
 	put64(lines + 8, BASE + 256 * 4);
