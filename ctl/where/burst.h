@@ -92,6 +92,8 @@ struct unwinder *unwinder_new(struct target *t);
 bool unwinder_has_python(const struct unwinder *u);
 void unwinder_note(const struct unwinder *u, struct result *r);
 unsigned int unwind(struct unwinder *u, const struct seepage_where_sample *s, struct frame *f);
+const struct stack *unwind_again(struct unwinder *u, const struct seepage_where_sample *s,
+				 const struct stack *before, struct stack *now);
 struct json_object *unwind_frame_json(struct unwinder *u, const struct frame *f);
 void unwinder_free(struct unwinder *u);
 

@@ -86,13 +86,12 @@ static u64 common(const struct callees *a, const struct callees *b)
 static u64 find_long_way(struct target *t, const struct where_map *m)
 {
 	struct symbol s[] = { { .name = "PyObject_Malloc" }, { .name = "PyMem_Malloc" } };
-	struct callees of[ARRAY_SIZE(s)];
-	size_t i;
+	struct callees a, b;
 
 	symbols_find(t, m, s, ARRAY_SIZE(s));
-	for (i = 0; i < ARRAY_SIZE(s); i++)
-		find_callees(t, m, &s[i], &of[i]);
-	return common(&of[0], &of[1]);
+	find_callees(t, m, &s[0], &a);
+	find_callees(t, m, &s[1], &b);
+	return common(&a, &b);
 }
 
 /* Finds that function. Returns false if there is none, or several that may be it. */

@@ -41,15 +41,6 @@ static bool is_site(const struct site *s, const struct frame *f, unsigned int n)
 	return a == b;
 }
 
-static bool is_cut(const struct stack *s)
-{
-	unsigned int k;
-
-	for (k = 0; k < s->n && !s->frame[k].cut; k++)
-		;
-	return k < s->n;
-}
-
 static unsigned int find_site(struct survivors *v, const struct frame *f, unsigned int n)
 {
 	size_t i;
@@ -80,14 +71,10 @@ static bool is_resized(const struct block *a, const struct block *b)
 
 static unsigned int site_of(struct survivors *v, const struct burst *b, size_t i)
 {
-	const struct stack *stack = b->stack ? &b->stack[i] : NULL;
 	struct stack now;
+	const struct stack *stack = unwind_again(v->u, &b->s[i], b->stack ? &b->stack[i] : NULL,
+						 &now);
 
-	/* Callers of functions of python may have been found with a later sample. */
-	if (!stack || is_cut(stack)) {
-		now.n = unwind(v->u, &b->s[i], now.frame);
-		stack = &now;
-	}
 	/* The first frame is the function that allocates. */
 	return find_site(v, stack->frame + 1, stack->n ? stack->n - 1 : 0);
 }

@@ -341,3 +341,20 @@ void unwinder_free(struct unwinder *u)
 }
 
 #endif
+
+/*
+ * The stack of a sample, which was unwound before, or NULL. If the callers of a function of python
+ * were not known then, they may have been found with a later sample.
+ */
+const struct stack *unwind_again(struct unwinder *u, const struct seepage_where_sample *s,
+				 const struct stack *before, struct stack *now)
+{
+	unsigned int k;
+
+	for (k = 0; before && k < before->n && !before->frame[k].cut; k++)
+		;
+	if (before && k == before->n)
+		return before;
+	now->n = unwind(u, s, now->frame);
+	return now;
+}

@@ -731,6 +731,35 @@ class Where(unittest.TestCase):
         self.assertGreater(named, 20 << 20, answer)
         self.assertEqual([n for n in answer["notes"] if "python" in n], [])
 
+    @unittest.skipUnless(sys.version_info[:2] == (3, 11), "needs python 3.11")
+    def test_stacks_of_python_through_native_frames(self):
+        """Each thread has its own way from run() to Node.__init__()."""
+        ways = {("by_generator", "generate"), ("by_map", "make"), ("by_sort", "by_sort.<locals>.<lambda>"),
+                ("by_calls", "make")}
+        program = Program(self, PYTHON, os.path.join(HERE, "pystacks.py"))
+        tool = subprocess.Popen([TOOL, "-j", "--faults", "-s", "300", str(program.pid)],
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        wait_for_events(tool.pid)
+        self.assertEqual(program.do("go", 1), (160,))
+        time.sleep(0.5)
+        status, out, err = second(tool)
+        self.assertEqual((status, err), (0, ""))
+        found, cut = set(), 0
+        for site in json.loads(out)["sites"]:
+            names = [f["symbol"] for f in site["stack"] if f["language"] == "python"]
+            if "Node.__init__" not in names:
+                continue
+            self.assertEqual(names.count("Node.__init__"), 1, names)
+            callers = names[names.index("Node.__init__") + 1:]
+            if "run" not in callers:
+                cut += site["bytes"]
+                continue
+            self.assertEqual(callers[2], "run", callers)
+            self.assertIn((callers[1], callers[0]), ways)
+            found.add((callers[1], callers[0]))
+        self.assertEqual(found, ways)
+        self.assertLess(cut, 16 << 20)
+
     def test_faults_of_a_process_that_does_not_grow(self):
         program = Program(self, f"{BUILD}/leaky", "small")
         program.do("work", 1)
