@@ -21,12 +21,12 @@
  */
 u64 probe_place(int fd, u64 offset, bool *emulated)
 {
+	*emulated = false;
+#ifdef __x86_64__
 	static const unsigned char endbr64[] = { 0xf3, 0x0f, 0x1e, 0xfa };
 	unsigned char code[8] = { 0 };
 	const unsigned char *p = code;
 
-	*emulated = false;
-#ifdef __x86_64__
 	if (pread(fd, code, sizeof(code), (off_t)offset) != sizeof(code))
 		return offset;
 	if (!memcmp(p, endbr64, sizeof(endbr64))) {

@@ -734,8 +734,8 @@ class Where(unittest.TestCase):
     @unittest.skipUnless(sys.version_info[:2] == (3, 11), "needs python 3.11")
     def test_stacks_of_python_through_native_frames(self):
         """Each thread has its own way from run() to Node.__init__()."""
-        ways = {("by_generator", "generate"), ("by_map", "make"), ("by_sort", "by_sort.<locals>.<lambda>"),
-                ("by_calls", "make")}
+        ways = {("by_generator", "generate"), ("by_map", "make"), ("by_calls", "make"),
+                ("by_sort", "by_sort.<locals>.<lambda>")}
         program = Program(self, PYTHON, os.path.join(HERE, "pystacks.py"))
         tool = subprocess.Popen([TOOL, "-j", "--faults", "-s", "300", str(program.pid)],
                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
