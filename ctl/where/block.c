@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Is a block of malloc() still in use, and the same one? The chunk tells, from outside.
+ * Is a block still in use, and the same one? The chunk of malloc(), or the pool of pymalloc, tells,
+ * from outside.
  */
 #include <string.h>
 #include "where/burst.h"
@@ -62,6 +63,10 @@ static bool read_data(struct target *t, u64 addr, u64 size, struct early *now)
 bool block_read(struct target *t, const struct bins *bins, u64 addr, u64 size, u64 *head,
 		struct early *now)
 {
+	if (bins->pool_block) {
+		*head = 0;
+		return pool_is_used(t, addr, bins->pool_block) && read_data(t, addr, size, now);
+	}
 	return in_use(t, addr, size, head) && read_data(t, addr, size, now) &&
 	       !is_cached(bins, now->data, now->bytes);
 }

@@ -143,6 +143,13 @@ static int not_begun(struct rounds *r, struct burst *b, int err)
 	return 0;
 }
 
+static bool wait_until(const struct rounds *r, u64 ns)
+{
+	u64 now = clock_ns();
+
+	return r->wait(r->arg, ns > now ? (ns - now) / 1000000 : 0, -1);
+}
+
 /* One round. Returns an exit status. */
 static int take_round(struct rounds *r, struct burst *b)
 {
@@ -150,6 +157,7 @@ static int take_round(struct rounds *r, struct burst *b)
 	const char *why = NULL;
 	int fd = burst_open(&why), err;
 	size_t had = b->n;
+	u64 end;
 
 	if (fd < 0)
 		return fail(r->t->ctx, "--burst: %s", why);
@@ -162,9 +170,10 @@ static int take_round(struct rounds *r, struct burst *b)
 	r->wait(r->arg, r->how.ms + 1000, fd);
 	ioctl(fd, SEEPAGE_WHERE_STOP);
 	fcntl(fd, F_SETFL, 0);
+	end = clock_ns();
 	samples_read(fd, r->p, r->how.samples + r->how.latest, b);
-	r->wait(r->arg, FILL_MS, -1);
-	samples_read_blocks(r->t, b, had);
+	wait_until(r, end + FILL_MS * 1000000ULL);
+	samples_read_blocks(r->t, r->bins, b, had);
 	err = ioctl(fd, SEEPAGE_WHERE_STATUS, &s) ? errno : 0;
 	close(fd);
 	if (err || s.reason == SEEPAGE_WHERE_BY_ERROR)
@@ -207,13 +216,6 @@ static u64 moment(const struct rounds *r, const struct burst *b)
 	return need < r->slice ? samples_random(r->slice - need) : 0;
 }
 
-static bool wait_until(const struct rounds *r, u64 ns)
-{
-	u64 now = clock_ns();
-
-	return r->wait(r->arg, ns > now ? (ns - now) / 1000000 : 0, -1);
-}
-
 /* The next round, in its slice of the time. Returns an exit status; *stop: a signal came. */
 static int next_round(struct rounds *r, struct burst *b, unsigned int i, bool *stop)
 {
@@ -250,7 +252,7 @@ static int next_round(struct rounds *r, struct burst *b, unsigned int i, bool *s
  * @l: limits of all rounds together
  * @wait: waits so many milliseconds, or until the descriptor is readable; false: stop
  * @arg: for @wait
- * @b: to fill; burst_free() releases it
+ * @b: to fill, all zeros but the unwinder; burst_free() releases it
  *
  * Return: 0, or an exit status after printing an error.
  */
@@ -273,7 +275,6 @@ int burst_take(struct target *t, const struct bins *bins, const struct probes *p
 	int status = 0;
 
 	memcpy(r.how.probe, p->p, sizeof(r.how.probe));
-	memset(b, 0, sizeof(*b));
 	for (i = 0; i < ROUNDS && !status && !stop && !is_spent(b, l); i++)
 		status = next_round(&r, b, i, &stop);
 	return status;
@@ -298,5 +299,6 @@ void burst_free(struct burst *b)
 {
 	free(b->s);
 	free(b->early);
+	free(b->stack);
 	memset(b, 0, sizeof(*b));
 }

@@ -10,7 +10,7 @@
 #include "where/where.h"
 
 #define TRAP_NS		2000	/* what a trap is taken to cost; docs/where.md has measured ones */
-#define FRAMES_MAX	24U
+#define FRAMES_MAX	48U
 
 /* probe.c: the functions that allocate */
 struct probes {
@@ -22,7 +22,11 @@ struct probes {
 };
 
 bool probes_find(struct target *t, struct probes *p);
+u64 probe_place(int fd, u64 offset, bool *emulated);
 void probes_close(struct probes *p);
+
+/* poolprobe.c: the function of pymalloc that begins a pool */
+bool pool_probe_find(struct target *t, struct probes *p);
 
 /* burst.c: samples */
 struct burst_limits {
@@ -38,9 +42,25 @@ struct early {
 	unsigned int bytes;	/* 0: not read */
 };
 
+/* unwind.c: stacks, from the copy of their top and .eh_frame */
+struct frame {
+	u64 pc;
+	unsigned int python;	/* number of a function of python that executes pc; or 0 */
+	bool activation;	/* pc is not a return address */
+	bool cut;		/* of python, and its callers are not known */
+	u64 place;		/* of python, if they are not: it differs between most callers */
+};
+
+struct stack {
+	struct frame frame[FRAMES_MAX];
+	unsigned int n;
+};
+
 struct burst {
+	struct unwinder *u;	/* set by the caller */
 	struct seepage_where_sample *s;	/* by time */
 	struct early *early;	/* of each */
+	struct stack *stack;	/* of each, if the process is one of python; else NULL */
 	size_t n;
 	u64 traps, matched, inherited, armed_ns, arm_ns;
 	unsigned int rounds;
@@ -58,7 +78,7 @@ void burst_free(struct burst *b);
 /* sample.c: the samples of a burst, round by round */
 u64 samples_random(u64 n);
 void samples_read(int fd, const struct probes *p, size_t most, struct burst *b);
-void samples_read_blocks(struct target *t, struct burst *b, size_t had);
+void samples_read_blocks(struct target *t, const struct bins *bins, struct burst *b, size_t had);
 size_t samples_thin(struct target *t, const struct bins *bins, struct burst *b, size_t most);
 
 /* block.c: a block of malloc, looked at from outside */
@@ -67,15 +87,13 @@ bool block_read(struct target *t, const struct bins *bins, u64 addr, u64 size, u
 bool block_is_same(const struct early *e, const struct early *now);
 u64 block_find(struct target *t, u64 size, const struct early *e);
 
-/* unwind.c: stacks, from the copy of their top and .eh_frame */
-struct frame {
-	u64 pc;
-	bool activation;	/* pc is not a return address */
-};
-
 struct unwinder;
 struct unwinder *unwinder_new(struct target *t);
+bool unwinder_has_python(const struct unwinder *u);
+void unwinder_note(const struct unwinder *u, struct result *r);
 unsigned int unwind(struct unwinder *u, const struct seepage_where_sample *s, struct frame *f);
+const struct stack *unwind_again(struct unwinder *u, const struct seepage_where_sample *s,
+				 const struct stack *before, struct stack *now);
 struct json_object *unwind_frame_json(struct unwinder *u, const struct frame *f);
 void unwinder_free(struct unwinder *u);
 

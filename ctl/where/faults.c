@@ -12,7 +12,7 @@
 #define DRAIN_MS	100
 #define NEEDS_PERF	"CAP_PERFMON, or kernel.perf_event_paranoid of 2 or less"
 
-struct stack {
+struct fault_stack {
 	struct frame frame[FRAMES_MAX];
 	unsigned int frames, samples;
 	u64 faults;
@@ -28,9 +28,22 @@ static int refused(const struct target *t, int err)
 	return fail(t->ctx, "--faults: process %u: %s", t->pid, strerror(err));
 }
 
-/* Takes samples for the time, or until a signal. Returns an exit status. */
-static int capture(struct target *t, const struct faults_how *how, struct faults *f,
-		   struct result *r)
+/* Adds samples. What python executes is read from the process at once. */
+static void drain(struct fault_rings *rings, struct unwinder *u, struct faults *f)
+{
+	size_t i = f->n;
+
+	faults_drain(rings, f);
+	for (; f->stack && i < f->n; i++)
+		f->stack[i].n = unwind(u, &f->v[i].s, f->stack[i].frame);
+}
+
+/*
+ * Takes samples for the time, or until a signal. @u: for the stacks of python. Returns an exit
+ * status.
+ */
+static int capture(struct target *t, const struct faults_how *how, struct unwinder *u,
+		   struct faults *f, struct result *r)
 {
 	u64 start = clock_ns(), end = start + how->seconds * 1000000000, before;
 	unsigned int left_out;
@@ -43,7 +56,7 @@ static int capture(struct target *t, const struct faults_how *how, struct faults
 	while (clock_ns() < end && target_alive(t)) {
 		bool go_on = how->wait(how->arg, DRAIN_MS, -1);
 
-		faults_drain(rings, f);
+		drain(rings, u, f);
 		if (!go_on)
 			break;
 	}
@@ -59,7 +72,7 @@ static int capture(struct target *t, const struct faults_how *how, struct faults
 	return target_alive(t) && !target_maps(t) ? 0 : refused(t, ESRCH);
 }
 
-static bool is_same(const struct stack *p, const struct frame *f, unsigned int n)
+static bool is_same(const struct fault_stack *p, const struct frame *f, unsigned int n)
 {
 	unsigned int i;
 
@@ -68,7 +81,7 @@ static bool is_same(const struct stack *p, const struct frame *f, unsigned int n
 	return i == n && n == p->frames;
 }
 
-static void add(struct stack *all, size_t *stacks, const struct frame *f, unsigned int n,
+static void add(struct fault_stack *all, size_t *stacks, const struct frame *f, unsigned int n,
 		u64 faults)
 {
 	size_t i;
@@ -86,13 +99,13 @@ static void add(struct stack *all, size_t *stacks, const struct frame *f, unsign
 
 static int by_faults(const void *a, const void *b)
 {
-	const struct stack *p = a, *q = b;
+	const struct fault_stack *p = a, *q = b;
 
 	return p->faults < q->faults ? 1 : p->faults > q->faults ? -1 : 0;
 }
 
 /* @page: bytes that a fault stands for */
-static struct json_object *stack_json(struct unwinder *u, const struct stack *p, size_t rank,
+static struct json_object *stack_json(struct unwinder *u, const struct fault_stack *p, size_t rank,
 				      double page, const struct result *r)
 {
 	struct json_object *o = json_object_new_object(), *stack = json_object_new_array();
@@ -125,16 +138,19 @@ static bool is_growth(const struct target *t, u64 addr)
 static void answer(struct target *t, struct unwinder *u, const struct faults *f, size_t top,
 		   struct result *r)
 {
-	struct stack *all = must(calloc(f->n + 1, sizeof(*all)));
-	struct frame frame[FRAMES_MAX];
+	struct fault_stack *all = must(calloc(f->n + 1, sizeof(*all)));
+	const struct stack *stack;
+	struct stack now;
 	size_t stacks = 0, i, others = 0;
 	double page = (double)sysconf(_SC_PAGESIZE);
 
 	for (i = 0; i < f->n; i++) {
-		if (is_growth(t, f->v[i].s.addr))
-			add(all, &stacks, frame, unwind(u, &f->v[i].s, frame), f->v[i].faults);
-		else
+		if (!is_growth(t, f->v[i].s.addr)) {
 			others++;
+			continue;
+		}
+		stack = unwind_again(u, &f->v[i].s, f->stack ? &f->stack[i] : NULL, &now);
+		add(all, &stacks, stack->frame, stack->n, f->v[i].faults);
 	}
 	/* The faults after the last samples are taken to be like those before. */
 	if (f->counted && f->total > f->counted)
@@ -147,6 +163,7 @@ static void answer(struct target *t, struct unwinder *u, const struct faults *f,
 	r->samples = f->n - others;
 	result_note(r, "sites: these make the process grow; where it leaks, --burst says");
 	result_note(r, "%zu samples of page faults", f->n - others);
+	unwinder_note(u, r);
 	if (others)
 		result_note(r, "%zu more, of files or of mappings that are gone, are left out",
 			    others);
@@ -164,14 +181,23 @@ static void answer(struct target *t, struct unwinder *u, const struct faults *f,
 int faults_find(struct target *t, const struct faults_how *how, struct result *r)
 {
 	struct faults f = { .v = must(calloc(FAULTS_MAX, sizeof(*f.v))) };
-	int status = capture(t, how, &f, r);
-	struct unwinder *u = status ? NULL : unwinder_new(t);
+	struct unwinder *u = unwinder_new(t);
+	int status;
 
-	if (u)
+	if (unwinder_has_python(u))
+		f.stack = must(calloc(FAULTS_MAX, sizeof(*f.stack)));
+	status = capture(t, how, u, &f, r);
+	/* Libraries may have been mapped meanwhile; but of python frames are known by number. */
+	if (!f.stack) {
+		unwinder_free(u);
+		u = status ? NULL : unwinder_new(t);
+	}
+	if (!status && u)
 		answer(t, u, &f, how->top, r);
 	else if (!status)
 		status = fail(t->ctx, "--faults: this build cannot unwind stacks: it has no libdw");
 	unwinder_free(u);
+	free(f.stack);
 	free(f.v);
 	return status;
 }

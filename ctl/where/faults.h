@@ -19,6 +19,7 @@ struct fault {
 
 struct faults {
 	struct fault *v;		/* FAULTS_MAX of them */
+	struct stack *stack;		/* of each, if the process is one of python; else NULL */
 	size_t n;
 	u64 counted, total;		/* faults until the last samples, and in all */
 	u64 dropped;			/* samples that could not be kept, or not be read */

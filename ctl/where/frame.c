@@ -34,6 +34,67 @@ u64 frame_offset(struct json_object *frame)
 	return v ? json_object_get_uint64(v) : 0;
 }
 
+bool frame_is_python(struct json_object *frame)
+{
+	const char *language = text_of(frame, "language");
+
+	return language && !strcmp(language, "python");
+}
+
+/* "FILE:LINE"; NULL: not known */
+const char *frame_source(struct json_object *frame)
+{
+	return text_of(frame, "source");
+}
+
+/* The file of python's interpreter, if the stack has functions of python; else NULL */
+static const char *interpreter(struct json_object *stack)
+{
+	const char *symbol, *file = NULL;
+	struct json_object *frame;
+	bool python = false;
+	size_t i;
+
+	for (i = 0; i < json_object_array_length(stack); i++) {
+		frame = json_object_array_get_idx(stack, i);
+		symbol = frame_symbol(frame);
+		python = python || frame_is_python(frame);
+		if (symbol && !strcmp(symbol, "_PyEval_EvalFrameDefault"))
+			file = frame_file(frame);
+	}
+	return python ? file : NULL;
+}
+
+/*
+ * Fills @frame with the frames of a stack that a line shows, up to @most: where it has functions
+ * of python, those are left out that the interpreter is made of. Returns how many.
+ */
+size_t frames_shown(struct json_object *stack, struct json_object **frame, size_t most)
+{
+	const char *left_out = stack ? interpreter(stack) : NULL, *file;
+	size_t n = 0, i;
+
+	for (i = 0; stack && i < json_object_array_length(stack) && n < most; i++) {
+		frame[n] = json_object_array_get_idx(stack, i);
+		file = frame_file(frame[n]);
+		n += frame_is_python(frame[n]) || !left_out || !file || strcmp(file, left_out);
+	}
+	return n;
+}
+
+/* "leak (server.py:12)" */
+static const char *python_name(struct json_object *frame, char *buf, size_t size)
+{
+	const char *source = frame_source(frame), *symbol = frame_symbol(frame);
+	const char *slash = source ? strrchr(source, '/') : NULL;
+	char text[2 * CONTENT_NAME];
+
+	source = slash ? slash + 1 : source;
+	snprintf(text, sizeof(text), "%s (%.*s)", symbol ? symbol : "?", CONTENT_NAME - 4,
+		 source ? source : "?");
+	return fmt_safe(buf, size, text, strlen(text));
+}
+
 /* malloc@@GLIBC_2.2.5 is shown as malloc. */
 static size_t without_version(const char *symbol)
 {
@@ -51,6 +112,8 @@ const char *frame_name(struct json_object *frame, char *buf, size_t size)
 	const char *symbol = text_of(frame, "demangled"), *file = frame_file(frame);
 	char safe[CONTENT_NAME];
 
+	if (frame_is_python(frame))
+		return python_name(frame, buf, size);
 	if (!symbol)
 		symbol = frame_symbol(frame);
 	if (symbol)

@@ -141,6 +141,7 @@ static struct json_object *frame_json(struct target *t, u64 addr)
 	json_object_object_add(o, "demangled", NULL);
 	json_object_object_add(o, "source", NULL);
 	json_object_object_add(o, "inlined", json_object_new_boolean(false));
+	json_object_object_add(o, "language", NULL);
 	return o;
 }
 

@@ -112,8 +112,10 @@ static void add(const struct survivors *v, const struct block *b, struct site_co
 }
 
 /* Of a block that was made larger only that counts. */
-static u64 bytes_of(const struct block *b)
+static u64 bytes_of(const struct survivors *v, const struct block *b)
 {
+	if (v->bins->pool_block)
+		return v->bins->pool_block;
 	return b->resized ? b->size - (b->first_size < b->size ? b->first_size : b->size) :
 	       (b->size + 8 + 15) & ~15ULL;
 }
@@ -134,9 +136,9 @@ static void count(struct survivors *v, struct site_counts *drawn)
 			add(v, b, &s->drawn);
 			add(v, b, drawn);
 		}
-		s->bytes += b->alive ? bytes_of(b) : 0;
-		s->unchanged_bytes += b->unchanged ? bytes_of(b) : 0;
-		s->grows = s->grows || (b->alive && b->resized >= LEAST && bytes_of(b));
+		s->bytes += b->alive ? bytes_of(v, b) : 0;
+		s->unchanged_bytes += b->unchanged ? bytes_of(v, b) : 0;
+		s->grows = s->grows || (b->alive && b->resized >= LEAST && bytes_of(v, b));
 	}
 	if (v->sites)
 		qsort(v->site, v->sites, sizeof(*v->site), by_unchanged);

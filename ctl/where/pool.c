@@ -16,7 +16,7 @@
 #include "where/where.h"
 
 #define HEAD		48U
-#define POOL		(16 * KIB)
+#define POOL		POOL_BYTES
 #define BLOCKS_MAX	(POOL / 16)
 
 struct pool_head {
@@ -109,6 +109,44 @@ static void mapping(struct target *t, struct look *l, const struct where_map *m)
 				count_pool(l, data + off, lo + off, pool);
 		}
 	}
+}
+
+/* Is the block in use, as far as the pool tells? A list that is not sound may change just now. */
+static bool is_used(const unsigned char *data, u64 base, u64 pool, u64 addr, u64 size)
+{
+	bool is_free[BLOCKS_MAX] = { false };
+	struct pool_head h;
+	u64 off = addr - base - HEAD;
+
+	memcpy(&h, data, sizeof(h));
+	if (!is_pool(&h, base, pool) || (h.size_class + 1) * 16 != size || addr < base + HEAD ||
+	    off % size || off + size + HEAD > pool || off + HEAD >= h.offset)
+		return false;
+	return mark_free(data, base, pool, (u32)size, is_free) < 0 || !is_free[off / size];
+}
+
+/**
+ * pool_is_used() - is a block of pymalloc in use?
+ * @t: the process
+ * @addr: of the block
+ * @size: of its class
+ *
+ * Return: false as well if there is no pool of that class.
+ */
+bool pool_is_used(struct target *t, u64 addr, u64 size)
+{
+	static const u64 sizes[] = { POOL, 4 * KIB };
+	static unsigned char data[POOL] __attribute__((aligned(16)));
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(sizes); i++) {
+		u64 base = addr & ~(sizes[i] - 1);
+
+		if (target_read(t, base, data, sizes[i]) &&
+		    is_used(data, base, sizes[i], addr, size))
+			return true;
+	}
+	return false;
 }
 
 /* Is the program, or a library of it, python? */

@@ -9,6 +9,36 @@
 #include "where/where.h"
 #include "where/burst.h"
 
+/**
+ * probe_place() - where to put the probe on a function
+ * @fd: of the file
+ * @offset: of the function in it
+ * @emulated: out, whether the probe needs no single step
+ *
+ * A probe is behind an endbr64, which would be single-stepped. It is emulated if it is at a push,
+ * which costs a tenth. On arm64 the first instruction has to be the one: behind a paciasp the
+ * return address is signed.
+ */
+u64 probe_place(int fd, u64 offset, bool *emulated)
+{
+	*emulated = false;
+#ifdef __x86_64__
+	static const unsigned char endbr64[] = { 0xf3, 0x0f, 0x1e, 0xfa };
+	unsigned char code[8] = { 0 };
+	const unsigned char *p = code;
+
+	if (pread(fd, code, sizeof(code), (off_t)offset) != sizeof(code))
+		return offset;
+	if (!memcmp(p, endbr64, sizeof(endbr64))) {
+		p += sizeof(endbr64);
+		offset += sizeof(endbr64);
+	}
+	p += p[0] == 0x41;
+	*emulated = *p >= 0x50 && *p <= 0x57;
+#endif
+	return offset;
+}
+
 #ifdef HAVE_LIBELF
 #include <gelf.h>
 #include <libelf.h>
@@ -46,37 +76,12 @@ static bool file_offset(Elf *elf, u64 addr, u64 *offset)
 	return false;
 }
 
-/*
- * A probe is behind an endbr64, which would be single-stepped. It is emulated if it is at a push,
- * which costs a tenth. On arm64 the first instruction has to be the one: behind a paciasp the
- * return address is signed.
- */
-static u64 behind_mark(int fd, u64 offset, bool *emulated)
-{
-	static const unsigned char endbr64[] = { 0xf3, 0x0f, 0x1e, 0xfa };
-	unsigned char code[8] = { 0 };
-	const unsigned char *p = code;
-
-	*emulated = false;
-#ifdef __x86_64__
-	if (pread(fd, code, sizeof(code), (off_t)offset) != sizeof(code))
-		return offset;
-	if (!memcmp(p, endbr64, sizeof(endbr64))) {
-		p += sizeof(endbr64);
-		offset += sizeof(endbr64);
-	}
-	p += p[0] == 0x41;
-	*emulated = *p >= 0x50 && *p <= 0x57;
-#endif
-	return offset;
-}
-
 static void add(struct probes *p, u32 kind, const char *name, u64 offset, int fd)
 {
 	bool emulated;
 	u32 i;
 
-	offset = behind_mark(fd, offset, &emulated);
+	offset = probe_place(fd, offset, &emulated);
 	for (i = 0; i < p->n; i++)
 		if (p->p[i].offset == offset)
 			return;		/* another name of the same function */

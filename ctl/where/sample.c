@@ -51,6 +51,21 @@ static bool is_wanted(const struct probes *p, const struct seepage_where_sample 
 	return !old_block(p, s);
 }
 
+/*
+ * What python executes is read from the process, too, so that the stacks of its samples are
+ * unwound at once.
+ */
+static void unwind_all(struct burst *b, size_t had)
+{
+	size_t i;
+
+	if (!unwinder_has_python(b->u))
+		return;
+	b->stack = must(realloc(b->stack, (b->n + 1) * sizeof(*b->stack)));
+	for (i = had; i < b->n; i++)
+		b->stack[i].n = unwind(b->u, &b->s[i], b->stack[i].frame);
+}
+
 /**
  * samples_read() - add the samples of a round
  * @fd: the device; the round has ended
@@ -73,19 +88,23 @@ void samples_read(int fd, const struct probes *p, size_t most, struct burst *b)
 	for (i = 0; i < most; i++)
 		if (is_wanted(p, &b->s[had + i], b->n > had ? &b->s[b->n - 1] : NULL))
 			b->s[b->n++] = b->s[had + i];
+	unwind_all(b, had);
 }
 
 /*
  * Reads the blocks of a round. A leak that takes up places which others free takes them soon:
  * at the end of the burst all of them may hold blocks that stay.
  */
-void samples_read_blocks(struct target *t, struct burst *b, size_t had)
+void samples_read_blocks(struct target *t, const struct bins *bins, struct burst *b, size_t had)
 {
 	size_t i;
 
 	for (i = had; i < b->n; i++) {
 		struct early *e = &b->early[i];
 
+		/* The probe of pymalloc does not have the size. */
+		if (bins->pool_block)
+			b->s[i].size = bins->pool_block;
 		e->bytes = (unsigned int)(b->s[i].size < BLOCK_KEEP ? b->s[i].size : BLOCK_KEEP);
 		if (!target_read(t, b->s[i].addr, e->data, e->bytes))
 			e->bytes = 0;
@@ -106,6 +125,8 @@ static void move(struct burst *b, size_t i, size_t *n)
 	if (*n != i) {
 		b->s[*n] = b->s[i];
 		b->early[*n] = b->early[i];
+		if (b->stack)
+			b->stack[*n] = b->stack[i];
 	}
 	(*n)++;
 }

@@ -123,7 +123,7 @@ static void again_line(struct json_object *site)
 /* The function that allocated, and up to three of its callers */
 static void site_line(struct json_object *site)
 {
-	struct json_object *stack = NULL, *v = NULL;
+	struct json_object *stack = NULL, *v = NULL, *frame[4];
 	char name[4 * CONTENT_NAME], bytes[32], grew[32];
 	size_t i, n;
 	s64 growth;
@@ -140,11 +140,9 @@ static void site_line(struct json_object *site)
 	again_line(site);
 	out_printf(":");
 	json_object_object_get_ex(site, "stack", &stack);
-	n = json_object_array_length(stack);
-	for (i = 0; i < n && i < 4; i++) {
-		out_printf("%s %s", i ? " <-" : "",
-			   frame_name(json_object_array_get_idx(stack, i), name, sizeof(name)));
-	}
+	n = frames_shown(stack, frame, ARRAY_SIZE(frame));
+	for (i = 0; i < n; i++)
+		out_printf("%s %s", i ? " <-" : "", frame_name(frame[i], name, sizeof(name)));
 	out_printf("\n");
 }
 

@@ -17,22 +17,37 @@
 #include "where/site.h"
 
 #define SITE_FRAMES	6U	/* frames that tell sites apart */
+#define PYTHON_FRAMES	3U	/* of python, behind the native ones: these are alike */
+
+/* How many frames of a stack tell it apart */
+static unsigned int telling(const struct frame *f, unsigned int n)
+{
+	unsigned int k;
+
+	for (k = 0; k < n && !f[k].python; k++)
+		;
+	k = k < n && k + PYTHON_FRAMES > SITE_FRAMES ? k + PYTHON_FRAMES : SITE_FRAMES;
+	return k < n ? k : n;
+}
+
+static bool is_site(const struct site *s, const struct frame *f, unsigned int n)
+{
+	unsigned int a = telling(s->frame, s->frames), b = telling(f, n), k;
+
+	for (k = 0; k < a && k < b; k++)
+		if (f[k].pc != s->frame[k].pc || f[k].python != s->frame[k].python ||
+		    f[k].cut != s->frame[k].cut || f[k].place != s->frame[k].place)
+			return false;
+	return a == b;
+}
 
 static unsigned int find_site(struct survivors *v, const struct frame *f, unsigned int n)
 {
 	size_t i;
-	unsigned int k;
 
-	for (i = 0; i < v->sites; i++) {
-		const struct site *s = &v->site[i];
-		unsigned int most = n > s->frames ? n : s->frames;
-
-		for (k = 0; k < n && k < s->frames && k < SITE_FRAMES; k++)
-			if (f[k].pc != s->frame[k].pc)
-				break;
-		if (k == (most < SITE_FRAMES ? most : SITE_FRAMES))
+	for (i = 0; i < v->sites; i++)
+		if (is_site(&v->site[i], f, n))
 			return (unsigned int)i;
-	}
 	memcpy(v->site[v->sites].frame, f, n * sizeof(*f));
 	v->site[v->sites].frames = n;
 	return (unsigned int)v->sites++;
@@ -54,17 +69,23 @@ static bool is_resized(const struct block *a, const struct block *b)
 	       same_bytes(a->early, b->early) == a->early->bytes;
 }
 
-static void add_block(struct survivors *v, const struct seepage_where_sample *s,
-		      const struct early *early)
+static unsigned int site_of(struct survivors *v, const struct burst *b, size_t i)
 {
-	struct block *b = &v->block[v->n++];
-	struct frame f[FRAMES_MAX];
-	unsigned int n = unwind(v->u, s, f);
-	size_t i;
+	struct stack now;
+	const struct stack *stack = unwind_again(v->u, &b->s[i], b->stack ? &b->stack[i] : NULL,
+						 &now);
 
 	/* The first frame is the function that allocates. */
-	n = n ? n - 1 : 0;
-	b->site = find_site(v, f + 1, n);
+	return find_site(v, stack->frame + 1, stack->n ? stack->n - 1 : 0);
+}
+
+static void add_block(struct survivors *v, const struct seepage_where_sample *s,
+		      const struct early *early, unsigned int site)
+{
+	struct block *b = &v->block[v->n++];
+	size_t i;
+
+	b->site = site;
 	b->addr = s->addr;
 	b->size = s->size;
 	b->first_size = s->first_size;
@@ -100,7 +121,7 @@ struct survivors *survivors_new(struct target *t, const struct bins *bins, struc
 	v->block = must(calloc(b->n + 1, sizeof(*v->block)));
 	v->site = must(calloc(b->n + 1, sizeof(*v->site)));
 	for (i = 0; i < b->n; i++)
-		add_block(v, &b->s[i], &b->early[i]);
+		add_block(v, &b->s[i], &b->early[i], site_of(v, b, i));
 	v->armed = (double)b->armed_ns / 1e9;
 	v->calls = b->armed_ns ? (double)b->matched / v->armed : 0;
 	return v;

@@ -9,13 +9,21 @@
 #define CLASSES_MAX	3U	/* that are sampled, one after another */
 #define NEW_BLOCKS	3	/* that a class has to have, to come before those that have fewer */
 
+/* May the answer show this class where --class says @class_bytes? */
+static bool is_class(unsigned int id, u64 class_bytes)
+{
+	return id == class_of_request(class_bytes) ||
+	       (class_is_pool(id) && class_bytes <= class_size(id) &&
+		class_bytes >= class_least(id));
+}
+
 /*
  * The classes to sample: that of --class, or those that grew most. One that grew by one or two
  * blocks comes last: it may be a large buffer, beside many small blocks that leak.
  */
 static size_t rows_of(const struct result *r, u64 class_bytes, const struct where_row **row)
 {
-	unsigned int id = class_of_request(class_bytes), pass;
+	unsigned int pass;
 	size_t i, n = 0;
 
 	for (pass = 0; pass < 2; pass++)
@@ -23,7 +31,7 @@ static size_t rows_of(const struct result *r, u64 class_bytes, const struct wher
 			const struct where_row *w = &r->row[i];
 			bool many = w->growth_blocks >= NEW_BLOCKS;
 
-			if (class_bytes ? w->id == id && !pass :
+			if (class_bytes ? is_class(w->id, class_bytes) && !pass :
 			    w->growth_bytes > 0 && many == !pass)
 				row[n++] = w;
 		}
@@ -42,11 +50,12 @@ static void probe_note(const struct probes *p, struct result *r)
 	result_note(r, "probes: %s", text);
 }
 
-static void burst_notes(const struct burst *b, const struct growth *g, struct result *r)
+static void burst_notes(const struct burst *b, const struct growth *g, bool pool, struct result *r)
 {
-	result_note(r, "burst on blocks of up to %llu bytes: %zu samples of %llu calls, "
+	result_note(r, "burst on blocks of up to %llu bytes: %zu samples of %llu %s, "
 		    "%llu traps in %u rounds, armed for %.2f s in all; last, ended by %s",
-		    g->class_bytes, b->n, b->matched, b->traps, b->rounds,
+		    g->class_bytes, b->n, b->matched,
+		    pool ? "new pools of pymalloc, 16 KiB each" : "calls", b->traps, b->rounds,
 		    (double)b->armed_ns / 1e9, burst_reason(b->reason));
 	if (b->inherited)
 		result_note(r, "burst: %llu traps of children, which inherit breakpoints",
@@ -56,9 +65,10 @@ static void burst_notes(const struct burst *b, const struct growth *g, struct re
 /* All that is needed for one class after another */
 struct search {
 	struct target *t;
-	const struct bins *bins;
+	struct bins bins;
 	struct sites_how *how;
-	struct probes probes;
+	struct probes probes, pool_probes;
+	bool used, pool_used;
 	struct unwinder *u;
 	struct result *r;
 	u64 ns;			/* of all bursts */
@@ -67,7 +77,7 @@ struct search {
 /* The looks at the blocks of a burst. Returns how many sites are named. */
 static unsigned int look_and_name(struct search *s, const struct burst *b, const struct growth *g)
 {
-	struct survivors *v = survivors_new(s->t, s->bins, s->u, b);
+	struct survivors *v = survivors_new(s->t, &s->bins, s->u, b);
 	unsigned int named = 0;
 
 	again_look(s->t, v, &s->how->again, s->how->wait, s->how->arg);
@@ -79,32 +89,53 @@ static unsigned int look_and_name(struct search *s, const struct burst *b, const
 	return named;
 }
 
+/* What the growth of the class leads to expect: of pymalloc each pool that is new traps once. */
+static struct growth growth_of(const struct search *s, unsigned int id, const struct where_row *row)
+{
+	struct growth g = {
+		.class_bytes = class_size(id), .blocks = row ? row->growth_blocks : 0,
+		.seconds = s->r->seconds, .recent = s->how->recent,
+		.bytes_per_hour = row && row->growth_bytes > 0 ?
+				  result_per_hour(s->r, row->growth_bytes) : 0,
+	};
+
+	if (class_is_pool(id))
+		g.blocks = row ? row->growth_bytes / (s64)POOL_BYTES : 0;
+	return g;
+}
+
+static int take_samples(struct search *s, unsigned int id, struct burst *b)
+{
+	struct burst_limits *l = &s->how->limits;
+	bool pool = class_is_pool(id);
+
+	s->used |= !pool;
+	s->pool_used |= pool;
+	s->bins.pool_block = pool ? class_size(id) : 0;
+	/* The function of pymalloc has the number of the class in place of a size. */
+	l->lo = pool ? class_size(id) / 16 - 1 : class_least(id);
+	/* A large block may leave its class while it is made larger. */
+	l->hi = pool ? l->lo : id < CLASS_EXACT ? class_size(id) : 4 * class_size(id);
+	return burst_take(s->t, &s->bins, pool ? &s->pool_probes : &s->probes, l, s->how->wait,
+			  s->how->arg, b);
+}
+
 /* One class. Returns an exit status; *done: no other one is to follow. */
 static int try_class(struct search *s, unsigned int id, const struct where_row *row, bool *done)
 {
 	struct result *r = s->r;
-	struct growth g = {
-		.class_bytes = class_size(id), .blocks = row ? row->growth_blocks : 0,
-		.seconds = r->seconds, .recent = s->how->recent,
-		.bytes_per_hour = row && row->growth_bytes > 0 ?
-				  result_per_hour(r, row->growth_bytes) : 0,
-	};
-	struct burst b;
+	struct growth g = growth_of(s, id, row);
+	struct burst b = { .u = s->u };
 	u64 start = clock_ns();
-	int status;
+	int status = take_samples(s, id, &b);
 
-	s->how->limits.lo = class_least(id);
-	/* A large block may leave its class while it is made larger. */
-	s->how->limits.hi = id < CLASS_EXACT ? class_size(id) : 4 * class_size(id);
-	status = burst_take(s->t, s->bins, &s->probes, &s->how->limits, s->how->wait,
-			    s->how->arg, &b);
 	s->ns += clock_ns() - start;
 	if (!status) {
 		r->method = "burst";
 		r->traps += b.traps;
 		r->samples += b.n;
 		r->cost_permille = s->ns ? r->traps * TRAP_NS * 1000 / s->ns : 0;
-		burst_notes(&b, &g, r);
+		burst_notes(&b, &g, class_is_pool(id), r);
 		*done = look_and_name(s, &b, &g) || !target_alive(s->t) ||
 			!s->how->wait(s->how->arg, 0, -1);
 	}
@@ -112,17 +143,18 @@ static int try_class(struct search *s, unsigned int id, const struct where_row *
 	return status;
 }
 
-static int try_classes(struct search *s, unsigned int id, u64 class_bytes)
+static int try_classes(struct search *s, u64 class_bytes, const struct where_row *const *row,
+		       size_t n)
 {
-	const struct where_row *row[CLASSES_MAX];
-	size_t n = rows_of(s->r, class_bytes, row), i;
 	bool done = false;
 	int status = 0;
+	size_t i;
 
 	if (class_bytes)
-		return try_class(s, id, n ? row[0] : NULL, &done);
+		return try_class(s, n ? row[0]->id : class_of_request(class_bytes),
+				 n ? row[0] : NULL, &done);
 	for (i = 0; i < n && !status && !done; i++)
-		if (!class_is_pool(row[i]->id))
+		if (!class_is_pool(row[i]->id) || s->pool_probes.n)
 			status = try_class(s, row[i]->id, row[i], &done);
 	return status;
 }
@@ -136,8 +168,23 @@ static int missing(const struct target *t, const char *what)
 	return fail(t->ctx, "--burst: %s", what);
 }
 
-static int find(struct search *s, unsigned int id, u64 class_bytes)
+/* Is there no probe for the first class, because it is one of pymalloc? Others are left out. */
+static int check_pools(struct search *s, const struct where_row *const *row, size_t n)
 {
+	size_t i;
+
+	for (i = 0; i < n && !class_is_pool(row[i]->id); i++)
+		;
+	if (i == n || (unwinder_has_python(s->u) && pool_probe_find(s->t, &s->pool_probes)) || i)
+		return 0;
+	return missing(s->t, "the class that grows is one of pymalloc, whose function is known of "
+		       "python 3.11 on x86-64 only; see --class");
+}
+
+static int find(struct search *s, u64 class_bytes)
+{
+	const struct where_row *row[CLASSES_MAX];
+	size_t n = rows_of(s->r, class_bytes, row);
 	int status;
 
 	if (!probes_find(s->t, &s->probes))
@@ -145,9 +192,14 @@ static int find(struct search *s, unsigned int id, u64 class_bytes)
 	s->u = unwinder_new(s->t);
 	if (!s->u)
 		return missing(s->t, "this build cannot unwind stacks: it has no libdw");
-	status = try_classes(s, id, class_bytes);
-	if (!status)
-		probe_note(&s->probes, s->r);
+	status = check_pools(s, row, n) ?: try_classes(s, class_bytes, row, n);
+	if (!status) {
+		if (s->used)
+			probe_note(&s->probes, s->r);
+		if (s->pool_used)
+			probe_note(&s->pool_probes, s->r);
+		unwinder_note(s->u, s->r);
+	}
 	unwinder_free(s->u);
 	return status;
 }
@@ -165,9 +217,8 @@ static int find(struct search *s, unsigned int id, u64 class_bytes)
 int sites_find(struct target *t, const struct bins *bins, struct sites_how *how, u64 class_bytes,
 	       struct result *r)
 {
-	struct search s = { .t = t, .bins = bins, .how = how, .r = r };
+	struct search s = { .t = t, .bins = *bins, .how = how, .r = r };
 	const struct where_row *row[CLASSES_MAX];
-	unsigned int id = class_of_request(class_bytes);
 	int status;
 
 	if (!strcmp(r->method, "pages"))
@@ -177,10 +228,9 @@ int sites_find(struct target *t, const struct bins *bins, struct sites_how *how,
 		result_note(r, "burst: none, because no class of blocks grew");
 		return 0;
 	}
-	if (class_is_pool(class_bytes ? id : row[0]->id))
-		return fail(t->ctx, "--burst: process %u: the class that grows is one of pymalloc, "
-			    "allowed are those of malloc; see --class", t->pid);
-	status = find(&s, id, class_bytes);
+	s.pool_probes.fd = -1;
+	status = find(&s, class_bytes);
+	probes_close(&s.pool_probes);
 	probes_close(&s.probes);
 	return status;
 }

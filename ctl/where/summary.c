@@ -32,19 +32,16 @@ void summary_class(const struct result *r, char *buf, size_t size)
 /* "keep <- handle <- main, +2.5 MiB/h, 100.0 % stay" */
 void summary_site(struct json_object *site, char *buf, size_t size)
 {
-	struct json_object *stack = NULL, *v = NULL;
-	struct json_object *frame;
+	struct json_object *stack = NULL, *v = NULL, *frame[FRAMES];
 	char name[4 * CONTENT_NAME], grew[32];
 	size_t i, n;
 
 	*buf = '\0';
 	json_object_object_get_ex(site, "stack", &stack);
-	n = stack ? json_object_array_length(stack) : 0;
-	for (i = 0; i < n && i < FRAMES; i++) {
-		frame = json_object_array_get_idx(stack, i);
+	n = frames_shown(stack, frame, FRAMES);
+	for (i = 0; i < n; i++)
 		sentence_append(buf, size, "%s%.100s", i ? " <- " : "",
-				frame_name(frame, name, sizeof(name)));
-	}
+				frame_name(frame[i], name, sizeof(name)));
 	json_object_object_get_ex(site, "bytes_per_hour", &v);
 	fmt_growth(grew, sizeof(grew), json_object_get_int64(v));
 	sentence_append(buf, size, ", %s", grew);

@@ -31,6 +31,7 @@ struct picture {
 	struct node root;
 	unsigned int rows;
 	size_t narrow;		/* frames that are not drawn */
+	bool python;		/* it has functions of python */
 };
 
 static bool same_text(const char *a, const char *b)
@@ -42,7 +43,8 @@ static bool is_same(struct json_object *a, struct json_object *b)
 {
 	return same_text(frame_symbol(a), frame_symbol(b)) &&
 	       same_text(frame_file(a), frame_file(b)) &&
-	       (frame_symbol(a) || frame_offset(a) == frame_offset(b));
+	       (frame_symbol(a) || frame_offset(a) == frame_offset(b)) &&
+	       (!frame_is_python(a) || same_text(frame_source(a), frame_source(b)));
 }
 
 static struct node *child_of(struct node *parent, struct json_object *frame)
@@ -89,7 +91,10 @@ static void add_site(struct picture *p, struct json_object *site)
 	if (i + 1 > p->rows)
 		p->rows = (unsigned int)i + 1;
 	for (count(n, site); i; i--) {
-		n = child_of(n, json_object_array_get_idx(stack, i - 1));
+		struct json_object *frame = json_object_array_get_idx(stack, i - 1);
+
+		p->python = p->python || frame_is_python(frame);
+		n = child_of(n, frame);
 		count(n, site);
 	}
 }
@@ -135,11 +140,13 @@ static size_t letters(const char *s)
 	return n;
 }
 
-/* Frames of the program, of libraries, and of memory that no file is mapped to */
+/* Frames of the program, of libraries, of memory that no file is mapped to, and of python */
 static const char *kind(const struct node *n)
 {
 	const char *file = n->frame ? frame_file(n->frame) : "";
 
+	if (n->frame && frame_is_python(n->frame))
+		return "y";
 	return !file ? "n" : strstr(file, ".so") ? "l" : "p";
 }
 
@@ -156,7 +163,7 @@ static void title(const struct picture *p, const struct node *n, const char *nam
 
 	fputs("<title>", p->f);
 	put(p->f, name, LETTERS_MAX);
-	if (file) {
+	if (file && !frame_is_python(n->frame)) {
 		fputs(" (", p->f);
 		put(p->f, file, LETTERS_MAX);
 		fputs(")", p->f);
@@ -247,7 +254,7 @@ static void begin(const struct picture *p, unsigned int height)
 	      "<style>text{font:12px 'DejaVu Sans Mono',monospace;fill:#000;"
 	      "pointer-events:none}rect{stroke:#555;stroke-width:.6}g:hover&gt;rect{"
 	      "stroke:#000;stroke-width:2}.b{fill:#fff;stroke:none}.p{fill:#f7dcb0}"
-	      ".l{fill:#d3e3f3}.n{fill:#e6e6e6}.e{text-anchor:end}.h{font-size:17px;font-weight:bold}</style>\n",
+	      ".l{fill:#d3e3f3}.n{fill:#e6e6e6}.y{fill:#d5ecc4}.e{text-anchor:end}.h{font-size:17px;font-weight:bold}</style>\n",
 	      f);
 	fprintf(f, "<rect class=\"b\" width=\"%d\" height=\"%u\"/>\n<text class=\"h\" x=\"%d\" "
 		"y=\"26\">", WIDTH, height, MARGIN);
@@ -260,11 +267,12 @@ static void legend(const struct picture *p, unsigned int height)
 {
 	static const struct {
 		const char *kind, *text;
-	} box[] = { { "p", "the program" }, { "l", "libraries" }, { "n", "no file" } };
+	} box[] = { { "p", "the program" }, { "l", "libraries" }, { "n", "no file" },
+		    { "y", "python" } };
 	unsigned int y = height - 14;
 	size_t i;
 
-	for (i = 0; i < ARRAY_SIZE(box); i++)
+	for (i = 0; i < ARRAY_SIZE(box) - !p->python; i++)
 		fprintf(p->f, "<rect class=\"%s\" x=\"%u\" y=\"%u\" width=\"14\" height=\"12\"/>"
 			"<text x=\"%u\" y=\"%u\">%s</text>\n", box[i].kind,
 			(unsigned int)(MARGIN + 120 * i), y - 11,

@@ -147,7 +147,58 @@ bool symbol_find(struct target *t, const char *name, u64 *addr)
 	return found;
 }
 
+static bool find_all(Elf *elf, Elf_Scn *scn, const GElf_Shdr *sh, u64 base, struct symbol *s,
+		     size_t n)
+{
+	Elf_Data *data = elf_getdata(scn, NULL);
+	u64 count = data && sh->sh_entsize ? sh->sh_size / sh->sh_entsize : 0, i;
+	const char *name;
+	size_t k, left = 0;
+	GElf_Sym sym;
+
+	for (i = 0; i < count && i < SYMBOLS_MAX; i++) {
+		if (!gelf_getsym(data, (int)i, &sym) || sym.st_shndx == SHN_UNDEF)
+			continue;
+		name = elf_strptr(elf, sh->sh_link, sym.st_name);
+		for (k = 0; name && k < n; k++)
+			if (!strcmp(name, s[k].name)) {
+				s[k].addr = base + sym.st_value;
+				s[k].size = sym.st_size;
+			}
+	}
+	for (k = 0; k < n; k++)
+		left += !s[k].addr;
+	return !left;
+}
+
+/* Finds symbols of the file that is mapped at @m; those that it has not keep the address 0. */
+void symbols_find(const struct target *t, const struct where_map *m, struct symbol *s, size_t n)
+{
+	int fd = elf_version(EV_CURRENT) == EV_NONE ? -1 : map_open(t, m);
+	Elf *elf = fd < 0 ? NULL : elf_begin(fd, ELF_C_READ, NULL);
+	Elf_Scn *scn = NULL;
+	GElf_Shdr sh;
+	GElf_Ehdr eh;
+	u64 base;
+
+	if (elf && gelf_getehdr(elf, &eh)) {
+		base = eh.e_type == ET_EXEC ? 0 : target_base(t, m);
+		while ((scn = elf_nextscn(elf, scn)))
+			if (gelf_getshdr(scn, &sh) &&
+			    (sh.sh_type == SHT_DYNSYM || sh.sh_type == SHT_SYMTAB) &&
+			    find_all(elf, scn, &sh, base, s, n))
+				break;
+	}
+	elf_end(elf);
+	if (fd >= 0)
+		close(fd);
+}
+
 #else
+
+void symbols_find(const struct target *t, const struct where_map *m, struct symbol *s, size_t n)
+{
+}
 
 bool symbol_find(struct target *t, const char *name, u64 *addr)
 {

@@ -115,8 +115,8 @@ static bool parse_map(char *line, struct where_map *m)
 	char perm[5];
 	int at = 0;
 
-	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %*s %*s %*s %n",
-		   (uint64_t *)&m->lo, (uint64_t *)&m->hi, perm, &at) < 3 || !at)
+	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %*s %*s %n", (uint64_t *)&m->lo,
+		   (uint64_t *)&m->hi, perm, (uint64_t *)&m->offset, &at) < 4 || !at)
 		return false;
 	line[strcspn(line, "\n")] = '\0';
 	m->write = perm[0] == 'r' && perm[1] == 'w' && perm[3] == 'p';

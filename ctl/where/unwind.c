@@ -7,26 +7,34 @@
 #include <string.h>
 #include <unistd.h>
 #include "where/burst.h"
+#include "where/python.h"
 
 #ifdef HAVE_LIBDW
 #include <elfutils/libdwfl.h>
+#include <elfutils/version.h>
+
+#define PYTHON_WORDS	40U	/* of a native frame of its interpreter: about as many as it has */
 
 #ifdef __x86_64__
 #define REGS	17
 #define SP	7
+static const unsigned char kept[] = { 3, 6, 12, 13, 14, 15 };	/* by callees */
 #else
 #define REGS	32
 #define SP	31
 #define PC	32
+static const unsigned char kept[] = { 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29 };
 #endif
 
 struct unwinder {
 	struct target *t;
 	Dwfl *dwfl;
+	struct python *python;	/* or NULL */
 	const struct seepage_where_sample *s;	/* the one at work */
 	struct frame *f;
 	unsigned int n;
-	bool begun;
+	struct python_frame callers[PYTHON_CALLERS];	/* of python, that are still to come */
+	unsigned int callers_n;
 };
 
 static char *debug_path = (char *)":.debug:/usr/lib/debug";
@@ -141,12 +149,62 @@ struct unwinder *unwinder_new(struct target *t)
 			if (t->map[i].file && is_first(t, i) && has_code(t, i))
 				report(u, &t->map[i]);
 		dwfl_report_end(u->dwfl, NULL, NULL);
+		u->python = python_new(t);
 		if (dwfl_attach_state(u->dwfl, NULL, (pid_t)t->pid, &threads, u))
 			return u;
 	}
 	unwinder_free(u);
 	return NULL;
 }
+
+/* Adds the functions of python that one call of the interpreter executes. */
+static void add_python(struct unwinder *u, bool all)
+{
+	unsigned int i;
+
+	for (i = 0; i < u->callers_n && u->n < FRAMES_MAX; i++) {
+		u->f[u->n++] = (struct frame){ .pc = u->callers[i].pc,
+					       .python = u->callers[i].code };
+		if (u->callers[i].entry && !all) {
+			i++;
+			break;
+		}
+	}
+	u->callers_n -= i;
+	memmove(u->callers, u->callers + i, u->callers_n * sizeof(*u->callers));
+}
+
+#if _ELFUTILS_PREREQ(0, 188)
+static void take_python(struct unwinder *u, Dwfl_Frame *state)
+{
+	struct python_frame f[PYTHON_CALLERS];
+	u64 reg[ARRAY_SIZE(kept)], word[PYTHON_WORDS];
+	struct python_native native = { .reg = reg, .word = word };
+	Dwarf_Word v, w;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(kept); i++)
+		if (!dwfl_frame_reg(state, kept[i], &v))
+			reg[native.regs++] = v;
+	if (!dwfl_frame_reg(state, SP, &v))
+		for (i = 0; i < PYTHON_WORDS && read_memory(u->dwfl, v + 8 * i, &w, u); i++)
+			word[native.words++] = w;
+	i = python_frames(u->python, &native, f);
+	if (i) {
+		memcpy(u->callers, f, i * sizeof(*f));
+		u->callers_n = i;
+	}
+	add_python(u, false);
+	if (i == 1 && u->n) {
+		u->f[u->n - 1].cut = true;
+		u->f[u->n - 1].place = f[0].place;
+	}
+}
+#else
+static void take_python(struct unwinder *u, Dwfl_Frame *state)
+{
+}
+#endif
 
 static int take_frame(Dwfl_Frame *state, void *arg)
 {
@@ -155,6 +213,10 @@ static int take_frame(Dwfl_Frame *state, void *arg)
 	bool activation;
 
 	if (u->n == FRAMES_MAX || !dwfl_frame_pc(state, &pc, &activation) || !pc)
+		return DWARF_CB_ABORT;
+	if (python_is_interpreter(u->python, pc))
+		take_python(u, state);
+	if (u->n == FRAMES_MAX)
 		return DWARF_CB_ABORT;
 	u->f[u->n++] = (struct frame){ .pc = pc, .activation = activation };
 	return DWARF_CB_OK;
@@ -166,7 +228,10 @@ unsigned int unwind(struct unwinder *u, const struct seepage_where_sample *s, st
 	u->s = s;
 	u->f = f;
 	u->n = 0;
+	u->callers_n = 0;
 	dwfl_getthread_frames(u->dwfl, 1, take_frame, u);
+	/* The native callers were not copied. */
+	add_python(u, true);
 	return u->n;
 }
 
@@ -196,8 +261,7 @@ static struct json_object *source(Dwfl_Module *mod, u64 pc)
 	return json_text(text, strlen(text));
 }
 
-/* A frame as an element of "stack"; what is not known is null */
-struct json_object *unwind_frame_json(struct unwinder *u, const struct frame *f)
+static struct json_object *native_json(struct unwinder *u, const struct frame *f)
 {
 	u64 pc = f->pc - !f->activation;
 	Dwfl_Module *mod = dwfl_addrmodule(u->dwfl, pc);
@@ -217,11 +281,30 @@ struct json_object *unwind_frame_json(struct unwinder *u, const struct frame *f)
 	json_object_object_add(o, "demangled", known ? json_text(cxx, strlen(cxx)) : NULL);
 	json_object_object_add(o, "source", source(mod, pc));
 	json_object_object_add(o, "inlined", json_object_new_boolean(false));
+	json_object_object_add(o, "language", NULL);
 	return o;
+}
+
+/* A frame as an element of "stack"; what is not known is null */
+struct json_object *unwind_frame_json(struct unwinder *u, const struct frame *f)
+{
+	return f->python ? python_frame_json(u->python, f->python, f->pc) : native_json(u, f);
+}
+
+bool unwinder_has_python(const struct unwinder *u)
+{
+	return u && python_is_known(u->python);
+}
+
+void unwinder_note(const struct unwinder *u, struct result *r)
+{
+	python_note(u->python, r);
 }
 
 void unwinder_free(struct unwinder *u)
 {
+	if (u)
+		python_free(u->python);
 	if (u && u->dwfl)
 		dwfl_end(u->dwfl);
 	free(u);
@@ -244,8 +327,34 @@ struct json_object *unwind_frame_json(struct unwinder *u, const struct frame *f)
 	return NULL;
 }
 
+bool unwinder_has_python(const struct unwinder *u)
+{
+	return false;
+}
+
+void unwinder_note(const struct unwinder *u, struct result *r)
+{
+}
+
 void unwinder_free(struct unwinder *u)
 {
 }
 
 #endif
+
+/*
+ * The stack of a sample, which was unwound before, or NULL. If the callers of a function of python
+ * were not known then, they may have been found with a later sample.
+ */
+const struct stack *unwind_again(struct unwinder *u, const struct seepage_where_sample *s,
+				 const struct stack *before, struct stack *now)
+{
+	unsigned int k;
+
+	for (k = 0; before && k < before->n && !before->frame[k].cut; k++)
+		;
+	if (before && k == before->n)
+		return before;
+	now->n = unwind(u, s, now->frame);
+	return now;
+}

@@ -14,6 +14,7 @@
 /* target.c: the process that is looked at; it is never stopped */
 struct where_map {
 	u64 lo, hi;
+	u64 offset;		/* of a mapped file */
 	bool write;
 	bool exec;
 	bool anon;		/* anonymous memory, "[heap]" and named regions included */
@@ -138,6 +139,7 @@ struct bins {
 	u64 keys[HEAP_KEYS];
 	unsigned int keys_n;
 	u64 main_arena;		/* address of its head; 0: not known */
+	u64 pool_block;		/* size of those of pymalloc that are looked at; or 0 */
 };
 
 void bins_thread_cache(struct target *t, struct bins *b, u64 chunk);
@@ -150,7 +152,9 @@ void arena_look(struct target *t, struct bins *b, struct look *l);
 void arena_mmapped(struct target *t, void (*each)(void *arg, u64 addr, u64 size), void *arg);
 
 /* pool.c: the pools of pymalloc, python's allocator for blocks of up to 512 bytes */
+#define POOL_BYTES	(16 * KIB)
 void pool_look(struct target *t, struct look *l);
+bool pool_is_used(struct target *t, u64 addr, u64 size);
 
 /* content.c: what kind of data a block holds */
 enum content_kind {
@@ -188,6 +192,13 @@ bool content_text(const unsigned char *data, size_t n, bool show, struct content
 /* symbol.c: the symbol at an address, from the ELF file that is mapped there */
 bool symbol_at(struct target *t, u64 addr, char *buf, size_t size);
 bool symbol_find(struct target *t, const char *name, u64 *addr);
+
+struct symbol {
+	const char *name;
+	u64 addr, size;		/* addr 0: not found */
+};
+
+void symbols_find(const struct target *t, const struct where_map *m, struct symbol *s, size_t n);
 int map_open(const struct target *t, const struct where_map *m);
 
 /* cxx.c: names of C++ functions and types */
@@ -266,6 +277,9 @@ s64 result_per_hour(const struct result *r, s64 bytes);
 void runtime_notes(const struct target *t, struct result *r);
 
 /* frame.c: an element of "stack" */
+bool frame_is_python(struct json_object *frame);
+const char *frame_source(struct json_object *frame);
+size_t frames_shown(struct json_object *stack, struct json_object **frame, size_t most);
 const char *frame_symbol(struct json_object *frame);
 const char *frame_file(struct json_object *frame);
 u64 frame_offset(struct json_object *frame);

@@ -2,6 +2,7 @@
 """seepage where on programs that leak on command, on their twins without the leak, on forged
 heaps, and on processes that it may not read or that end. Runs on this machine, without the
 module."""
+import argparse
 import fcntl
 import json
 import os
@@ -10,6 +11,7 @@ import re
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 import time
 import unittest
@@ -31,20 +33,22 @@ CTL = os.path.join(TOP, "ctl")
 SVG = "{http://www.w3.org/2000/svg}"
 
 
-def build_draw():
+def build(name, *parts):
+    """A program of this folder with parts of the tool."""
     flags = subprocess.run(["pkg-config", "--cflags", "--libs", "json-c", "libnl-genl-3.0"],
                            check=True, stdout=subprocess.PIPE, text=True).stdout.split()
-    sources = [f"{CTL}/{name}.c" for name in ("where/svg", "where/frame", "lib/fmt", "lib/out")]
+    sources = [f"{CTL}/{part}.c" for part in parts]
     subprocess.run(["gcc", "-std=gnu11", "-O1", "-g", "-Wall", "-fsanitize=address,undefined",
                     "-fno-sanitize-recover=all", "-D_GNU_SOURCE", "-iquote", CTL, "-iquote",
                     f"{TOP}/kmod", f"-I{TOP}/include", f"-I{TOP}/include/uapi", "-o",
-                    os.path.join(BUILD, "draw"), os.path.join(HERE, "draw.c"), *sources, *flags],
+                    os.path.join(BUILD, name), os.path.join(HERE, name + ".c"), *sources, *flags],
                    check=True)
 
 
 def setUpModule():
     os.makedirs(BUILD, exist_ok=True)
-    build_draw()
+    build("draw", "where/svg", "where/frame", "lib/fmt", "lib/out")
+    build("pylines", "where/pyline")
     for source, compiler in (("leaky.c", "gcc"), ("hostile.c", "gcc"), ("leaky.cc", "g++")):
         name = source.replace(".cc", "-cc").replace(".c", "")
         subprocess.run([compiler, "-O1", "-pthread", "-o", os.path.join(BUILD, name),
@@ -163,6 +167,25 @@ class Picture(unittest.TestCase):
         takes = [f for f in self.frames(root) if f[0].startswith("take")]
         self.assertEqual(len(takes), 2)
 
+    def test_functions_of_python(self):
+        """By their lines, and beside the native frames of the interpreter."""
+        def function(name, line):
+            return {"address": None, "module": "/srv/<app>.py", "build_id": None, "offset": None,
+                    "symbol": name, "source": f"/srv/<app>.py:{line}", "inlined": False,
+                    "language": "python"}
+        sites = [site(1000, "take", "eval", "main"), site(500, "take", "eval", "main")]
+        for s, line in zip(sites, (7, 9)):
+            s["stack"][1:1] = [function("keep<", line), function("serve", 20)]
+        root = self.draw(*sites)
+        titles = [f[0] for f in self.frames(root)]
+        for line in (7, 9):
+            self.assertTrue(any(t.startswith(f"keep< (<app>.py:{line}): ") for t in titles), titles)
+        rects = {g.find(SVG + "title").text.split(" ")[0]: g.find(SVG + "rect").get("class")
+                 for g in root.iter(SVG + "g")}
+        self.assertEqual((rects["serve"], rects["eval"]), ("y", "p"))
+        self.assertIn("python", "".join(root.itertext()))
+        self.assertNotIn("python", "".join(self.draw(site(64, "f")).itertext()))
+
     def test_versions_of_symbols_are_not_shown(self):
         titles = [f[0] for f in self.frames(self.draw(site(64, "malloc@@GLIBC_2.2.5", "@x")))]
         self.assertEqual([t.split()[0] for t in titles], ["program:", "@x", "malloc"])
@@ -205,6 +228,36 @@ class Picture(unittest.TestCase):
         told = {e.get("id"): e.text for e in root.iter() if e.get("id")}
         self.assertEqual(sorted(told), sorted(names))
         self.assertIn("6.2 KiB in 100 of 300 sampled blocks stay", told["what"])
+
+
+def functions_of(code):
+    """The code of a function of python and of all in it."""
+    yield code
+    for constant in code.co_consts:
+        if hasattr(constant, "co_code"):
+            yield from functions_of(constant)
+
+
+@unittest.skipUnless(sys.version_info[:2] == (3, 11), "needs python 3.11")
+class Lines(unittest.TestCase):
+    """Lines of functions of python, as python itself knows them."""
+
+    def test_lines_of_the_standard_library(self):
+        codes = []
+        for module in (argparse, json.decoder, os, random, subprocess, tempfile, unittest.case):
+            with open(module.__file__, encoding="utf-8") as f:
+                codes += functions_of(compile(f.read(), module.__file__, "exec"))
+        table = "".join(f"{c.co_firstlineno} {len(c.co_code) // 2} {c.co_linetable.hex()}\n"
+                        for c in codes)
+        got = subprocess.run([f"{BUILD}/pylines"], input=table, stdout=subprocess.PIPE, text=True,
+                             check=True, timeout=60).stdout.splitlines()
+        self.assertGreater(len(codes), 500)
+        self.assertEqual(len(got), len(codes))
+        for code, line in zip(codes, got):
+            want = [0] * (len(code.co_code) // 2)
+            for begin, end, number in code.co_lines():
+                want[begin // 2:end // 2] = [number or 0] * ((end - begin) // 2)
+            self.assertEqual([int(v) for v in line.split()], want, code)
 
 
 @unittest.skipUnless(os.path.exists(TOOL), "needs build/ctl/tools/seepage-where: make ctl")
@@ -642,6 +695,70 @@ class Where(unittest.TestCase):
         self.assertEqual([site["rank"] for site in answer["sites"]],
                          list(range(1, len(answer["sites"]) + 1)))
         self.assertIn("these make the process grow", answer["notes"][0])
+
+    @unittest.skipUnless(sys.version_info[:2] == (3, 11), "needs python 3.11")
+    def test_faults_name_functions_of_python(self):
+        """The native frames are those of the interpreter, whatever the program does."""
+        path = os.path.join(HERE, "pyleak.py")
+        program = Program(self, PYTHON, path)
+        tool = subprocess.Popen([TOOL, "-j", "--faults", "-s", "300", str(program.pid)],
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        wait_for_events(tool.pid)
+        program.do("leak", 30000)
+        time.sleep(0.5)
+        status, out, err = second(tool)
+        self.assertEqual((status, err), (0, ""))
+        answer = json.loads(out)
+        with open(path, encoding="utf-8") as f:
+            codes = {c.co_qualname: c for c in functions_of(compile(f.read(), path, "exec"))}
+        named = 0
+        for site in answer["sites"]:
+            stack = [f for f in site["stack"] if f["language"] == "python"]
+            names = [f["symbol"] for f in stack]
+            for frame in stack:
+                self.assertEqual(frame["module"], path)
+                self.assertEqual(sorted(frame), sorted(site["stack"][0]))
+                code = codes[frame["symbol"]]
+                lines = {line for _, _, line in code.co_lines()} | {code.co_firstlineno}
+                source, line = frame["source"].rsplit(":", 1)
+                self.assertEqual(source, path)
+                self.assertIn(int(line), lines)
+            native = [f["symbol"] for f in site["stack"] if f["language"] is None]
+            if "leak_session" in names or names[:1] == ["Server.serve"]:
+                self.assertEqual(names[-2:], ["Server.serve", "<module>"], site)
+                self.assertIn("_PyEval_EvalFrameDefault", native)
+                named += site["bytes"]
+        self.assertGreater(named, 20 << 20, answer)
+        self.assertEqual([n for n in answer["notes"] if "python" in n], [])
+
+    @unittest.skipUnless(sys.version_info[:2] == (3, 11), "needs python 3.11")
+    def test_stacks_of_python_through_native_frames(self):
+        """Each thread has its own way from run() to Node.__init__()."""
+        ways = {("by_generator", "generate"), ("by_map", "make"), ("by_calls", "make"),
+                ("by_sort", "by_sort.<locals>.<lambda>")}
+        program = Program(self, PYTHON, os.path.join(HERE, "pystacks.py"))
+        tool = subprocess.Popen([TOOL, "-j", "--faults", "-s", "300", str(program.pid)],
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        wait_for_events(tool.pid)
+        self.assertEqual(program.do("go", 1), (160,))
+        time.sleep(0.5)
+        status, out, err = second(tool)
+        self.assertEqual((status, err), (0, ""))
+        found, cut = set(), 0
+        for site in json.loads(out)["sites"]:
+            names = [f["symbol"] for f in site["stack"] if f["language"] == "python"]
+            if "Node.__init__" not in names:
+                continue
+            self.assertEqual(names.count("Node.__init__"), 1, names)
+            callers = names[names.index("Node.__init__") + 1:]
+            if "run" not in callers:
+                cut += site["bytes"]
+                continue
+            self.assertEqual(callers[2], "run", callers)
+            self.assertIn((callers[1], callers[0]), ways)
+            found.add((callers[1], callers[0]))
+        self.assertEqual(found, ways)
+        self.assertLess(cut, 16 << 20)
 
     def test_faults_of_a_process_that_does_not_grow(self):
         program = Program(self, f"{BUILD}/leaky", "small")
