@@ -202,6 +202,7 @@ struct gate {
 	bool past;
 	unsigned int subject;
 	bool few;		/* gate RISING: fewer floors are known than it needs */
+	bool stands;		/* the process is under alert: a closed gate holds nothing back */
 	unsigned int floors;	/* number of known floors */
 };
 
@@ -369,6 +370,8 @@ void sentence_signal(unsigned int id, const struct seepage_pmc_baseline *b, char
 void sentence_baseline(const struct seepage_pmc_baseline *b, char *buf, size_t size);
 /* sentence_gate.c: what a gate measured, and what would open it */
 void sentence_gate(const struct gate *g, char *buf, size_t size);
+const char *sentence_gate_word(const struct gate *g);
+void sentence_gates(const struct message *msg, const char *heading);
 void sentence_would_open(const struct gate *g, char *buf, size_t size);
 /* sentence_verdict.c: English sentences for the verdict as a whole */
 void sentence_alert(const struct message *msg, const struct place *p, char *buf, size_t size);

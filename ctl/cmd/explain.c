@@ -145,22 +145,6 @@ static void print_before(const struct message *before)
 		print_factor(&f[i]);
 }
 
-static void print_gates(const struct message *msg)
-{
-	struct gate g[MSG_LIST_MAX];
-	unsigned int n = msg_gates(msg, g), i;
-	char text[SENTENCE_MAX];
-
-	if (!n)
-		return;
-	out_line("\nGates:");
-	for (i = 0; i < n; i++) {
-		sentence_gate(&g[i], text, sizeof(text));
-		out_printf("  %-12s%-12s%s\n", g[i].passed ? "passed" : "held back",
-			   gate_name(g[i].id) ? gate_name(g[i].id) : "?", text);
-	}
-}
-
 static void print_factors(const struct message *msg)
 {
 	struct factor f[MSG_LIST_MAX];
@@ -177,8 +161,8 @@ static void print_factors(const struct message *msg)
 	if (sum > 100 && confidence == 100)
 		out_printf("  %lld points, of which 100 count: the highest confidence\n", sum);
 	else if (sum > confidence)
-		out_printf("  %lld points, of which %lld %s back\n", sum, confidence,
-			   msg->past ? "counted while a gate held" : "count while a gate holds");
+		out_printf("  %lld points, of which %lld count%s while a gate is closed\n", sum, confidence,
+			   msg->past ? "ed" : "");
 	else if (sum < confidence)
 		out_printf("  %lld points %s; the confidence of an alert %s at its highest, %lld\n",
 			   sum, msg->gone ? "at the end" : "now", msg->past ? "stayed" : "stays",
@@ -249,7 +233,7 @@ static void print_text(const struct message *msg, const struct message *alert,
 	out_line(text);
 	if (alert)
 		print_alert(alert);
-	print_gates(msg);
+	sentence_gates(msg, "\nGates:");
 	print_factors(msg);
 	if (before)
 		print_before(before);

@@ -121,23 +121,8 @@ static void print_factors(const struct message *msg)
 		out_line("factors (points of the maximum):");
 	for (i = 0; i < n; i++) {
 		sentence_factor(&f[i], text, sizeof(text));
-		out_printf("  %-15s%-7s%s\n", factor_name(f[i].id) ? factor_name(f[i].id) : "?",
+		out_printf("  %-15s%-7s%s\n", factor_name(f[i].id) ?: "?",
 			   sentence_points(&f[i], points), text);
-	}
-}
-
-static void print_gates(const struct message *msg)
-{
-	struct gate g[MSG_LIST_MAX];
-	unsigned int n = msg_gates(msg, g), i;
-	char text[SENTENCE_MAX];
-
-	if (n)
-		out_line("gates:");
-	for (i = 0; i < n; i++) {
-		sentence_gate(&g[i], text, sizeof(text));
-		out_printf("  %-15s%-11s%s\n", gate_name(g[i].id) ? gate_name(g[i].id) : "?",
-			   g[i].passed ? "passed" : "held back", text);
 	}
 }
 
@@ -200,7 +185,7 @@ static void print_text(const struct message *msg)
 	print_figures(msg);
 	print_usual(msg);
 	print_factors(msg);
-	print_gates(msg);
+	sentence_gates(msg, "gates:");
 	print_history(msg);
 }
 

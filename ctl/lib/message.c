@@ -222,6 +222,7 @@ unsigned int msg_gates(const struct message *msg, struct gate *g)
 {
 	struct nlattr *nest = msg->a[SEEPAGE_A_GATES], *pos;
 	unsigned int n = 0, floors = known_floors(msg);
+	bool stands = state_is_alert((unsigned int)msg_get(msg, SEEPAGE_A_STATE, 0));
 	int rem;
 
 	if (!nest)
@@ -244,6 +245,7 @@ unsigned int msg_gates(const struct message *msg, struct gate *g)
 			     attr_s64(a[SEEPAGE_GATE_A_LIMIT], &g[n].limit);
 		g[n].few = id == SEEPAGE_GATE_RISING && !g[n].reached && floors < LEVEL_EPOCHS;
 		g[n].floors = floors;
+		g[n].stands = stands;
 		n++;
 	}
 	return n;

@@ -260,7 +260,7 @@ void quiet_subject_text(const struct json_object *silence, char *buf, size_t siz
 			 quiet_number(alert, "seq", 0),
 			 json_object_get_boolean(json_object_object_get(alert, "of_group")) ?
 			 "group of pid" : "pid", quiet_number(alert, "pid", 0),
-			 quiet_string(alert, "comm") ? quiet_string(alert, "comm") : "?");
+			 quiet_string(alert, "comm") ?: "?");
 		add(buf, size, "alert", text);
 	}
 	add(buf, size, "unit", quiet_string(silence, "unit"));

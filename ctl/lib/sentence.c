@@ -106,21 +106,30 @@ static void exhaustion(const struct message *msg, const char *text, char *buf, s
 		sentence_append(buf, size, ", memory exhausted in %s at this rate", text);
 }
 
-/* Adds what else the time to exhaustion counts: all that grows below the same limit. */
+#define OWN_SHARE	8	/* two measures of one growth differ by an eighth, at most */
+
+/*
+ * Adds what else the time to exhaustion counts: all that grows below the same limit. Without
+ * other processes it is what available memory falls by. That says nothing new where the
+ * process itself takes as much.
+ */
 void sentence_shares(const struct message *msg, char *buf, size_t size)
 {
 	u64 others, growth;
 	char text[FIGURE_MAX];
+	s64 own = 0;
 
 	if (msg->past || !msg_u64(msg, SEEPAGE_A_SHARES_WITH, &others) ||
 	    !msg_u64(msg, SEEPAGE_A_SHARED_GROWTH_BYTES_PER_HOUR, &growth))
 		return;
-	fmt_growth(text, sizeof(text), growth < INT64_MAX ? (s64)growth : INT64_MAX);
+	msg_s64(msg, SEEPAGE_A_GROWTH_BYTES_PER_HOUR, &own);
+	fmt_bytes(text, sizeof(text), growth);
 	if (others)
-		sentence_append(buf, size, " with %llu other%s, %s in all", others,
-				others == 1 ? "" : "s", text);
-	else
-		sentence_append(buf, size, " with what else takes memory, %s in all", text);
+		sentence_append(buf, size, " with %llu other process%s, +%s/h in all", others,
+				others == 1 ? "" : "es", text);
+	else if (own < (s64)(growth - growth / OWN_SHARE))
+		sentence_append(buf, size, " (available memory falls by %s/h; no other known "
+				"process grows)", text);
 }
 
 /* Writes the first line of show and explain. */

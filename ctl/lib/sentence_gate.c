@@ -131,6 +131,28 @@ void sentence_gate(const struct gate *g, char *buf, size_t size)
 	}
 }
 
+/* An alert that stands was raised when all gates were open; none of them ends it. */
+const char *sentence_gate_word(const struct gate *g)
+{
+	return g->passed ? "passed" : g->stands ? "closed" : "held back";
+}
+
+/* Prints a line for each gate below @heading, nothing without gates. */
+void sentence_gates(const struct message *msg, const char *heading)
+{
+	struct gate g[MSG_LIST_MAX];
+	unsigned int n = msg_gates(msg, g), i;
+	char text[SENTENCE_MAX];
+
+	if (n)
+		out_line(heading);
+	for (i = 0; i < n; i++) {
+		sentence_gate(&g[i], text, sizeof(text));
+		out_printf("  %-12s%-12s%s\n", sentence_gate_word(&g[i]),
+			   gate_name(g[i].id) ?: "?", text);
+	}
+}
+
 /* Says what would open a gate that is closed. */
 void sentence_would_open(const struct gate *g, char *buf, size_t size)
 {

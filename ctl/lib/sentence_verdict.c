@@ -174,13 +174,12 @@ void sentence_factors(const struct message *msg, char *buf, size_t size)
 		snprintf(buf, size, "no factors at this moment");
 }
 
-static const struct gate *first_closed(const struct gate *g, unsigned int n)
+/* The first gate that is closed, of those with this @id; 0: of all. NULL: none. */
+static const struct gate *first_closed(const struct gate *g, unsigned int n, unsigned int id)
 {
-	unsigned int i;
-
-	for (i = 0; i < n; i++)
-		if (!g[i].passed)
-			return &g[i];
+	for (; n--; g++)
+		if (!g->passed && (!id || g->id == id))
+			return g;
 	return NULL;
 }
 
@@ -218,17 +217,6 @@ static_assert(ARRAY_SIZE(state_sentences) == __SEEPAGE_STATE_MAX, "every state h
 static const char at_rest[] =
 	"It grew as a leak does; it does not grow now. The alert stays until half of the growth "
 	"is given back or it has not grown for an hour (longer for slow leaks).";
-
-/* Returns the gate RISING if it is closed, NULL if the process is rising. */
-static const struct gate *at_rest_by(const struct gate *g, unsigned int n)
-{
-	unsigned int i;
-
-	for (i = 0; i < n; i++)
-		if (g[i].id == SEEPAGE_GATE_RISING && !g[i].passed)
-			return &g[i];
-	return NULL;
-}
 
 /*
  * For an alert of a process that is not rising now. Right after a change of the
@@ -292,13 +280,15 @@ void sentence_verdict(const struct message *msg, char *buf, size_t size)
 	const char *policy = policy_name((unsigned int)msg_get(msg, SEEPAGE_A_POLICY, UINT32_MAX));
 	struct gate g[MSG_LIST_MAX];
 	unsigned int n = msg_gates(msg, g);
-	const struct gate *closed = first_closed(g, n), *rising = at_rest_by(g, n);
+	const struct gate *closed = first_closed(g, n, 0);
+	const struct gate *rising = first_closed(g, n, SEEPAGE_GATE_RISING);
+	bool alert = state_is_alert(state);
 	char text[SENTENCE_MAX / 2];
 
 	if (not_judged(msg, n)) {
 		buf[0] = '\0';
 		next_sample(msg, buf, size);
-	} else if (!msg->gone && state_is_alert(state) && rising) {
+	} else if (!msg->gone && alert && rising) {
 		accused_at_rest(rising, buf, size);
 	} else if (slowed(msg, state)) {
 		snprintf(buf, size, "It grew so fast that memory would have been exhausted within "
@@ -308,15 +298,15 @@ void sentence_verdict(const struct message *msg, char *buf, size_t size)
 			 state_sentences[state][msg->gone] :
 			 "Its state is one this controller does not know.");
 	}
-	if (!msg->gone && !state_is_alert(state) && closed) {
+	if (!msg->gone && !alert && closed) {
 		sentence_gate(closed, text, sizeof(text));
 		sentence_append(buf, size, " %s by %s: %s.",
 				msg->past ? "A new alert is held back" : "Held back",
-				gate_name(closed->id) ? gate_name(closed->id) : "a gate", text);
+				gate_name(closed->id) ?: "a gate", text);
 	}
-	if ((state_is_alert(state) || msg->gone) && msg_subject(msg) == SEEPAGE_SUBJECT_VSZ)
+	if ((alert || msg->gone) && msg_subject(msg) == SEEPAGE_SUBJECT_VSZ)
 		sentence_append(buf, size, " %s", vsz_caveat);
-	else if ((state_is_alert(state) || msg->gone) && !msg_cold_known(msg))
+	else if ((alert || msg->gone) && !msg_cold_known(msg))
 		sentence_append(buf, size, " %s", caveats[msg->gone]);
 	if (policy)
 		sentence_append(buf, size, " Policy: %s.", policy);
@@ -333,7 +323,8 @@ static void change_alert(const struct message *msg, char *buf, size_t size)
 			 "The alert ends when neither the points nor a rule of the policy support it.");
 		return;
 	}
-	snprintf(buf, size, "The alert ends when half of the accused growth is given back");
+	snprintf(buf, size, "The alert stays, whatever gate closes, until half of the accused growth "
+		 "is given back");
 	for (i = 0; i < n; i++) {
 		if (f[i].id != SEEPAGE_FACTOR_FLOOR || f[i].value <= 0 || f[i].baseline < 0)
 			continue;
@@ -341,7 +332,7 @@ static void change_alert(const struct message *msg, char *buf, size_t size)
 				fmt_bytes(text, sizeof(text),
 					  (u64)f[i].baseline + (u64)f[i].value / 2));
 	}
-	sentence_append(buf, size, ", or when it has not grown for an hour or more.");
+	sentence_append(buf, size, ", or until it has not grown for an hour or more.");
 }
 
 void sentence_change(const struct message *msg, char *buf, size_t size)
@@ -349,7 +340,7 @@ void sentence_change(const struct message *msg, char *buf, size_t size)
 	unsigned int state = (unsigned int)msg_get(msg, SEEPAGE_A_STATE, UINT32_MAX);
 	struct gate g[MSG_LIST_MAX];
 	unsigned int n = msg_gates(msg, g);
-	const struct gate *closed = first_closed(g, n);
+	const struct gate *closed = first_closed(g, n, 0);
 
 	if (msg->gone)
 		snprintf(buf, size, "Nothing: the process is gone.");

@@ -88,7 +88,7 @@ static void gates(const struct pane *p, const struct message *msg)
 		say(p, "Gates:");
 	for (i = 0; i < n; i++) {
 		sentence_gate(&g[i], text, sizeof(text));
-		snprintf(line, sizeof(line), "%s, %s", g[i].passed ? "passed" : "held back", text);
+		snprintf(line, sizeof(line), "%s, %s", sentence_gate_word(&g[i]), text);
 		labelled(p, gate_name(g[i].id) ? gate_name(g[i].id) : "?", line);
 	}
 }

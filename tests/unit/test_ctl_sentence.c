@@ -245,17 +245,35 @@ static void headline(void **state)
 	nla_put_u64(m, SEEPAGE_A_SHARED_GROWTH_BYTES_PER_HOUR, 360 << 20);
 	assert_int_equal(msg_parse(&rec, nlmsg_hdr(m)), 0);
 	sentence_headline(&rec, buf, sizeof(buf));
-	ends(" in 2h05m at this rate with 5 others, +360.0 MiB/h in all");
+	ends(" in 2h05m at this rate with 5 other processes, +360.0 MiB/h in all");
 	sentence_alert(&rec, NULL, buf, sizeof(buf));
-	assert_non_null(strstr(buf, ", 2h05m left with 5 others, +360.0 MiB/h in all, confidence"));
+	assert_non_null(strstr(buf, ", 2h05m left with 5 other processes, +360.0 MiB/h in all, "
+			       "confidence"));
 	nla_put_u32(m, SEEPAGE_A_SHARES_WITH, 1);
 	assert_int_equal(msg_parse(&rec, nlmsg_hdr(m)), 0);
 	sentence_headline(&rec, buf, sizeof(buf));
-	ends(" with 1 other, +360.0 MiB/h in all");
+	ends(" with 1 other process, +360.0 MiB/h in all");
 	nla_put_u32(m, SEEPAGE_A_SHARES_WITH, 0);
 	assert_int_equal(msg_parse(&rec, nlmsg_hdr(m)), 0);
 	sentence_headline(&rec, buf, sizeof(buf));
-	ends(" with what else takes memory, +360.0 MiB/h in all");
+	ends(" at this rate (available memory falls by 360.0 MiB/h; no other known process grows)");
+	nlmsg_free(m);
+}
+
+/* Available memory that falls as fast as the process grows needs no other reason. */
+static void alone(void **state)
+{
+	struct nl_msg *m = process(SEEPAGE_STATE_SUSPECTED, SEEPAGE_POLICY_LADDER);
+	struct message rec;
+
+	(void)state;
+	put_s64(m, SEEPAGE_A_GROWTH_BYTES_PER_HOUR, 60 << 20);
+	nla_put_u64(m, SEEPAGE_A_TTE_SECONDS, 7500);
+	nla_put_u32(m, SEEPAGE_A_SHARES_WITH, 0);
+	nla_put_u64(m, SEEPAGE_A_SHARED_GROWTH_BYTES_PER_HOUR, 64 << 20);
+	assert_int_equal(msg_parse(&rec, nlmsg_hdr(m)), 0);
+	sentence_headline(&rec, buf, sizeof(buf));
+	ends(", memory exhausted in 2h05m at this rate");
 	nlmsg_free(m);
 }
 
@@ -275,6 +293,33 @@ static void held_back(void **state)
 	ends(" by patience: it has been rising for 1m00s; 5m00s is needed. Policy: ladder.");
 	sentence_change(&rec, buf, sizeof(buf));
 	assert_string_equal(buf, "Rising for another 4m00s at this pace.");
+	nlmsg_free(m);
+}
+
+/* Patience grows with the time that is left: its gate may close below an alert that stands. */
+static void stands(void **state)
+{
+	struct nl_msg *m = process(SEEPAGE_STATE_SUSPECTED, SEEPAGE_POLICY_LADDER);
+	struct nlattr *nest = nla_nest_start(m, SEEPAGE_A_GATES);
+	struct gate g[MSG_LIST_MAX];
+	struct message rec;
+
+	(void)state;
+	put_gate(m, SEEPAGE_GATE_SIZE, 1, true, 20 << 20, 10 << 20);
+	put_gate(m, SEEPAGE_GATE_PATIENCE, 0, true, 60, 300);
+	nla_nest_end(m, nest);
+	assert_int_equal(msg_parse(&rec, nlmsg_hdr(m)), 0);
+	assert_int_equal(msg_gates(&rec, g), 2);
+	assert_string_equal(sentence_gate_word(&g[0]), "passed");
+	assert_string_equal(sentence_gate_word(&g[1]), "closed");
+	sentence_verdict(&rec, buf, sizeof(buf));
+	assert_null(strstr(buf, "eld back"));
+	sentence_change(&rec, buf, sizeof(buf));
+	begins("The alert stays, whatever gate closes, until half of the accused growth is given ");
+	nla_put_u8(m, SEEPAGE_A_STATE, SEEPAGE_STATE_WATCH);
+	assert_int_equal(msg_parse(&rec, nlmsg_hdr(m)), 0);
+	assert_int_equal(msg_gates(&rec, g), 2);
+	assert_string_equal(sentence_gate_word(&g[1]), "held back");
 	nlmsg_free(m);
 }
 
@@ -397,7 +442,7 @@ static void accused_group(void **state)
 	sentence_change(&rec, buf, sizeof(buf));
 	assert_non_null(strstr(buf, "(the memory of all processes of its name and cgroup: "
 			       "below about 60.0 MiB)"));
-	ends(", or when it has not grown for an hour or more.");
+	ends(", or until it has not grown for an hour or more.");
 	nlmsg_free(m);
 }
 
@@ -811,7 +856,9 @@ int main(void)
 		cmocka_unit_test(factors), cmocka_unit_test(extremes), cmocka_unit_test(gates),
 		cmocka_unit_test(used), cmocka_unit_test(climbs), cmocka_unit_test(of_series),
 		cmocka_unit_test(accused_group),
-		cmocka_unit_test(headline), cmocka_unit_test(held_back),
+		cmocka_unit_test(headline), cmocka_unit_test(alone),
+		cmocka_unit_test(stands),
+		cmocka_unit_test(held_back),
 		cmocka_unit_test(slowed), cmocka_unit_test(accused),
 		cmocka_unit_test(accused_at_rest),
 		cmocka_unit_test(accused_anew),
