@@ -161,8 +161,8 @@ static void print_factors(const struct message *msg)
 	if (sum > 100 && confidence == 100)
 		out_printf("  %lld points, of which 100 count: the highest confidence\n", sum);
 	else if (sum > confidence)
-		out_printf("  %lld points, of which %lld count%s while a gate is closed\n", sum, confidence,
-			   msg->past ? "ed" : "");
+		out_printf("  %lld points, of which %lld count%s while a gate is closed\n", sum,
+			   confidence, msg->past ? "ed" : "");
 	else if (sum < confidence)
 		out_printf("  %lld points %s; the confidence of an alert %s at its highest, %lld\n",
 			   sum, msg->gone ? "at the end" : "now", msg->past ? "stayed" : "stays",

@@ -323,8 +323,8 @@ static void change_alert(const struct message *msg, char *buf, size_t size)
 			 "The alert ends when neither the points nor a rule of the policy support it.");
 		return;
 	}
-	snprintf(buf, size, "The alert stays, whatever gate closes, until half of the accused growth "
-		 "is given back");
+	snprintf(buf, size, "The alert stays, whatever gate closes, until half of the accused "
+		 "growth is given back");
 	for (i = 0; i < n; i++) {
 		if (f[i].id != SEEPAGE_FACTOR_FLOOR || f[i].value <= 0 || f[i].baseline < 0)
 			continue;
