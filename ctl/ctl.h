@@ -525,6 +525,7 @@ void msgs_free(struct msgs *m);
 int disk_write(int dir, const char *name, const char *text, size_t len, mode_t mode);
 struct json_object *disk_read(int dir, const char *name);
 void disk_parents(const char *path);
+int disk_keep_older(const struct ctx *ctx, const char *path);
 
 /* next.c: what an operator can do about a process under alert */
 #define NEXT_MAX	5

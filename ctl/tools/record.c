@@ -311,12 +311,19 @@ static FILE *open_file(bool *is_new)
 	return fd < 0 ? NULL : must(fdopen(fd, "w"));
 }
 
+/* Makes the file an empty one: another one, if there is an older recording. */
 static int empty_file(struct recorder *r)
 {
 	struct stat st;
+	bool is_new;
 
-	if (r->out == stdout || (!fstat(fileno(r->out), &st) && !S_ISREG(st.st_mode)) ||
-	    !ftruncate(fileno(r->out), 0))
+	if (r->out == stdout || (!fstat(fileno(r->out), &st) && !S_ISREG(st.st_mode)))
+		return 0;
+	if (disk_keep_older(r->ctx, file))
+		return 1;
+	fclose(r->out);
+	r->out = open_file(&is_new);
+	if (r->out && !ftruncate(fileno(r->out), 0))
 		return 0;
 	return fail(r->ctx, "%s: %s", file, strerror(errno));
 }
@@ -340,7 +347,7 @@ static int record_to_file(struct recorder *r, char **command)
 	if (status || empty_file(r)) {
 		if (is_new)
 			unlink(file);
-		if (r->out != stdout)
+		if (r->out && r->out != stdout)
 			fclose(r->out);
 		if (r->child)
 			kill(r->child, SIGTERM);
@@ -406,7 +413,7 @@ const struct command cmd_record = {
 	TOOL_RECORD,
 	.more = "Records all processes, the PIDs, or a COMMAND that it executes, with its\n"
 		"descendants, for as long as the COMMAND runs, and exits with its status. On\n"
-		"SIGINT and SIGTERM it completes the file and ends the COMMAND. replay does not\n"
-		"compare series that began before the recording.",
+		"SIGINT and SIGTERM it completes the file and ends the COMMAND. An older recording\n"
+		"is kept as FILE.old. replay does not compare series that began before the recording.",
 	.opts = opts, .max = -1, .run = run,
 };

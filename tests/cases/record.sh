@@ -35,6 +35,8 @@ cmp command.series before.series || die "no program, and the older recording is 
 seq 200000 >shorter.series
 assert_eq "$(status out seepage record -o shorter.series --duration 2)" 0 "record over a file"
 ! grep -qx 150000 shorter.series || die "what was in the file is still there"
+grep -qx 150000 shorter.series.old || die "the older file is gone"
+grep -q 'the older shorter.series is now shorter.series.old' out.err || die "older: $(cat out.err)"
 
 assert_eq "$(status out seepage record -o no.series 1 4194303)" 1 "record of no process"
 grep -q 'record: pid 4194303: ' out.err || die "no process: $(cat out.err)"
