@@ -150,6 +150,9 @@ class Report(unittest.TestCase):
         page = Page(self.page(None, "--where", self.file("w", json.dumps(where))))
         for word in ("vtable <Session>", "+1.0 MiB", "keep<int>", "libx.so", "4.0 KiB", EVIL):
             self.assertIn(word, page.text)
+        self.assertNotIn("sampled", page.text)
+        where["method"] = "burst"
+        self.assertIn("sampled bytes that stay", Page(self.page(None, "--where", self.file("w", json.dumps(where)))).text)
         for bad in ("{}", "[", ""):
             p = self.run_tool(self.file("r", recording()), "-o", "-", "--where", self.file("w", bad), status=1)
             self.assertIn("allowed the output of seepage -j where", p.stderr)
