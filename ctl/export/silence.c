@@ -11,7 +11,7 @@ static const char *const kinds[EXPORT_SILENCE_KINDS] = {
 	"alert", "unit", "name", "cgroup", "uid", "several",
 };
 
-/* Returns an index in kinds[]; that of none is ARRAY_SIZE(kinds): it is damaged, and silences nothing. */
+/* Returns an index in kinds[], its size for one that is damaged: that silences nothing. */
 static unsigned int kind_of(const struct json_object *silence)
 {
 	unsigned int i, kind = ARRAY_SIZE(kinds), n = 0;

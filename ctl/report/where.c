@@ -103,7 +103,7 @@ static void classes(FILE *f, struct json_object *list)
 	      "<th>more</th><th>growth</th><th>content</th></tr>\n", list, class_row);
 }
 
-/* @sampled: of a burst, whose bytes and blocks are those that it sampled */
+/* @sampled: the bytes and blocks are those that a burst sampled */
 static void sites(FILE *f, struct json_object *list, bool sampled)
 {
 	table(f, sampled ? "<h3>Call sites</h3>\n<table>\n<tr><th>sampled bytes that stay</th>"

@@ -377,7 +377,8 @@ static int record_to_file(struct recorder *r, char **command)
 	r->w.place = place;
 	r->w.arg = r;
 	r->w.whole = reset;
-	r->w.later = r->w.sparse = suspects;
+	r->w.later = suspects;
+	r->w.sparse = suspects;
 	series_write_begin(&r->w, r->out);
 	if (duration_s)
 		r->deadline_ms = clock_ms() + duration_s * 1000;

@@ -89,7 +89,8 @@ static int run(struct ctx *ctx, int argc, char **argv)
 const struct command cmd_report = {
 	TOOL_REPORT,
 	.more = "The page needs no network and has no scripts. FILE is a recording of record, for\n"
-		"which the module is not needed; of a live process there is what the module keeps.\n"
-		"A file whose name is a number is given as ./NUMBER. An older page is kept as NAME.old.",
+		"which the module is not needed; of a live process it has what the module keeps.\n"
+		"A file whose name is a number is given as ./NUMBER. An older page is kept as\n"
+		"NAME.old.",
 	.opts = opts, .min = 1, .max = 1, .run = run,
 };

@@ -6,7 +6,6 @@
 #include <string.h>
 #include "where/where.h"
 
-#define ROW_INDENT	12	/* of the rest of a row that is longer than a line */
 #define OTHER_NAME	40	/* bytes that are shown of the name of a content but the first */
 
 /*
@@ -167,20 +166,6 @@ static void site_line(struct json_object *site)
 	free(text);
 }
 
-/* A table whose last column may be longer than the line of a terminal */
-static void print_folded(const struct table *t)
-{
-	char *text = NULL, *line, *next;
-	size_t len = 0;
-	FILE *f = must(open_memstream(&text, &len));
-
-	table_write(t, f, "");
-	must(fclose(f) ? NULL : text);
-	for (next = text; (line = strsep(&next, "\n")) && next;)
-		fold("", ROW_INDENT, line);
-	free(text);
-}
-
 /* @top: most rows */
 void show_table(const struct result *r, size_t top)
 {
@@ -191,6 +176,7 @@ void show_table(const struct result *r, size_t top)
 	struct table *t = table_new(heads, right, ARRAY_SIZE(heads));
 	size_t i, shown = 0;
 
+	out_fold();
 	head(r);
 	for (i = 0; i < r->rows && shown < top; i++) {
 		if (r->row[i].growth_bytes <= 0)
@@ -201,7 +187,7 @@ void show_table(const struct result *r, size_t top)
 	for (i = 0; i < json_object_array_length(r->sites); i++)
 		site_line(json_object_array_get_idx(r->sites, i));
 	if (shown)
-		print_folded(t);
+		table_print(t, "");
 	else if (!json_object_array_length(r->sites))
 		out_line(strcmp(r->method, "faults") ? "no class of blocks grew" :
 						       "no page fault made it grow");

@@ -59,7 +59,8 @@ static void word_status(void **state)
 {
 	static const char *const bad[][4] = {
 		{ "frobnicate=1" }, { "frobnicate", "1" }, { "warmup_s=x" }, { "warmup_s", "-1" },
-		{ "policy" }, { "=1" }, { "warmup_s=1", "warmup_s=2" }, { "pmc", "auto", "pmc", "no" },
+		{ "policy" }, { "=1" }, { "warmup_s=1", "warmup_s=2" },
+		{ "pmc", "auto", "pmc", "no" },
 	};
 	static const char *const good[] = { "warmup_s=7", "policy", "classic" };
 	struct ctx ctx = { .cmd = "set" };

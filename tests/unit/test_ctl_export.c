@@ -344,7 +344,8 @@ static void silences(void **state)
 		SILENCE("\"unit\":\"c.service\"", "1") ","
 		SILENCE("\"name\":\"x\",\"uid\":7", "9223372036854775807") ","
 		SILENCE("\"uid\":0", "null") "," SILENCE("\"cgroup\":\"/a\"", "null") ","
-		SILENCE("\"alert\":{\"seq\":1}", "null") "," SILENCE("\"name\":null", "null") ",7]}";
+		SILENCE("\"alert\":{\"seq\":1}", "null") ","
+		SILENCE("\"name\":null", "null") ",7]}";
 	char dir[] = "/tmp/silences-XXXXXX", command[64];
 
 	(void)state;

@@ -314,6 +314,9 @@ static size_t longest(const char *text)
 
 #define LONG_NAME	"std::vector<application::server::Connection*>::push_back(Connection*)"
 
+#define LONG_NOTE	"a note that goes on until it is longer than any line of a terminal " \
+			"may be, and then a little"
+
 /* The same words in the same order, whatever lines they are in */
 static void assert_same_words(char *a, char *b)
 {
@@ -325,7 +328,7 @@ static void assert_same_words(char *a, char *b)
 	assert_null(wb);
 }
 
-static void what_was_sampled_is_said_and_no_line_is_longer_than_a_terminal(void **state)
+static void what_was_sampled_in_lines_of_a_terminal(void **state)
 {
 	static const char listed[] =
 		"[{\"bytes_per_hour\":2621440,\"bytes\":6144,\"survival_permille\":1000,"
@@ -348,12 +351,10 @@ static void what_was_sampled_is_said_and_no_line_is_longer_than_a_terminal(void 
 	row.content[0].kind = CONTENT_VTABLE;
 	row.content[0].permille = 960;
 	snprintf(row.content[0].name, sizeof(row.content[0].name), "app::Session");
-	json_object_array_add(notes, json_object_new_string(
-		"a note that goes on until it is longer than any line of a terminal may be, "
-		"and then a little"));
+	json_object_array_add(notes, json_object_new_string(LONG_NOTE));
 	shown(&r, 0, piped, sizeof(piped));
-	assert_non_null(strstr(piped, "\n+2.5 MiB/h, 6.0 KiB sampled, 100.0 % stay (100.0 % after 1 s,"
-				      " 99.5 % after 2 s): wrapped <- " LONG_NAME " <- main\n"));
+	assert_non_null(strstr(piped, "\n+2.5 MiB/h, 6.0 KiB sampled, 100.0 % stay (100.0 % after "
+			       "1 s, 99.5 % after 2 s): wrapped <- " LONG_NAME " <- main\n"));
 	/* of faults and of Go's profile it is an estimate of all */
 	assert_non_null(strstr(piped, "\n+1.0 MiB/h, 4.0 KiB: keep\n"));
 	assert_true(longest(piped) > 80);
@@ -376,8 +377,7 @@ int main(void)
 		cmocka_unit_test(status_has_the_cost_of_all),
 		cmocka_unit_test(the_class_in_a_sentence),
 		cmocka_unit_test(sites_in_sentences),
-		cmocka_unit_test(
-			what_was_sampled_is_said_and_no_line_is_longer_than_a_terminal),
+		cmocka_unit_test(what_was_sampled_in_lines_of_a_terminal),
 	};
 
 	return cmocka_run_group_tests(tests, begin, end);

@@ -448,7 +448,7 @@ static void suspects_only(void **state)
 	assert_int_equal(c.before, 1);
 	assert_int_equal(c.fed, 4);		/* passes 4 to 7 */
 	assert_int_equal(c.ended, 1);
-	/* 4 to 7, and 8, at whose end it is missed; its time is whole although three are left out */
+	/* 4 to 7, and 8, when it is missed; the time is whole although three are left out */
 	assert_int_equal(count_words(text.text, "\npass "), 5);
 	assert_int_equal(count_words(text.text, "\npass 4000 full "), 1);
 	assert_int_equal(count_words(text.text, "\npass 1000 full "), 4);
