@@ -29,9 +29,9 @@ ctl:
 	@scripts/setup --check $(or $(needs),ctl)
 	+@$(MAKE) --no-print-directory -C ctl O=$(build)/ctl PREFIX=$(PREFIX)
 
-## deps: installs the Debian packages that a build needs, with sudo when not root
+## deps: installs the Debian packages that a build needs, and man; with sudo when not root
 deps:
-	@scripts/setup kmod ctl
+	@scripts/setup kmod ctl man
 
 ## progs: what the VM cases run; build/tests/
 # Those in C++ are for cases that run on x86 only.
@@ -251,6 +251,7 @@ install-units:
 dkms_source = $(DESTDIR)/usr/src/seepage-$(VERSION)
 dkms-install:
 	@[ -n "$(DESTDIR)" ] || scripts/setup dkms
+	@[ -n "$(DESTDIR)" ] || scripts/running-headers
 	@[ -n "$(DESTDIR)" ] || ! [ -d $(dkms_source) ] || dkms remove seepage/$(VERSION) --all || true
 	rm -rf $(dkms_source)
 	mkdir -p $(dkms_source)

@@ -25,7 +25,7 @@ declare -A _seepage_options=(
 	[reset]='--pid'
 	[stat]='--interval --count --all --csv --output --log-fd --record --compare --max-ipc-drop --max-llc-increase
 		--max-tlb-increase --max-walk-increase --max-remote-increase --max-time-increase'
-	[record]='--output --reset --duration --count-passes --comm'
+	[record]='--output --reset --duration --count-passes --comm --suspects --rotate'
 	[replay]='--policy --set --limit --no-cold --id --all --verbose'
 	[export]='--output --interval --listen --top --all'
 	[top]='--delay --sort --state --user --name --unit --tree --batch --count --width'

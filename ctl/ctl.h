@@ -451,12 +451,15 @@ void table_free(struct table *t);
 
 /* fold.c: a line of text, folded on a terminal */
 void fold(const char *head, unsigned int indent, const char *text);
+void out_fold(void);
 
 /* out.c: output on stdout, messages on stderr, and what fails on the way */
 void out_init(void);
 void out_undo(void);
 int out_close(int status);
 void out_printf(const char *fmt, ...) __printf(1, 2);
+void out_raw(const char *text);
+extern void (*out_filter)(char *text);
 void out_line(const char *text);
 unsigned int out_columns(void);
 bool out_broken(void);
@@ -528,6 +531,7 @@ void msgs_free(struct msgs *m);
 int disk_write(int dir, const char *name, const char *text, size_t len, mode_t mode);
 struct json_object *disk_read(int dir, const char *name);
 void disk_parents(const char *path);
+int disk_keep_older(const struct ctx *ctx, const char *path);
 
 /* next.c: what an operator can do about a process under alert */
 #define NEXT_MAX	5

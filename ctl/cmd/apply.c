@@ -100,7 +100,7 @@ static int run(struct ctx *ctx, int argc, char **argv)
 
 const struct command cmd_apply = {
 	.name = "apply", .args = "FILE",
-	.help = "change the configuration from a JSON file, all keys or none",
+	.help = "apply a JSON file, all of its keys or none",
 	.more = "FILE - is standard input. Comments (// and /* */) are allowed.",
 	.opts = opts, .min = 1, .max = 1, .run = run,
 };

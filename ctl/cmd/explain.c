@@ -9,7 +9,7 @@ static u64 window_s;
 
 static const struct opt opts[] = {
 	{ .name = "cold", .kind = OPT_FLAG, .dest = &cold,
-	  .help = "first measure which memory it uses, and tell the module" },
+	  .help = "first measure which memory it uses" },
 	{ .name = "window", .kind = OPT_NUMBER, .dest = &window_s, .arg = "SECONDS", .min = 1,
 	  .max = 86400, .help = "with --cold: measure for this long (default: 10)" },
 	{ .name = NULL }
@@ -238,10 +238,10 @@ static void print_text(const struct message *msg, const struct message *alert,
 	if (before)
 		print_before(before);
 	print_where(msg);
-	if (msg->gone)
-		return;
-	sentence_change(msg, text, sizeof(text));
-	out_printf("\nWhat would change the verdict: %s\n", text);
+	if (!msg->gone) {
+		sentence_change(msg, text, sizeof(text));
+		out_printf("\nWhat would change the verdict: %s\n", text);
+	}
 	print_next(msg);
 }
 
@@ -297,6 +297,8 @@ static int print(const struct ctx *ctx, const struct answer *a)
 		before.past = true;
 		before.gone = !a->now && alert.gone;
 	}
+	if (!ctx->json)
+		out_fold();
 	if (!a->now && !ctx->json && !a->number)
 		out_line("No process with this pid is tracked now. Its last alert said:");
 	if (ctx->json)
@@ -379,7 +381,7 @@ static int run(struct ctx *ctx, int argc, char **argv)
 
 const struct command cmd_explain = {
 	.name = "explain", .args = "PID|'#N'",
-	.help = "explain why a process is under alert, or why it is not; or an alert",
+	.help = "say why a process is under alert, or why not",
 	.more = "Without capabilities: only your own processes, and not --cold.",
 	.opts = opts, .min = 1, .max = 1, .run = run,
 };

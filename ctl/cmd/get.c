@@ -56,7 +56,7 @@ static int run(struct ctx *ctx, int argc, char **argv)
 
 	if (argc && !only.key && !only.events) {
 		cfg_all_names(names, sizeof(names));
-		return fail(ctx, "unknown key '%s': allowed %s", argv[0], names);
+		return usage(ctx, "unknown key '%s': allowed %s", argv[0], names);
 	}
 	if (query_open(ctx, &k))
 		return 1;

@@ -75,7 +75,7 @@ static int run(struct ctx *ctx, int argc, char **argv)
 
 const struct command cmd_reset = {
 	.name = "reset", .args = WORDS,
-	.help = "clear histories, alerts, counters or the configuration",
+	.help = "clear histories, alerts, counters or settings",
 	.more = "history: forget histories, states and verdicts, of all processes or of PID\n"
 		"alerts: empty the ring; sequence numbers go on\n"
 		"counters: set counters and tick costs to 0\n"

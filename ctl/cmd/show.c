@@ -197,6 +197,7 @@ static int print(const struct ctx *ctx, struct nlmsghdr *nlh, const struct pmc_l
 	if (msg_parse(&msg, nlh))
 		return fail(ctx, "the module sent an invalid message");
 	if (!ctx->json) {
+		out_fold();
 		print_text(&msg);
 		return 0;
 	}

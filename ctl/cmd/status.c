@@ -137,6 +137,7 @@ static void print_text(const struct message *msg, const struct conf *c)
 	struct pmc_list list;
 	char a[TEXT_MAX];
 
+	out_fold();
 	text(msg, SEEPAGE_A_VERSION, a);
 	out_printf("seepage %s, module %s\n", SEEPAGE_CTL_VERSION, a);
 	if (msg->a[SEEPAGE_A_DISABLED]) {
@@ -190,6 +191,6 @@ static int run(struct ctx *ctx, int argc, char **argv)
 
 const struct command cmd_status = {
 	.name = "status", .args = "",
-	.help = "show what the module does, its cost and its counters",
+	.help = "show what the module does and what it costs",
 	.run = run,
 };

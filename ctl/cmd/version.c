@@ -69,6 +69,6 @@ static int run(struct ctx *ctx, int argc, char **argv)
 
 const struct command cmd_version = {
 	.name = "version", .args = "",
-	.help = "print the versions of the controller and of the module",
+	.help = "print the versions of controller and module",
 	.run = run,
 };

@@ -26,7 +26,7 @@ static bool wait_for_module, no_cold;
 
 static const struct opt opts[] = {
 	{ .name = "since", .kind = OPT_STRING, .dest = &since_text, .arg = "SEQ",
-	  .help = "first print the alerts still held, from this sequence number on" },
+	  .help = "first print the alerts still held, from #SEQ on" },
 	{ .name = "states", .kind = OPT_STRING, .dest = &states, .arg = "S[,S...]",
 	  .help = "only alerts with one of these states" },
 	{ .name = "state", .kind = OPT_STRING, .dest = &states, .arg = "S[,S...]",
@@ -40,7 +40,7 @@ static const struct opt opts[] = {
 	{ .name = "wait", .kind = OPT_FLAG, .dest = &wait_for_module,
 	  .help = "wait for the module if it is not loaded" },
 	{ .name = "no-cold", .kind = OPT_FLAG, .dest = &no_cold,
-	  .help = "do not measure memory use and cgroup limits of suspects" },
+	  .help = "do not measure use and limits of suspects" },
 	{ .name = "where", .kind = OPT_STRING, .dest = &looks, .arg = "WHAT",
 	  .help = "look where they leak: census (default), burst, off" },
 	{ .name = NULL }
@@ -434,6 +434,8 @@ static int run(struct ctx *ctx, int argc, char **argv)
 		return err;
 	if (timeout_s)
 		w.deadline_ms = clock_ms() + timeout_s * 1000;
+	if (!ctx->json)
+		out_fold();
 	w.signals = block_signals();
 	err = knl_open(&w.ask);
 	if (err >= 0) {

@@ -36,11 +36,19 @@ struct export_pressure {
 	u64 some_us, full_us;
 };
 
+#define EXPORT_SILENCE_KINDS	6
+
+struct export_silences {
+	bool known;			/* false: their file cannot be read */
+	u64 n[EXPORT_SILENCE_KINDS];
+};
+
 struct export_data {
 	u64 now_s;			/* seconds since 1970 */
 	const struct message *status;
 	const struct conf *conf;
 	struct export_pressure pressure;
+	struct export_silences silences;
 	struct pmc_list pmc;
 	const struct message *alerts;	/* alerts in the ring */
 	size_t n_alerts;
@@ -61,6 +69,10 @@ void export_units(struct prom *p, const struct export_data *d);
 void export_pressure_parse(const char *text, struct export_pressure *p);
 void export_pressure_read(struct export_pressure *p);
 void export_pressure(struct prom *p, const struct export_pressure *pressure);
+
+/* export/silence.c */
+void export_silences_read(struct export_silences *s);
+void export_silences(struct prom *p, const struct export_silences *s);
 
 /* export/http.c: GET /metrics */
 struct export_address {

@@ -9,6 +9,7 @@ int command_help(const struct command *cmd)
 {
 	const struct opt *o;
 
+	out_fold();
 	out_printf("usage: seepage [-j] [-p] %s%s%s%s\n%s\n", cmd->name,
 		   cmd->opts ? " [OPTION...]" : "", *cmd->args ? " " : "", cmd->args, cmd->help);
 	for (o = cmd->opts; o && o->name; o++) {
@@ -22,7 +23,7 @@ int command_help(const struct command *cmd)
 		out_printf("  %-26s %s\n", left, o->help);
 	}
 	if (cmd->more)
-		out_printf("%s\n", cmd->more);
+		out_line(cmd->more);
 	return 0;
 }
 

@@ -34,11 +34,8 @@ int conf_words(const struct ctx *ctx, struct conf *c, int argc, char **argv)
 	argv[argc] = NULL;
 	for (i = 0; i < argc; i += used) {
 		used = one(c, argv + i, err, sizeof(err));
-		if (used)
-			continue;
-		if (i + 1 == argc && !strchr(argv[i], '='))
+		if (!used)
 			return usage(ctx, "%s", err);
-		return fail(ctx, "%s", err);
 	}
 	return 0;
 }

@@ -64,6 +64,28 @@ struct json_object *disk_read(int dir, const char *name)
 	return o;
 }
 
+/*
+ * Renames an older file at @path to PATH.old, as perf does, and says so. An empty file, a link and
+ * what is no file (/dev/null, a pipe) stay. Returns an exit status.
+ */
+int disk_keep_older(const struct ctx *ctx, const char *path)
+{
+	char *old = NULL;
+	struct stat st;
+	int err = 0;
+
+	if (lstat(path, &st) || !S_ISREG(st.st_mode) || !st.st_size)
+		return 0;
+	if (asprintf(&old, "%s.old", path) < 0)
+		old = NULL;
+	if (rename(path, must(old)))
+		err = fail(ctx, "%s: cannot be kept as %s: %s", path, old, strerror(errno));
+	else
+		note(ctx, "the older %s is now %s", path, old);
+	free(old);
+	return err;
+}
+
 /* Makes the directories above @path. */
 void disk_parents(const char *path)
 {

@@ -38,3 +38,41 @@ void fold(const char *head, unsigned int indent, const char *text)
 	}
 	out_line(text);
 }
+
+static size_t wide;		/* columns that lines are folded to */
+
+/* Where the last column of a table begins, behind two blanks; 4: it has none, or too far right */
+static unsigned int last_column(const char *line)
+{
+	size_t at, last = 0;
+
+	for (at = 0; at < wide && line[at]; at++)
+		if (line[at] == ' ' && line[at + 1] == ' ')
+			last = at + 2;
+	return last && last <= wide * 2 / 3 ? (unsigned int)last : 4;
+}
+
+/* Folds lines that are too long. What is no whole line is printed as it is. */
+static void print_lines(char *text)
+{
+	char *end;
+
+	for (; (end = strchr(text, '\n')); text = end + 1) {
+		*end = '\0';
+		if (text[part(text, wide)]) {
+			fold("", last_column(text), text);
+		} else {
+			out_raw(text);
+			out_raw("\n");
+		}
+	}
+	out_raw(text);
+}
+
+/* From now on folds every line, if standard output is a terminal that is not too narrow. */
+void out_fold(void)
+{
+	wide = out_columns();
+	if (isatty(STDOUT_FILENO) && wide >= 60)
+		out_filter = print_lines;
+}

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What an operator can do about a process under alert: commands that fit its unit or container,
- * the limit that its growth reaches first, and where to look. They are meant to be copied into a
- * shell, so a name with a character that a shell or systemctl would take for more than a name
- * gives no command: a user may make cgroups of any name below a directory of their own.
+ * What an operator can do about a process under alert, or one that is gone: commands that fit
+ * its unit or container, the limit that its growth reaches first, and where to look. They are
+ * meant to be copied into a shell, so a name with a character that a shell or systemctl would
+ * take for more than a name gives no command: a user may make cgroups of any name below a
+ * directory of their own.
  */
 #include <ctype.h>
 #include <stdarg.h>
@@ -91,7 +92,7 @@ static void silence(struct next_steps *n, const struct message *msg, const struc
 		     by_unit ? "unit" : "name", by_unit ? u->name : comm);
 }
 
-/* Fills @n for a process under alert; it is empty for any other. @p: where it runs. */
+/* Fills @n for a process under alert or one that is gone; else it is empty. @p: where it runs. */
 void next_steps(const struct message *msg, const struct place *p, struct next_steps *n)
 {
 	u64 state = msg_get(msg, SEEPAGE_A_STATE, SEEPAGE_STATE_OK);
@@ -99,6 +100,9 @@ void next_steps(const struct message *msg, const struct place *p, struct next_st
 	struct unit_name u;
 
 	n->n = 0;
+	if (msg->gone)
+		step(n, "says what it kept, if watch looked at it", "seepage where --last %llu",
+		     pid);
 	if (msg->gone || state < SEEPAGE_STATE_SUSPECTED || state > SEEPAGE_STATE_RUNAWAY)
 		return;
 	unit_of(p->cgroup, &u);

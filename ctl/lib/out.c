@@ -15,6 +15,8 @@
 #include <unistd.h>
 #include "ctl.h"
 
+void (*out_filter)(char *text);	/* prints what out_printf() gets; set by out_fold() */
+
 static bool stdout_closed;
 static int write_error;		/* errno of the first write to stdout that failed */
 static void (*sigpipe)(int);	/* the handler before out_init() */
@@ -67,20 +69,31 @@ static void wrote_text(bool ok)
 	wrote(ok && !stdout_closed);
 }
 
+/* Prints @text as it is. */
+void out_raw(const char *text)
+{
+	errno = 0;
+	wrote_text(fputs(text, stdout) >= 0);
+}
+
 void out_printf(const char *fmt, ...)
 {
+	char *text = NULL;
 	va_list ap;
 
 	va_start(ap, fmt);
 	errno = 0;
-	wrote_text(vprintf(fmt, ap) >= 0);
+	if (!out_filter)
+		wrote_text(vprintf(fmt, ap) >= 0);
+	else if (vasprintf(&text, fmt, ap) >= 0)
+		out_filter(text);
 	va_end(ap);
+	free(text);
 }
 
 void out_line(const char *text)
 {
-	errno = 0;
-	wrote_text(puts(text) >= 0);
+	out_printf("%s\n", text);
 }
 
 /* Returns the width of the terminal, 80 if stdout is not one. */

@@ -103,10 +103,13 @@ static void classes(FILE *f, struct json_object *list)
 	      "<th>more</th><th>growth</th><th>content</th></tr>\n", list, class_row);
 }
 
-static void sites(FILE *f, struct json_object *list)
+/* @sampled: the bytes and blocks are those that a burst sampled */
+static void sites(FILE *f, struct json_object *list, bool sampled)
 {
-	table(f, "<h3>Call sites</h3>\n<table>\n<tr><th>bytes</th><th>blocks</th><th>stack"
-	      "</th></tr>\n", list, site_row);
+	table(f, sampled ? "<h3>Call sites</h3>\n<table>\n<tr><th>sampled bytes that stay</th>"
+			   "<th>sampled blocks</th><th>stack</th></tr>\n" :
+			   "<h3>Call sites</h3>\n<table>\n<tr><th>bytes</th><th>blocks</th>"
+			   "<th>stack</th></tr>\n", list, site_row);
 }
 
 static void section(struct json_object *o, const char *age, FILE *f)
@@ -123,7 +126,7 @@ static void section(struct json_object *o, const char *age, FILE *f)
 		html_fact(f, "looked at before this page was made", age);
 	fputs("</table>\n", f);
 	classes(f, get(o, "classes"));
-	sites(f, get(o, "sites"));
+	sites(f, get(o, "sites"), !strcmp(text_of(o, "method"), "burst"));
 	fputs("</section>\n", f);
 }
 

@@ -48,14 +48,16 @@ extern const struct series_field series_fields[FIELDS];
 /* series/write.c */
 struct series_writer {
 	/*
-	 * Both callbacks may be NULL. wanted() returns whether to write the process and is
-	 * called once for each. place() fills @p, which the writer frees, and returns false
-	 * if it knows nothing.
+	 * Both callbacks may be NULL. wanted() returns whether to write the process. It is
+	 * called once for each, or with @later for each sample until it returns true. place()
+	 * fills @p, which the writer frees, and returns false if it knows nothing.
 	 */
 	bool (*wanted)(void *arg, const struct seepage_raw_sample *s);
 	bool (*place)(void *arg, const struct seepage_raw_sample *s, struct place *p);
 	void *arg;
 	bool whole;			/* write only histories that begin in the file */
+	bool later;			/* a process may become wanted */
+	bool sparse;			/* leave out passes while no series is written */
 
 	u64 passes, samples, series, lost;	/* totals; passes: full ones without loss */
 
@@ -64,6 +66,10 @@ struct series_writer {
 	int err;			/* errno of the first write that failed */
 	struct conf conf;
 	u64 pass_ns, headroom_bytes;	/* time and headroom of the last pass */
+	u64 written_ns;			/* time of the last pass in the file */
+	u64 bytes;			/* written to the file */
+	size_t shown;			/* live series that are written */
+	size_t pass_at, pass_end;	/* where the line of the pass is in text */
 	u64 pass;			/* number of passes begun */
 	bool in_pass, full, missed;	/* the pass being written; missed: incomplete */
 	u64 pass_samples;
@@ -81,7 +87,11 @@ void series_write_sample(struct series_writer *w, const struct seepage_raw_sampl
 int series_write_pass_end(struct series_writer *w);
 void series_write_gone(struct series_writer *w, u64 id);
 void series_write_lost(struct series_writer *w, u64 messages);
+int series_write_again(struct series_writer *w, FILE *out);
 int series_write_close(struct series_writer *w);
+
+/* series/rotate.c */
+int series_rotate(struct series_writer *w, FILE **out, const char *file);
 
 /* series/read.c */
 #define SERIES_NAME_MAX	64

@@ -55,6 +55,7 @@ static void add_name(struct series_writer *w, const char *key, const char *s, si
 static int flush(struct series_writer *w)
 {
 	errno = 0;
+	w->bytes += w->n;
 	if (!w->err && w->n && (fwrite(w->text, 1, w->n, w->out) != w->n || fflush(w->out)))
 		w->err = errno ? errno : EIO;
 	w->n = 0;
@@ -100,8 +101,10 @@ void series_write_pass(struct series_writer *w, u64 ns, bool full, u64 headroom_
 		series_write_pass_end(w);
 	}
 	add_conf(w, c);
-	add(w, "pass %llu %s %llu %llu\n", ns - w->pass_ns, full ? "full" : "short", headroom_bytes,
-	    shmem_total_bytes);
+	w->pass_at = w->n;
+	add(w, "pass %llu %s %llu %llu\n", ns - w->written_ns, full ? "full" : "short",
+	    headroom_bytes, shmem_total_bytes);
+	w->pass_end = w->n;
 	w->pass_ns = ns;
 	w->headroom_bytes = headroom_bytes;
 	w->pass++;
@@ -153,6 +156,7 @@ static struct written *new_series(struct series_writer *w, u64 id)
 static void drop(struct series_writer *w, struct written *k)
 {
 	series_map_del(&w->map, k->id);
+	w->shown -= !k->skip;
 	w->live[k->at] = w->live[--w->live_n];
 	w->live[k->at]->at = k->at;
 	free(k);
@@ -166,6 +170,7 @@ static struct written *begin(struct series_writer *w, const struct seepage_raw_s
 	k->skip = (w->whole && !s->first) || (w->wanted && !w->wanted(w->arg, s));
 	if (k->skip)
 		return k;
+	w->shown++;
 	k->number = ++w->series;
 	k->page_shift = s->page_shift;
 	k->born_ns = s->time_ns - s->age_ns;
@@ -288,6 +293,10 @@ void series_write_sample(struct series_writer *w, const struct seepage_raw_sampl
 		gone(w, k, true);
 		k = NULL;
 	}
+	if (k && k->skip && w->later && w->wanted(w->arg, s)) {
+		drop(w, k);
+		k = NULL;
+	}
 	if (!k)
 		k = begin(w, s);
 	if (k->skip) {
@@ -313,6 +322,10 @@ int series_write_pass_end(struct series_writer *w)
 	if (w->full && !w->missed)
 		w->passes++;
 	w->samples += w->pass_samples;
+	if (w->sparse && !w->shown && w->n == w->pass_end)
+		w->n = w->pass_at;
+	else
+		w->written_ns = w->pass_ns;
 	return flush(w);
 }
 
@@ -330,6 +343,22 @@ void series_write_lost(struct series_writer *w, u64 messages)
 	add(w, "lost %llu\n", messages);
 	w->lost += messages;
 	w->missed = true;
+}
+
+/*
+ * Goes on in another file, @out, between two passes. Series that live begin anew in it, with a
+ * history before it. Returns 0, or -errno of the first write that failed.
+ */
+int series_write_again(struct series_writer *w, FILE *out)
+{
+	while (w->live_n)
+		drop(w, w->live[0]);
+	memset(&w->conf, 0, sizeof(w->conf));
+	w->out = out;
+	w->written_ns = 0;
+	w->bytes = 0;
+	add(w, SERIES_MAGIC "\n");
+	return flush(w);
 }
 
 /*

@@ -272,6 +272,7 @@ static void print_text(const struct file *b, const struct file *c, const u64 *li
 		table_cell(t, text);
 		table_cell(t, words[ch[i].verdict]);
 	}
+	out_fold();
 	table_print(t, "");
 	table_free(t);
 }

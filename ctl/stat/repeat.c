@@ -114,6 +114,7 @@ void stat_repeat_text(const struct stat_repeat *r, const struct pmc_list *list)
 	struct table *t = table_new(NULL, right, ARRAY_SIZE(right));
 	struct seep_pmu_figures f;
 
+	out_fold();
 	snprintf(text, sizeof(text), "%s: %u runs, %s s +- %s s (%.1f %%)", r->sum.comm, r->runs,
 		 stat_number(mean, whole(r->ns.mean), 9, 3),
 		 stat_number(dev, whole(deviation(&r->ns)), 9, 3),

@@ -196,6 +196,7 @@ void stat_text(const struct pmc_list *list, const struct stat_block *b)
 	struct seep_pmu_figures f;
 	char text[SENTENCE_MAX];
 
+	out_fold();
 	stat_figures(list, b, &f);
 	stat_reading(&f, text, sizeof(text));
 	print_head(b);
@@ -230,6 +231,7 @@ void stat_all(const struct pmc_list *list, const struct stat_block *b, size_t n)
 	struct seep_pmu_figures f;
 	size_t i;
 
+	out_fold();
 	for (i = 0; i < n; i++) {
 		stat_figures(list, &b[i], &f);
 		snprintf(text, sizeof(text), "%u", b[i].pid);

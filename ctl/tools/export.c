@@ -110,6 +110,7 @@ static char *format_page(const struct answers *a, const struct message *status, 
 
 	d.alerts = alerts;
 	export_pressure_read(&d.pressure);
+	export_silences_read(&d.silences);
 	pmc_list(&d.pmc, status);
 	msg = list_messages(&a->processes, &n);
 	n = distinct(msg, n);

@@ -21,10 +21,12 @@
 #include "tools.h"
 
 #define BUFFER_BYTES	(32 << 20)	/* several passes over a full table */
+#define ROTATE_LEAST	(64 << 10)
+#define NO_SERIES	1024		/* a recording of less has no series */
 
 static const char *file, *comm;
-static u64 duration_s, count_passes;
-static bool reset;
+static u64 duration_s, count_passes, rotate_bytes;
+static bool reset, suspects;
 
 static const struct opt opts[] = {
 	{ .name = "output", .letter = 'o', .kind = OPT_STRING, .dest = &file, .arg = "FILE",
@@ -37,6 +39,11 @@ static const struct opt opts[] = {
 	  .min = 1, .max = UINT64_MAX, .help = "end after N full passes" },
 	{ .name = "comm", .kind = OPT_STRING, .dest = &comm, .arg = "NAME",
 	  .help = "only processes of this name" },
+	{ .name = "suspects", .kind = OPT_FLAG, .dest = &suspects,
+	  .help = "only processes from state watch on" },
+	{ .name = "rotate", .kind = OPT_SIZE, .dest = &rotate_bytes, .arg = "BYTES",
+	  .min = ROTATE_LEAST, .max = 1ULL << 40,
+	  .help = "go on in a new FILE after BYTES; keep one FILE.old" },
 	{ .name = NULL }
 };
 
@@ -53,6 +60,7 @@ struct recorder {
 	u64 seq;			/* number of the last message, 0: none yet */
 	u64 pass_ns;			/* time of the pass being received */
 	u64 deadline_ms;		/* monotonic; 0: none */
+	int err;			/* -errno of what ended it, 0: nothing did */
 	bool done;
 };
 
@@ -64,6 +72,8 @@ static bool wanted(void *arg, const struct seepage_raw_sample *s)
 	size_t i;
 
 	if (comm && strncmp(comm, s->comm, sizeof(s->comm)))
+		return false;
+	if (suspects && (s->state < SEEPAGE_STATE_WATCH || s->state > SEEPAGE_STATE_RUNAWAY))
 		return false;
 	if (r->child)
 		return child_has((pid_t)s->pid);
@@ -124,6 +134,20 @@ static void read_samples(struct recorder *r, const struct nlattr *a, u64 size)
 	}
 }
 
+/* After each pass. Returns 0, or -ECANCELED if the recording ends. */
+static int pass_ended(struct recorder *r)
+{
+	int err = series_write_pass_end(&r->w);
+
+	if (!err && rotate_bytes && r->w.bytes >= rotate_bytes)
+		err = series_rotate(&r->w, &r->out, file);
+	if (err < 0 && !r->err)
+		r->err = err;
+	if (err < 0 || (count_passes && r->w.passes >= count_passes))
+		r->done = true;
+	return r->done ? -ECANCELED : 0;
+}
+
 static int read_pass(struct recorder *r, const struct message *msg, bool gap)
 {
 	u64 ns, headroom = msg_get(msg, SEEPAGE_A_HEADROOM_BYTES, 0);
@@ -140,11 +164,7 @@ static int read_pass(struct recorder *r, const struct message *msg, bool gap)
 		r->pass_ns = ns;
 	}
 	read_samples(r, msg->a[SEEPAGE_A_SAMPLES], msg_get(msg, SEEPAGE_A_SAMPLE_SIZE, 0));
-	if (!msg_get(msg, SEEPAGE_A_PASS_END, 0))
-		return 0;
-	if (series_write_pass_end(&r->w) < 0 || (count_passes && r->w.passes >= count_passes))
-		r->done = true;
-	return r->done ? -ECANCELED : 0;
+	return msg_get(msg, SEEPAGE_A_PASS_END, 0) ? pass_ended(r) : 0;
 }
 
 static int on_series(struct recorder *r, struct nlmsghdr *nlh)
@@ -262,7 +282,7 @@ static int reset_history(struct recorder *r)
 static int finish(struct recorder *r, int status)
 {
 	const struct series_writer *w = &r->w;
-	int err = series_write_close(&r->w);
+	int err = series_write_close(&r->w) ?: r->err;
 	struct json_object *o;
 
 	if (r->out != stdout && fclose(r->out) && !err)
@@ -311,12 +331,19 @@ static FILE *open_file(bool *is_new)
 	return fd < 0 ? NULL : must(fdopen(fd, "w"));
 }
 
+/* Makes the file an empty one: another one, if there is an older recording. */
 static int empty_file(struct recorder *r)
 {
 	struct stat st;
+	bool is_new;
 
-	if (r->out == stdout || (!fstat(fileno(r->out), &st) && !S_ISREG(st.st_mode)) ||
-	    !ftruncate(fileno(r->out), 0))
+	if (r->out == stdout || (!fstat(fileno(r->out), &st) && !S_ISREG(st.st_mode)))
+		return 0;
+	if ((!rotate_bytes || st.st_size >= NO_SERIES) && disk_keep_older(r->ctx, file))
+		return 1;
+	fclose(r->out);
+	r->out = open_file(&is_new);
+	if (r->out && !ftruncate(fileno(r->out), 0))
 		return 0;
 	return fail(r->ctx, "%s: %s", file, strerror(errno));
 }
@@ -340,7 +367,7 @@ static int record_to_file(struct recorder *r, char **command)
 	if (status || empty_file(r)) {
 		if (is_new)
 			unlink(file);
-		if (r->out != stdout)
+		if (r->out && r->out != stdout)
 			fclose(r->out);
 		if (r->child)
 			kill(r->child, SIGTERM);
@@ -350,6 +377,8 @@ static int record_to_file(struct recorder *r, char **command)
 	r->w.place = place;
 	r->w.arg = r;
 	r->w.whole = reset;
+	r->w.later = suspects;
+	r->w.sparse = suspects;
 	series_write_begin(&r->w, r->out);
 	if (duration_s)
 		r->deadline_ms = clock_ms() + duration_s * 1000;
@@ -366,6 +395,7 @@ static int record_to_file(struct recorder *r, char **command)
 static int run(struct ctx *ctx, int argc, char **argv)
 {
 	struct recorder r = { .ctx = ctx };
+	struct stat st;
 	int pids = ctx->rest >= 0 ? argc - ctx->rest : argc, i, status = 0;
 
 	argv[argc] = NULL;
@@ -373,8 +403,12 @@ static int run(struct ctx *ctx, int argc, char **argv)
 		return usage(ctx, "COMMAND is missing after --");
 	if (ctx->rest > 0 && pids)
 		return usage(ctx, "'%s': allowed PIDs or a COMMAND, not both", argv[0]);
+	if (suspects && reset)
+		return usage(ctx, "--suspects: not allowed with --reset");
 	if (!file)
 		file = "seepage.series";
+	if (rotate_bytes && (!strcmp(file, "-") || (!stat(file, &st) && !S_ISREG(st.st_mode))))
+		return usage(ctx, "--rotate: '%s': allowed with a regular file only", file);
 	r.pids = must(calloc((size_t)argc + 1, sizeof(*r.pids)));
 	for (i = 0; i < pids && !status; i++)
 		status = parse_pid(ctx, argv[i], &r.pids[r.n++]);
@@ -406,7 +440,8 @@ const struct command cmd_record = {
 	TOOL_RECORD,
 	.more = "Records all processes, the PIDs, or a COMMAND that it executes, with its\n"
 		"descendants, for as long as the COMMAND runs, and exits with its status. On\n"
-		"SIGINT and SIGTERM it completes the file and ends the COMMAND. replay does not\n"
-		"compare series that began before the recording.",
+		"SIGINT and SIGTERM it completes the file and ends the COMMAND. An older\n"
+		"recording is kept as FILE.old. replay does not compare series that began before\n"
+		"the recording.",
 	.opts = opts, .max = -1, .run = run,
 };

@@ -494,6 +494,8 @@ static int run(struct ctx *ctx, int argc, char **argv)
 		return fail(ctx, "%s: %s", argv[0], strerror(errno));
 	if (ctx->json)
 		p.list = json_object_new_array();
+	else
+		out_fold();
 	err = series_read(&r, f);
 	if (!from_stdin)
 		fclose(f);
@@ -512,6 +514,7 @@ const struct command cmd_replay = {
 	.more = "FILE is a file of record, -: standard input. The module is not needed. replay\n"
 		"prints each change of state, with -j one object a line. It compares every\n"
 		"verdict with the recorded one, unless --policy, --set, --limit or --no-cold is\n"
-		"given, and exits with status 1 if one differs. All processes of FILE share --limit.",
+		"given, and exits with status 1 if one differs. All processes of FILE share\n"
+		"--limit.",
 	.opts = opts, .min = 1, .max = 1, .run = run,
 };

@@ -8,11 +8,13 @@
 #include "report/report.h"
 #include "tools.h"
 
+#define DEFAULT_NAME	"seepage-report.html"
+
 static const char *output, *where;
 
 static const struct opt opts[] = {
 	{ .name = "output", .letter = 'o', .kind = OPT_STRING, .dest = &output, .arg = "FILE",
-	  .help = "write the page to FILE, -: standard output" },
+	  .help = "write FILE (" DEFAULT_NAME "); -: standard output" },
 	{ .name = "where", .kind = OPT_STRING, .dest = &where, .arg = "FILE",
 	  .help = "add what FILE says, which is output of seepage -j where" },
 	{ .name = NULL }
@@ -26,27 +28,32 @@ static bool is_live(const char *word)
 }
 
 /* Writes the whole page at once: a page that fails on the way is none. */
-static int write_page(const struct ctx *ctx, const char *html, size_t n)
+static int write_page(const struct ctx *ctx, const char *name, const char *html, size_t n)
 {
-	bool to_stdout = !strcmp(output, "-");
 	FILE *f;
 	int fd;
 
-	if (to_stdout) {
+	if (!strcmp(name, "-")) {
 		out_printf("%s", html);
 		return 0;
 	}
+	if (disk_keep_older(ctx, name))
+		return 1;
 	/* As perf does with what it records: it has command lines of other users. */
-	fd = open(output, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	fd = open(name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 	f = fd < 0 ? NULL : must(fdopen(fd, "w"));
 	if (!f)
-		return fail(ctx, "%s: %s", output, strerror(errno));
+		return fail(ctx, "%s: %s", name, strerror(errno));
 	errno = 0;
 	if (fwrite(html, 1, n, f) != n || fflush(f)) {
 		fclose(f);
-		return fail(ctx, "%s: %s", output, strerror(errno ? errno : EIO));
+		return fail(ctx, "%s: %s", name, strerror(errno ? errno : EIO));
 	}
-	return fclose(f) ? fail(ctx, "%s: %s", output, strerror(errno)) : 0;
+	if (fclose(f))
+		return fail(ctx, "%s: %s", name, strerror(errno));
+	if (!output)
+		out_line(name);
+	return 0;
 }
 
 static int run(struct ctx *ctx, int argc, char **argv)
@@ -57,8 +64,8 @@ static int run(struct ctx *ctx, int argc, char **argv)
 	FILE *f;
 	u64 pid;
 
-	if (!output || !*output)
-		return usage(ctx, "-o FILE is missing");
+	if (output && !*output)
+		return usage(ctx, "-o: '': allowed the name of a file");
 	if (ctx->json)
 		return usage(ctx, "-j: not allowed: a page is for people");
 	f = must(open_memstream(&html, &n));
@@ -74,7 +81,7 @@ static int run(struct ctx *ctx, int argc, char **argv)
 	html_end(f);
 	must(fclose(f) ? NULL : html);
 	if (!status)
-		status = write_page(ctx, html, n);
+		status = write_page(ctx, output ? output : DEFAULT_NAME, html, n);
 	free(html);
 	return status;
 }
@@ -82,7 +89,8 @@ static int run(struct ctx *ctx, int argc, char **argv)
 const struct command cmd_report = {
 	TOOL_REPORT,
 	.more = "The page needs no network and has no scripts. FILE is a recording of record, for\n"
-		"which the module is not needed; of a live process there is what the module keeps.\n"
-		"A file whose name is a number is given as ./NUMBER.",
+		"which the module is not needed; of a live process it has what the module keeps.\n"
+		"A file whose name is a number is given as ./NUMBER. An older page is kept as\n"
+		"NAME.old.",
 	.opts = opts, .min = 1, .max = 1, .run = run,
 };

@@ -263,7 +263,7 @@ static int run(struct ctx *ctx, int argc, char **argv)
 const struct command cmd_selftest = {
 	TOOL_SELFTEST,
 	.more = "A program that leaks and one that fills a cache and uses it run for up to three\n"
-		"minutes, in a cgroup of their own with a memory limit. The settings of the module\n"
+		"minutes, in a cgroup of their own with a memory limit. Settings of the module\n"
 		"are not changed. Status: 0 both verdicts are right, 1 not, 77 it cannot be run.",
 	.opts = opts, .run = run,
 };

@@ -75,6 +75,8 @@ static int list(const struct ctx *ctx)
 		json_object_array_add(out, json_object_get(o));
 		list_cells(t, o, now);
 	}
+	if (!ctx->json)
+		out_fold();
 	if (!status && ctx->json)
 		out_json(ctx, json_object_get(out));
 	else if (!status && json_object_array_length(out))

@@ -637,8 +637,8 @@ static int run(struct ctx *ctx, int argc, char **argv)
 const struct command cmd_where = {
 	TOOL_WHERE,
 	.more = "Reads the heap of the process twice, without stopping it, and compares blocks in\n"
-		"use by size. What new blocks hold often names their type. Needs CAP_SYS_PTRACE, or\n"
-		"to be the user of the process. ^C between the looks takes the second one at once.\n"
+		"use by size. What new blocks hold often names their type. Needs CAP_SYS_PTRACE,\n"
+		"or to be the user of the process. ^C takes the second look at once.\n"
 		"--keep second takes both looks if there is no first one that is kept.\n"
 		"If the heap grows, a burst of samples follows, and a look at what stays of them: about\n"
 		"three times --seconds in all. It needs CAP_PERFMON as well, and the module\n"

@@ -194,9 +194,9 @@ echo "--- set"
 load
 before=$(config)
 for value in abc -1 1.5 4294967296 99999999999999999999 '' ' ' 0x64 1e3 +500 ' 500' '500 ' 500ms; do
-	fails 1 seepage set sample_interval_ms "$value"
+	fails 2 seepage set sample_interval_ms "$value"
 	says set sample_interval_ms "'$value'" "allowed 100..3600000"
-	fails 1 seepage set "sample_interval_ms=$value"
+	fails 2 seepage set "sample_interval_ms=$value"
 	says set sample_interval_ms "'$value'" "allowed 100..3600000"
 done
 unchanged "values that are no numbers"
@@ -204,23 +204,23 @@ seepage get | awk '$4 ~ /^[0-9]+[.][.]/ { sub("[.][.]", " ", $4); print $1, $4 }
 assert_eq "$(wc -l <ranges)" 14 "numbers in the configuration"
 while read -r key low high; do
 	for value in $((low - 1)) $((high + 1)); do
-		fails 1 seepage set "$key" "$value"
+		fails 2 seepage set "$key" "$value"
 		says set "$key" "'$value'" "allowed $low..$high"
 	done
 done <ranges
 for value in fast '' 1 Classic 'classic ' ladder,classic; do
-	fails 1 seepage set policy "$value"
+	fails 2 seepage set policy "$value"
 	says set policy "'$value'" "ladder" "classic"
 done
-fails 1 seepage set pmc yes
+fails 2 seepage set pmc yes
 says set pmc "'yes'" auto off
-fails 1 seepage set interval 5
+fails 2 seepage set interval 5
 says set "'interval'" sample_interval_ms max_cpu_permille
-fails 1 seepage get interval
+fails 2 seepage get interval
 says get "'interval'" sample_interval_ms max_cpu_permille
-fails 1 seepage set policy classic policy ladder
+fails 2 seepage set policy classic policy ladder
 says set policy twice
-fails 1 seepage set alert_confidence 50 sample_interval_ms 5
+fails 2 seepage set alert_confidence 50 sample_interval_ms 5
 says set sample_interval_ms "'5'" "allowed 100..3600000"
 unchanged "what set refused"
 

@@ -5,7 +5,7 @@
 # is replayed.
 # vm: --warp --smp 1 --mem 1536
 # about: ctl/lib ctl/series ctl/tools kmod
-# takes: 24
+# takes: 40
 # timeout: 900
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/replay-lib.sh"
@@ -35,6 +35,8 @@ cmp command.series before.series || die "no program, and the older recording is 
 seq 200000 >shorter.series
 assert_eq "$(status out seepage record -o shorter.series --duration 2)" 0 "record over a file"
 ! grep -qx 150000 shorter.series || die "what was in the file is still there"
+grep -qx 150000 shorter.series.old || die "the older file is gone"
+grep -q 'the older shorter.series is now shorter.series.old' out.err || die "older: $(cat out.err)"
 
 assert_eq "$(status out seepage record -o no.series 1 4194303)" 1 "record of no process"
 grep -q 'record: pid 4194303: ' out.err || die "no process: $(cat out.err)"
@@ -51,6 +53,30 @@ replayed piped
 assert_eq "$(field .compared piped.summary)" 0 "samples compared of one that was known before"
 assert_eq "$(status out seepage -j record -o passes.series --count-passes 3 --comm python3)" 0 passes
 assert_eq "$(field .passes out)" 3 "passes"
+
+# ---- suspects only, in files of bounded size ----
+
+seepage record --suspects --rotate 64K -o ring.series --duration 1500 2>ring.err &
+ring=$!
+wait $ring || die "the ring: status $?: $(cat ring.err)"
+for name in ring.series ring.series.old; do
+	(($(stat -c %s $name) <= 70000)) || die "$name has $(stat -c %s $name) bytes"
+	assert_eq "$(stat -c %a $name)" 600 "mode of $name"
+	assert_eq "$(sed -nE 's/^proc [0-9]+ (.* )?pid=([0-9]+) .*/\2/p' $name | sort -u)" $leak "who is in $name"
+done
+(($(stat -c %s ring.series.old) >= 65536)) || die "ring.series.old has $(stat -c %s ring.series.old) bytes only"
+[[ ! -e ring.series.new && ! -e ring.series.lnk ]] || die "rotation left a file"
+mv ring.series.old ringold.series
+replayed ring
+replayed ringold
+# After its end there is a page.
+kill $leak
+wait $leak || true
+seepage report -o after.html ringold.series
+grep -qF "pid $leak: python3" after.html || die "no section of the dead process"
+grep -q '<svg ' after.html || die "no chart of the dead process"
+python3 work.py leak 3000 &
+leak=$!
 
 # ---- one that cannot keep up, without the right to a large buffer ----
 

@@ -67,7 +67,7 @@ grep -qE '^siteleak;.*;site_leak;wrapped [0-9]+$' folded || die "folded: $(head 
 	seepage where -s 3600 --burst "$pid" 2>&1) || die "a burst without CAP_PERFMON"
 [[ $text == "seepage: where: --burst: not permitted: needs CAP_PERFMON"* ]] || die "$text"
 seepage where -s 2 --burst --class 200 --again-after 1,2 "$pid" >text
-grep -qE '% stay \([0-9.]+ % after 1 s, [0-9.]+ % after 2 s\): wrapped <- site_leak' text ||
+grep -qE '^\+[^,]*/h, [0-9.]+ [KM]?i?B sampled, [0-9.]+ % stay \([0-9.]+ % after 1 s, [0-9.]+ % after 2 s\): wrapped <- site_leak' text ||
 	die "two looks: $(cat text)"
 
 # By itself, as long after the burst as between the looks

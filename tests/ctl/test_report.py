@@ -150,6 +150,9 @@ class Report(unittest.TestCase):
         page = Page(self.page(None, "--where", self.file("w", json.dumps(where))))
         for word in ("vtable <Session>", "+1.0 MiB", "keep<int>", "libx.so", "4.0 KiB", EVIL):
             self.assertIn(word, page.text)
+        self.assertNotIn("sampled", page.text)
+        where["method"] = "burst"
+        self.assertIn("sampled bytes that stay", Page(self.page(None, "--where", self.file("w", json.dumps(where)))).text)
         for bad in ("{}", "[", ""):
             p = self.run_tool(self.file("r", recording()), "-o", "-", "--where", self.file("w", bad), status=1)
             self.assertIn("allowed the output of seepage -j where", p.stderr)
@@ -168,11 +171,46 @@ class Report(unittest.TestCase):
         p = self.run_tool(self.file("good", recording()), "-o", os.path.join(self.dir, "no/such"), status=1)
         self.assertIn("No such file", p.stderr)
 
+    def test_a_name_of_its_own_and_the_older_page(self):
+        good = self.file("good", recording())
+        name = os.path.join(self.dir, "seepage-report.html")
+
+        def there(path=name):
+            with open(path, encoding="utf-8") as f:
+                return f.read()
+        cwd = os.getcwd()
+        self.addCleanup(os.chdir, cwd)
+        os.chdir(self.dir)
+        p = self.run_tool(good)
+        self.assertEqual((p.stdout, p.stderr), ("seepage-report.html\n", ""))
+        self.assertIn("4711: leaker", there())
+        self.assertEqual(os.stat(name).st_mode & 0o777, 0o600)
+        p = self.run_tool(self.file("other", recording(comm="other")))
+        self.assertIn("the older seepage-report.html is now seepage-report.html.old", p.stderr)
+        self.assertIn("4711: other", there())
+        self.assertIn("4711: leaker", there(name + ".old"))
+        p = self.run_tool(good, "-o", name)
+        self.assertEqual(p.stdout, "")
+        self.assertIn("4711: other", there(name + ".old"))
+        # neither a link nor a device is moved away
+        os.symlink("seepage-report.html", "link")
+        self.assertEqual(self.run_tool(good, "-o", "link").stderr, "")
+        self.assertTrue(os.path.islink("link"))
+        self.assertEqual(self.run_tool(good, "-o", "/dev/null").stderr, "")
+        # where the older one cannot be kept, it stays
+        os.mkdir("seepage-report.html.old.d")
+        os.replace("seepage-report.html.old", "seepage-report.html.old.d/x")
+        os.rename("seepage-report.html.old.d", "seepage-report.html.old")
+        before = there()
+        p = self.run_tool(self.file("other", recording(comm="third")), status=1)
+        self.assertIn("cannot be kept as", p.stderr)
+        self.assertEqual(there(), before)
+
     def test_standard_input(self):
         self.assertIn("leaker", self.run_tool("-", "-o", "-", stdin=recording()).stdout)
 
     def test_words_are_refused(self):
-        for words, said in ((("f",), "-o FILE is missing"), (("f", "-o", ""), "-o FILE is missing"),
+        for words, said in ((("f", "-o", ""), "-o: '': allowed the name of a file"),
                             (("-j", "f", "-o", "x"), "-j: not allowed"), (("0", "-o", "x"), "PID: '0': allowed"),
                             (("#x", "-o", "-"), "PID: '#x': allowed"), ((), "words are missing")):
             self.assertIn(said, self.run_tool(*words, status=2).stderr)

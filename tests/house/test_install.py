@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
-"""make install-units and make uninstall: what is installed, and that nothing stays."""
+"""make install-units and make uninstall: what is installed, and that nothing stays. make dkms-install
+on a machine without headers, whose apt is a script here."""
 import glob
 import os
 import subprocess
@@ -21,7 +22,7 @@ class Install(unittest.TestCase):
             make("install-units", root)
             found = sorted(glob.glob(f"{root}{PREFIX}/lib/systemd/system/*"))
             self.assertEqual([os.path.basename(name) for name in found],
-                             [f"seepage-{name}.service" for name in ("config", "export", "notify", "watch")])
+                             [f"seepage-{name}.service" for name in ("config", "export", "notify", "record", "watch")])
             for name in found:
                 with open(name, encoding="utf-8") as f:
                     unit = f.read()
@@ -29,6 +30,66 @@ class Install(unittest.TestCase):
                 self.assertNotIn("/usr/bin/seepage", unit)
             make("uninstall", root)
             self.assertEqual([os.path.join(at, name) for at, _, names in os.walk(root) for name in names], [])
+
+
+class Headers(unittest.TestCase):
+    """scripts/running-headers on a kernel that there is not"""
+    release = "9.9.9-none"
+
+    def run_it(self, known):
+        with tempfile.TemporaryDirectory() as bin_:
+            log = os.path.join(bin_, "log")
+            policy = "echo '  Candidate: 9.9.9-1'" if known else "echo 'N: Unable to locate'"
+            for name, does in (("uname", f"echo {self.release}"), ("apt-cache", policy),
+                               ("apt-get", f'echo "$*" >>{log}'), ("sudo", 'shift; exec "$@"')):
+                path = os.path.join(bin_, name)
+                with open(path, "w", encoding="utf-8") as f:
+                    f.write(f"#!/bin/sh\n{does}\n")
+                os.chmod(path, 0o755)
+            p = subprocess.run([f"{TOP}/scripts/running-headers"], capture_output=True, text=True, check=False,
+                               env={"PATH": bin_ + ":" + os.environ["PATH"]})
+            asked = ""
+            if os.path.exists(log):
+                with open(log, encoding="utf-8") as f:
+                    asked = f.read()
+            return p, asked
+
+    def test_the_package_is_named_in_one_line(self):
+        p, asked = self.run_it(known=False)
+        self.assertEqual(p.returncode, 1)
+        self.assertEqual(len(p.stderr.splitlines()), 1, p.stderr)
+        self.assertIn(f"install linux-headers-{self.release};", p.stderr)
+        self.assertNotIn("install", asked)
+
+    def test_what_apt_has_is_installed(self):
+        p, asked = self.run_it(known=True)
+        self.assertRegex(asked, f"install linux-headers-{self.release}\n")
+        # no files come of an apt that is a script
+        self.assertEqual(p.returncode, 1)
+        self.assertIn(f"linux-headers-{self.release} is installed and has none", p.stderr.splitlines()[-1])
+
+    def test_dkms_install_asks_before_it_does_anything(self):
+        made = subprocess.run(["make", "-n", "-C", TOP, "dkms-install"], capture_output=True, text=True, check=True)
+        self.assertLess(made.stdout.index("scripts/running-headers"), made.stdout.index("/usr/src/seepage"))
+
+
+class Deps(unittest.TestCase):
+    def test_the_manual_can_be_read(self):
+        made = subprocess.run(["make", "-n", "-C", TOP, "deps"], capture_output=True, text=True, check=True)
+        sets = made.stdout.split("scripts/setup ")[1].splitlines()[0].split()
+        p = subprocess.run([f"{TOP}/scripts/setup", "--check", *sets], capture_output=True, text=True, check=False,
+                           env={"PATH": self.without_dpkg()})
+        self.assertIn("man-db", p.stderr)
+
+    def without_dpkg(self):
+        """A machine on which nothing is installed"""
+        bin_ = tempfile.TemporaryDirectory()
+        self.addCleanup(bin_.cleanup)
+        path = os.path.join(bin_.name, "dpkg-query")
+        with open(path, "w", encoding="utf-8") as f:
+            f.write("#!/bin/sh\nexit 1\n")
+        os.chmod(path, 0o755)
+        return bin_.name + ":" + os.environ["PATH"]
 
 
 if __name__ == "__main__":

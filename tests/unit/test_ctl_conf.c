@@ -54,6 +54,33 @@ static void words(void **state)
 	assert_non_null(strstr(err, "unknown key 'Warmup_s'"));
 }
 
+/* What set is called with: wrong words are wrong usage, as everywhere else. */
+static void word_status(void **state)
+{
+	static const char *const bad[][4] = {
+		{ "frobnicate=1" }, { "frobnicate", "1" }, { "warmup_s=x" }, { "warmup_s", "-1" },
+		{ "policy" }, { "=1" }, { "warmup_s=1", "warmup_s=2" },
+		{ "pmc", "auto", "pmc", "no" },
+	};
+	static const char *const good[] = { "warmup_s=7", "policy", "classic" };
+	struct ctx ctx = { .cmd = "set" };
+	char *argv[8];
+	int argc, i;
+
+	(void)state;
+	for (i = 0; i < (int)ARRAY_SIZE(bad); i++) {
+		memset(&c, 0, sizeof(c));
+		for (argc = 0; argc < 4 && bad[i][argc]; argc++)
+			argv[argc] = (char *)bad[i][argc];
+		assert_int_equal(conf_words(&ctx, &c, argc, argv), EXIT_USAGE);
+	}
+	memset(&c, 0, sizeof(c));
+	memcpy(argv, good, sizeof(good));
+	assert_int_equal(conf_words(&ctx, &c, ARRAY_SIZE(good), argv), 0);
+	assert_int_equal(c.v[SEEPAGE_CFG_WARMUP_S], 7);
+	assert_int_equal(c.v[SEEPAGE_CFG_POLICY], SEEPAGE_POLICY_CLASSIC);
+}
+
 /* Every key: both ends are taken, what lies beyond is not, and it is said. */
 static void ranges(void **state)
 {
@@ -324,7 +351,8 @@ static void prefixes(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(words), cmocka_unit_test(ranges), cmocka_unit_test(flat),
+		cmocka_unit_test(words), cmocka_unit_test(word_status),
+		cmocka_unit_test(ranges), cmocka_unit_test(flat),
 		cmocka_unit_test(older_shape), cmocka_unit_test(bad_values),
 		cmocka_unit_test(no_json), cmocka_unit_test(bad_shape),
 		cmocka_unit_test(printed), cmocka_unit_test(pairs),

@@ -5,6 +5,8 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
 #include <cmocka.h>
 
 /* ---- format ---- */
@@ -200,6 +202,7 @@ static char *page(void)
 	data.left_out = 5;
 	data.states[SEEPAGE_STATE_WATCH] = 7;
 	pmc_list(&data.pmc, &status);
+	export_silences_read(&data.silences);
 	return export_text(&data, &len);
 }
 
@@ -312,6 +315,63 @@ static void units(void **state)
 	has("seepage_unit_exhaustion_seconds{unit=\"shop.service\"} 4000");
 	has_not("seepage_unit_exhaustion_seconds{unit=\"cron.service\"}");
 	drop();
+}
+
+static void write_silences(const char *dir, const char *text)
+{
+	char path[128];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/silences.json", dir);
+	unlink(path);
+	if (!text)
+		return;
+	f = fopen(path, "w");
+	assert_non_null(f);
+	fputs(text, f);
+	fclose(f);
+	chmod(path, 0644);
+}
+
+#define SILENCE(what, until) "{\"id\":1," what ",\"until_ns\":" until "}"
+
+/* Each once, by what it is about; what has ended and what is damaged counts for nothing. */
+static void silences(void **state)
+{
+	static const char held[] = "{\"version\":1,\"next_id\":9,\"acks\":[],\"silences\":["
+		SILENCE("\"unit\":\"a.service\"", "null") ","
+		SILENCE("\"unit\":\"b.service\",\"name\":null", "null") ","
+		SILENCE("\"unit\":\"c.service\"", "1") ","
+		SILENCE("\"name\":\"x\",\"uid\":7", "9223372036854775807") ","
+		SILENCE("\"uid\":0", "null") "," SILENCE("\"cgroup\":\"/a\"", "null") ","
+		SILENCE("\"alert\":{\"seq\":1}", "null") ","
+		SILENCE("\"name\":null", "null") ",7]}";
+	char dir[] = "/tmp/silences-XXXXXX", command[64];
+
+	(void)state;
+	assert_non_null(mkdtemp(dir));
+	setenv("SEEPAGE_STATE_DIR", dir, 1);
+	text = page();
+	has("seepage_silences{kind=\"unit\"} 0");
+	has("seepage_silences{kind=\"several\"} 0");
+	drop();
+	write_silences(dir, held);
+	text = page();
+	has("# TYPE seepage_silences gauge");
+	has("seepage_silences{kind=\"alert\"} 1");
+	has("seepage_silences{kind=\"unit\"} 2");
+	has("seepage_silences{kind=\"name\"} 0");
+	has("seepage_silences{kind=\"cgroup\"} 1");
+	has("seepage_silences{kind=\"uid\"} 1");
+	has("seepage_silences{kind=\"several\"} 1");
+	drop();
+	write_silences(dir, "{");
+	text = page();
+	has_not("seepage_silences");
+	drop();
+	setenv("SEEPAGE_STATE_DIR", "/nowhere", 1);
+	snprintf(command, sizeof(command), "rm -r %s", dir);
+	assert_int_equal(system(command), 0);
 }
 
 static void pressure(void **state)
@@ -444,10 +504,11 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(escaping), cmocka_unit_test(numbers),
 		cmocka_unit_test(figures), cmocka_unit_test(processes), cmocka_unit_test(units),
-		cmocka_unit_test(pressure),
+		cmocka_unit_test(pressure), cmocka_unit_test(silences),
 		cmocka_unit_test(structure), cmocka_unit_test(no_module),
 		cmocka_unit_test(addresses),
 	};
 
+	setenv("SEEPAGE_STATE_DIR", "/nowhere", 1);	/* not what this machine has */
 	return cmocka_run_group_tests_name("ctl_export", tests, NULL, NULL);
 }

@@ -11,7 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <fcntl.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include "where/keep.h"
 #include <cmocka.h>
@@ -257,6 +259,113 @@ static void sites_in_sentences(void **state)
 	json_object_put(sites);
 }
 
+/* What show_table() prints on a terminal of so many columns, 0: to a pipe. The lines end in \n. */
+static void shown(const struct result *r, unsigned short columns, char *buf, size_t size)
+{
+	struct winsize w = { .ws_row = 24, .ws_col = columns };
+	int from = posix_openpt(O_RDWR | O_NOCTTY), to, ends[2], status;
+	size_t n = 0;
+	ssize_t got;
+	char *cr;
+	pid_t pid;
+
+	assert_true(from >= 0 && !grantpt(from) && !unlockpt(from));
+	to = open(ptsname(from), O_RDWR | O_NOCTTY);
+	assert_true(to >= 0);
+	assert_int_equal(ioctl(to, TIOCSWINSZ, &w), 0);
+	if (!columns) {
+		assert_int_equal(pipe(ends), 0);
+		dup2(ends[0], from);
+		dup2(ends[1], to);
+		close(ends[0]);
+		close(ends[1]);
+	}
+	fflush(stdout);
+	pid = fork();
+	assert_true(pid >= 0);
+	if (!pid) {
+		dup2(to, STDOUT_FILENO);
+		show_table(r, 10);
+		fflush(stdout);
+		_exit(0);
+	}
+	close(to);
+	while (n < size - 1 && (got = read(from, buf + n, size - 1 - n)) > 0)
+		n += (size_t)got;
+	buf[n] = '\0';
+	close(from);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+	while ((cr = strstr(buf, "\r\n")))
+		memmove(cr, cr + 1, strlen(cr));
+}
+
+static size_t longest(const char *text)
+{
+	size_t most = 0, n;
+
+	for (; *text; text += n + (text[n] == '\n')) {
+		n = strcspn(text, "\n");
+		if (n > most)
+			most = n;
+	}
+	return most;
+}
+
+#define LONG_NAME	"std::vector<application::server::Connection*>::push_back(Connection*)"
+
+#define LONG_NOTE	"a note that goes on until it is longer than any line of a terminal " \
+			"may be, and then a little"
+
+/* The same words in the same order, whatever lines they are in */
+static void assert_same_words(char *a, char *b)
+{
+	char *sa, *sb, *wa = strtok_r(a, " \n", &sa), *wb = strtok_r(b, " \n", &sb);
+
+	for (; wa && wb; wa = strtok_r(NULL, " \n", &sa), wb = strtok_r(NULL, " \n", &sb))
+		assert_string_equal(wa, wb);
+	assert_null(wa);
+	assert_null(wb);
+}
+
+static void what_was_sampled_in_lines_of_a_terminal(void **state)
+{
+	static const char listed[] =
+		"[{\"bytes_per_hour\":2621440,\"bytes\":6144,\"survival_permille\":1000,"
+		"\"again\":[{\"seconds\":1,\"survival_permille\":1000},"
+		"{\"seconds\":2,\"survival_permille\":995}],\"stack\":["
+		"{\"symbol\":\"wrapped\"},{\"symbol\":\"" LONG_NAME "\"},"
+		"{\"symbol\":\"main\"}]},"
+		"{\"bytes_per_hour\":1048576,\"bytes\":4096,\"survival_permille\":null,"
+		"\"stack\":[{\"symbol\":\"keep\"}]}]";
+	struct json_object *sites = json_tokener_parse(listed), *notes = json_object_new_array();
+	struct where_row row = { .id = 7, .blocks = 1234567, .growth_blocks = 9876,
+				 .growth_bytes = 1 << 30, .permille = 981 };
+	struct target t = { .pid = 4194303, .comm = "a-name-of-15-by" };
+	struct result r = { .t = &t, .method = "burst", .allocator = "glibc and pymalloc",
+			    .seconds = 60, .sites = sites, .notes = notes, .row = &row,
+			    .rows = 1, .heap_bytes = 1ULL << 33, .growth = 1 << 30 };
+	char text[4096], piped[4096];
+
+	(void)state;
+	row.content[0].kind = CONTENT_VTABLE;
+	row.content[0].permille = 960;
+	snprintf(row.content[0].name, sizeof(row.content[0].name), "app::Session");
+	json_object_array_add(notes, json_object_new_string(LONG_NOTE));
+	shown(&r, 0, piped, sizeof(piped));
+	assert_non_null(strstr(piped, "\n+2.5 MiB/h, 6.0 KiB sampled, 100.0 % stay (100.0 % after "
+			       "1 s, 99.5 % after 2 s): wrapped <- " LONG_NAME " <- main\n"));
+	/* of faults and of Go's profile it is an estimate of all */
+	assert_non_null(strstr(piped, "\n+1.0 MiB/h, 4.0 KiB: keep\n"));
+	assert_true(longest(piped) > 80);
+	shown(&r, 80, text, sizeof(text));
+	assert_true(longest(text) <= 80);
+	assert_non_null(strstr(text, "\n+2.5 MiB/h, 6.0 KiB sampled, 100.0 % stay ("));
+	assert_same_words(text, piped);
+	json_object_put(sites);
+	json_object_put(notes);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -268,6 +377,7 @@ int main(void)
 		cmocka_unit_test(status_has_the_cost_of_all),
 		cmocka_unit_test(the_class_in_a_sentence),
 		cmocka_unit_test(sites_in_sentences),
+		cmocka_unit_test(what_was_sampled_in_lines_of_a_terminal),
 	};
 
 	return cmocka_run_group_tests(tests, begin, end);

@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <cmocka.h>
@@ -114,11 +115,84 @@ static void hostile_name(void **state)
 	free(text);
 }
 
+static char shown[4096];
+
+/* What out_printf() makes of two texts after out_fold(); @columns of the terminal, 0: a file */
+static void fold_on(unsigned short columns, const char *first, const char *second)
+{
+	struct winsize w = { .ws_row = 24, .ws_col = columns };
+	int from = posix_openpt(O_RDWR | O_NOCTTY), to, status;
+	char name[] = "/tmp/fold-XXXXXX";
+	size_t n = 0;
+	ssize_t got;
+	char *cr;
+	pid_t pid;
+
+	assert_true(from >= 0 && !grantpt(from) && !unlockpt(from));
+	to = columns ? open(ptsname(from), O_RDWR | O_NOCTTY) : mkstemp(name);
+	assert_true(to >= 0);
+	if (columns)
+		assert_int_equal(ioctl(to, TIOCSWINSZ, &w), 0);
+	fflush(NULL);
+	pid = fork();
+	if (!pid) {
+		dup2(to, STDOUT_FILENO);
+		out_init();
+		out_fold();
+		out_printf("%s", first);
+		out_line(second);
+		_exit(out_close(0));
+	}
+	if (!columns) {
+		assert_int_equal(waitpid(pid, &status, 0), pid);
+		close(from);
+		from = open(name, O_RDONLY);
+		unlink(name);
+	}
+	close(to);
+	while (n < sizeof(shown) - 1 && (got = read(from, shown + n, sizeof(shown) - 1 - n)) > 0)
+		n += (size_t)got;
+	shown[n] = '\0';
+	close(from);
+	if (columns)
+		assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+	while ((cr = strstr(shown, "\r\n")))
+		memmove(cr, cr + 1, strlen(cr));
+}
+
+#define TEN	"123456789 "
+#define WORD	"xxxxxxxxxxxxxxxxxxxxxxxxxxxxx"	/* 29 */
+#define SIXTY	TEN TEN TEN TEN TEN TEN
+
+/* Lines are broken between words, below the column that they are in. Other text is as it was. */
+static void lines_of_a_terminal(void **state)
+{
+	(void)state;
+	fold_on(80, "  passed      size        " SIXTY "next\nshort\n", SIXTY TEN TEN);
+	assert_string_equal(shown, "  passed      size        " TEN TEN TEN TEN "123456789\n"
+			    "                          " TEN "next\nshort\n"
+			    SIXTY TEN TEN "\n");
+	fold_on(80, "no whole ", "line");
+	assert_string_equal(shown, "no whole line\n");
+	/* the last column begins too far right */
+	fold_on(80, SIXTY "  right\n", SIXTY " a-word-that-is-longer");
+	assert_string_equal(shown, SIXTY "  right\n" SIXTY "\n    a-word-that-is-longer\n");
+	/* a word that is longer than a line, in characters of two bytes */
+	fold_on(60, "", "\303\251\303\251" WORD WORD WORD "end");
+	assert_string_equal(shown, "\303\251\303\251" WORD WORD "\n    " WORD "end\n");
+	fold_on(40, "", SIXTY);
+	assert_string_equal(shown, SIXTY "\n");
+	fold_on(0, SIXTY, SIXTY);
+	assert_string_equal(shown, SIXTY SIXTY "\n");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(hostile_name),
 		cmocka_unit_test(closed), cmocka_unit_test(full_disk), cmocka_unit_test(no_trouble),
+		cmocka_unit_test(lines_of_a_terminal),
 	};
 
 	return cmocka_run_group_tests_name("ctl_out", tests, NULL, NULL);

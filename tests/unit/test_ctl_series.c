@@ -9,6 +9,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <cmocka.h>
 
 #define NPROC	24
@@ -400,6 +401,129 @@ static void history_before(void **state)
 	free(text.text);
 }
 
+/* What --suspects records: one that comes under watch, from then on, whatever becomes of it */
+static bool under_watch(void *arg, const struct seepage_raw_sample *s)
+{
+	(void)arg;
+	return s->state >= SEEPAGE_STATE_WATCH;
+}
+
+static void sample_in(struct series_writer *w, u64 id, u8 state)
+{
+	struct seepage_raw_sample s = { .id = id, .pid = (u32)id, .time_ns = w->pass_ns,
+		.page_shift = 12, .first = w->pass == 1, .tte_s = SEEP_UNKNOWN, .state = state,
+		.comm = "one" };
+
+	series_write_sample(w, &s);
+}
+
+static size_t count_words(const char *text, const char *word)
+{
+	size_t n = 0;
+
+	for (; (text = strstr(text, word)); text++)
+		n++;
+	return n;
+}
+
+static void suspects_only(void **state)
+{
+	struct series_writer w = { .wanted = under_watch, .later = true, .sparse = true };
+	struct written_text text;
+	struct count c = { 0 };
+	u64 t;
+
+	(void)state;
+	open_text(&text, &w);
+	for (t = 1; t <= 9; t++) {
+		begin_pass(&w, t * 1000, false);
+		if (t <= 7)
+			sample_in(&w, 1, t == 4 || t == 5 ? SEEPAGE_STATE_WATCH : SEEPAGE_STATE_OK);
+		sample_in(&w, 2, SEEPAGE_STATE_OK);
+		series_write_pass_end(&w);
+	}
+	close_text(&text, &w);
+	assert_string_equal(read_text(text.text, text.len, &c), "");
+	assert_int_equal(c.begun, 1);
+	assert_int_equal(c.before, 1);
+	assert_int_equal(c.fed, 4);		/* passes 4 to 7 */
+	assert_int_equal(c.ended, 1);
+	/* 4 to 7, and 8, when it is missed; the time is whole although three are left out */
+	assert_int_equal(count_words(text.text, "\npass "), 5);
+	assert_int_equal(count_words(text.text, "\npass 4000 full "), 1);
+	assert_int_equal(count_words(text.text, "\npass 1000 full "), 4);
+	free(text.text);
+}
+
+static char *read_path(const char *path)
+{
+	char *text = calloc(1, 1 << 16);
+	FILE *f = fopen(path, "r");
+
+	assert_non_null(f);
+	assert_true(fread(text, 1, (1 << 16) - 1, f) > 0);
+	fclose(f);
+	return text;
+}
+
+/* Each file can be read by itself, and at most two are there. */
+static void rotation(void **state)
+{
+	char dir[] = "/tmp/series-XXXXXX", path[64], old[80], command[96], *text;
+	struct series_writer w = { .whole = false };
+	struct count c = { 0 };
+	u64 t, turns = 0;
+	FILE *out;
+
+	(void)state;
+	assert_non_null(mkdtemp(dir));
+	snprintf(path, sizeof(path), "%s/file", dir);
+	snprintf(old, sizeof(old), "%s.old", path);
+	out = fopen(path, "w");
+	series_write_begin(&w, out);
+	for (t = 1; t <= 40; t++) {
+		begin_pass(&w, t * 1000, false);
+		sample(&w, 1, t == 1, "one");
+		if (t < 35)
+			sample(&w, 2, t == 1, "two");
+		assert_int_equal(series_write_pass_end(&w), 0);
+		if (t % 10)
+			continue;
+		assert_int_equal(series_rotate(&w, &out, path), 0);
+		assert_int_equal(access(path, R_OK), 0);
+		turns++;
+	}
+	assert_int_equal(turns, 4);
+	begin_pass(&w, 41000, false);
+	sample(&w, 1, false, "one");
+	assert_int_equal(series_write_pass_end(&w), 0);
+	assert_int_equal(series_write_close(&w), 0);
+	fclose(out);
+	text = read_path(old);
+	assert_string_equal(read_text(text, strlen(text), &c), "");
+	assert_int_equal(c.begun, 2);
+	assert_int_equal(c.before, 2);
+	assert_int_equal(c.ended, 1);
+	assert_int_equal(c.fed, 10 + 4);
+	free(text);
+	memset(&c, 0, sizeof(c));
+	text = read_path(path);
+	assert_string_equal(read_text(text, strlen(text), &c), "");
+	assert_int_equal(c.begun, 1);
+	assert_int_equal(c.fed, 1);
+	assert_non_null(strstr(text, "\npass 41000 full "));
+	assert_non_null(strstr(text, "\nconf "));
+	free(text);
+	snprintf(command, sizeof(command), "test $(ls %s | wc -l) = 2 && rm -r %s", dir, dir);
+	assert_int_equal(system(command), 0);
+	out = fopen("/dev/null", "w");
+	memset(&w, 0, sizeof(w));
+	series_write_begin(&w, out);
+	assert_int_equal(series_rotate(&w, &out, "/no/such/file"), -ENOENT);
+	series_write_close(&w);
+	fclose(out);
+}
+
 static void full_disk(void **state)
 {
 	struct series_writer w = { .whole = false };
@@ -557,7 +681,8 @@ int main(void)
 		cmocka_unit_test(filters),
 		cmocka_unit_test(losses),
 		cmocka_unit_test(history_before),
-		cmocka_unit_test(full_disk),
+		cmocka_unit_test(suspects_only),
+		cmocka_unit_test(rotation), cmocka_unit_test(full_disk),
 		cmocka_unit_test(bad_files),
 		cmocka_unit_test(feeding),
 		cmocka_unit_test(map),

@@ -196,13 +196,22 @@ static void how_to_silence(void **state)
 static void no_steps(void **state)
 {
 	static const int others[] = { SEEPAGE_STATE_OK, SEEPAGE_STATE_WATCH,
-				      SEEPAGE_STATE_RECOVERED, SEEPAGE_STATE_EXITED };
+				      SEEPAGE_STATE_RECOVERED };
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(others); i++) {
 		next_for(others[i], SEEPAGE_LIMIT_RAM, "/system.slice/nginx.service");
 		assert_int_equal(next.n, 0);
 	}
+}
+
+/* Nothing can be done about it any more, but what it kept may be known. */
+static void a_process_that_is_gone(void **state)
+{
+	(void)state;
+	next_for(SEEPAGE_STATE_EXITED, SEEPAGE_LIMIT_CGROUP, "/system.slice/nginx.service");
+	assert_int_equal(next.n, 1);
+	assert_true(has("seepage where --last 136"));
 }
 
 /* What is copied into a shell must not run what a user has named a directory. */
@@ -277,7 +286,7 @@ int main(void)
 		cmocka_unit_test(units_of_users), cmocka_unit_test(containers),
 		cmocka_unit_test(pods), cmocka_unit_test(hostile),
 		cmocka_unit_test(what_can_be_done), cmocka_unit_test(how_to_silence),
-		cmocka_unit_test(no_steps),
+		cmocka_unit_test(no_steps), cmocka_unit_test(a_process_that_is_gone),
 		cmocka_unit_test(no_command_of_users),
 		cmocka_unit_test(no_container_of_users), cmocka_unit_test(cut_machine),
 	};
