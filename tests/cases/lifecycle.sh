@@ -52,7 +52,6 @@ born=0
 cat >leak.pl <<'END'
 use Time::HiRes qw(sleep);
 my ($kb, @kept, $stop) = ($ARGV[0]);
-$0 = "perl$ARGV[1]";
 $SIG{USR1} = sub { @kept = (); $stop = 1 };
 $SIG{USR2} = sub { exec "sleep", "100000" };
 while (1) {
@@ -60,9 +59,11 @@ while (1) {
 	sleep 1;
 }
 END
+# It has its name from exec on: one that renames itself may be sampled before that.
 leak() {
 	born=$((born + 1))
-	perl leak.pl "$1" $born &
+	ln -s "$(command -v perl)" perl$born
+	./perl$born leak.pl "$1" &
 	pid=$!
 }
 
