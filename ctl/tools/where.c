@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * seepage where: which class of blocks of a process grows, and what they hold. The heap is read
- * from outside, twice; the process is not stopped and nothing of it is changed.
+ * seepage where: which class of blocks of a process grows, what they hold, and who allocates
+ * them. The heap is read from outside, twice, without stopping the process; then a burst samples
+ * its allocations, for which the kernel puts breakpoints into it.
  */
 #include <errno.h>
 #include <poll.h>
@@ -28,7 +29,7 @@
 #define COST		50
 
 static bool census, burst, faults, profile, text, folded, last;
-static bool automatic;		/* none of them is asked for: the census, then a burst if it can be */
+static bool automatic;		/* none of them is asked for: the census, then a burst */
 static u64 seconds, top, class_bytes, samples, max_traps, cost, limit;
 static const char *diff, *svg, *again_after, *keep, *follow;
 static struct again again;
@@ -63,7 +64,8 @@ static const struct opt opts[] = {
 	{ "cost", 0, OPT_NUMBER, &cost, "PERMILLE", "or when traps take PERMILLE of a CPU (50)", 1,
 	  1000 },
 	{ "again-after", 0, OPT_STRING, &again_after, "SECONDS[,...]",
-	  "times from the burst to looks at its blocks (60, without --burst --seconds if less)", 0, 0 },
+	  "times from the burst to looks at its blocks (60, without --burst --seconds if less)",
+	  0, 0 },
 	{ "folded", 0, OPT_FLAG, &folded, NULL, "show sites as flame graph tools read them", 0, 0 },
 	{ "svg", 0, OPT_STRING, &svg, "FILE", "draw sites as a flame graph in FILE as well", 0, 0 },
 	{ "faults", 0, OPT_FLAG, &faults, NULL,
@@ -421,6 +423,14 @@ static void say_what_grows(const struct survey *s)
 		"^C shows what is known\n", seconds, again.seconds[again.n - 1]);
 }
 
+/* The heap as a whole, or one class by much, beside which others shrank. */
+static bool grows(const struct result *r)
+{
+	s64 most = r->rows ? r->row[0].growth_bytes : 0;
+
+	return most > 0 && (r->growth > 0 || (u64)most >= r->heap_bytes / 128);
+}
+
 /*
  * Without a choice of the user a burst follows the census if something grows and it is possible.
  * If not, the census is the answer, and says why.
@@ -429,9 +439,11 @@ static int sites_if_possible(struct survey *s)
 {
 	const char *why;
 
-	if (!strcmp(s->r.method, "pages"))
+	if (s->stopped)
+		why = "a signal came between the looks";
+	else if (!strcmp(s->r.method, "pages"))
 		why = "the allocator is not known, allowed is glibc";
-	else if (s->r.growth <= 0)
+	else if (!grows(&s->r))
 		why = "the heap did not grow between the looks; --burst samples it all the same";
 	else
 		why = burst_check();
@@ -491,7 +503,8 @@ static int fault_stacks(struct survey *s)
 
 static int answer(struct survey *s)
 {
-	int status = burst && !keep ? burst_possible(s) : 0;
+	bool drawn = automatic && (svg || (folded && !s->ctx->json)) && !go_is(&s->t);
+	int status = (burst && !keep) || drawn ? burst_possible(s) : 0;
 
 	if (!status && !diff)
 		status = first_look(s);
@@ -640,8 +653,9 @@ const struct command cmd_where = {
 		"use by size. What new blocks hold often names their type. Needs CAP_SYS_PTRACE,\n"
 		"or to be the user of the process. ^C takes the second look at once.\n"
 		"--keep second takes both looks if there is no first one that is kept.\n"
-		"If the heap grows, a burst of samples follows, and a look at what stays of them: about\n"
-		"three times --seconds in all. It needs CAP_PERFMON as well, and the module\n"
-		"seepage_where; without them the blocks are the answer, and a note says why.",
+		"If the heap grows, a burst of samples follows, and a look at what stays of them: three\n"
+		"times --seconds in all, or up to seven where the first classes have no site. It needs\n"
+		"CAP_PERFMON as well, and the module seepage_where; without them the blocks are the\n"
+		"answer, and a note says why. After ^C between the looks no burst follows.",
 	.opts = opts, .max = 1, .run = run,
 };

@@ -214,7 +214,7 @@ static unsigned int alerts_on(const struct kid *k, unsigned int kids, int state)
 	conn_open(&own);
 	get_alerts(&own, false, 0, &l);
 	for (i = 0; i < kids; i++)
-		n += find(&l, k[i].pid, state) != NULL;
+		n += !!find(&l, k[i].pid, state);
 	conn_close(&own);
 	return n;
 }
