@@ -320,9 +320,9 @@ static size_t longest(const char *text)
 /* The same words in the same order, whatever lines they are in */
 static void assert_same_words(char *a, char *b)
 {
-	char *sa, *sb, *wa = strtok_r(a, " \n", &sa), *wb = strtok_r(b, " \n", &sb);
+	char *sa, *sb, *wa = strtok_r(a, "\n ", &sa), *wb = strtok_r(b, "\n ", &sb);
 
-	for (; wa && wb; wa = strtok_r(NULL, " \n", &sa), wb = strtok_r(NULL, " \n", &sb))
+	for (; wa && wb; wa = strtok_r(NULL, "\n ", &sa), wb = strtok_r(NULL, "\n ", &sb))
 		assert_string_equal(wa, wb);
 	assert_null(wa);
 	assert_null(wb);
