@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * seepage where: which class of blocks of a process grows, what they hold, and where
- * they are allocated. The heap is read from outside, twice, without stopping the process; then a burst samples
- * its allocations, for which the kernel puts breakpoints into it.
+ * seepage where: which class of blocks of a process grows, what they hold, and where they are
+ * allocated. The heap is read from outside, twice, without stopping the process; then a burst
+ * samples its allocations, for which the kernel puts breakpoints into it.
  */
 #include <errno.h>
 #include <poll.h>
