@@ -349,6 +349,7 @@ char *fmt_ms(char *buf, size_t size, u64 ms);
 char *fmt_time(char *buf, size_t size, u64 ns);
 char *fmt_safe(char *buf, size_t size, const char *s, size_t len);
 size_t utf8_char(const char *s, size_t len, u32 *c);
+size_t utf8_columns(const char *s, size_t *columns);
 bool is_control(u32 c);
 
 /* sentence.c: an English sentence for one figure */

@@ -5,6 +5,7 @@
  */
 #include <string.h>
 #include <time.h>
+#include <wchar.h>
 #include "ctl.h"
 
 static const char prefixes[] = "KMGTPE";
@@ -142,6 +143,20 @@ size_t utf8_char(const char *s, size_t len, u32 *c)
 	if (*c < least[n] || *c > 0x10ffff || (*c >= 0xd800 && *c <= 0xdfff))
 		return 0;
 	return n;
+}
+
+/*
+ * Returns the bytes of the first character of @s, a text that is not empty, and in @columns those
+ * of a terminal that it takes: Chinese characters take two, combining marks none.
+ */
+size_t utf8_columns(const char *s, size_t *columns)
+{
+	u32 c;
+	size_t bytes = utf8_char(s, 4, &c);	/* looks at nothing behind the end of the text */
+	int n = bytes ? wcwidth((wchar_t)c) : 1;
+
+	*columns = n < 0 ? 1 : (size_t)n;
+	return bytes ? bytes : 1;
 }
 
 /* Can @c move the cursor, change colours or change the direction of writing? */

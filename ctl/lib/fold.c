@@ -3,76 +3,97 @@
  * Lines of text for people: folded between words where a terminal would break them anywhere, one
  * line each where a program reads them.
  */
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include "ctl.h"
 
-/* How many bytes of @s have @columns characters, a blank behind them included. */
+/*
+ * How many bytes of @s go into a line of @columns: whole words, at least one. A path or a command
+ * that is longer can still be copied, since the terminal wraps it.
+ */
 static size_t part(const char *s, size_t columns)
 {
-	size_t n = 0, blank = 0, at;
+	size_t at, bytes, wide, used = 0, blank = 0;
 
-	for (at = 0; s[at]; at++) {
-		if ((s[at] & 0xc0) == 0x80)	/* not the first byte of a character */
-			continue;
-		if (s[at] == ' ')
+	for (at = 0; s[at]; at += bytes) {
+		bytes = utf8_columns(s + at, &wide);
+		used += wide;
+		if (s[at] != ' ') {
+			if (blank && used > columns)
+				return blank;
+		} else if (at && s[at - 1] != ' ') {
 			blank = at;
-		if (n++ == columns)
-			return blank ? blank : at;
+		}
 	}
 	return at;
+}
+
+/*
+ * Prints @text as lines of @wide columns, behind @used columns in the first and @indent blanks in
+ * the others. What it prints goes past out_filter, which calls it.
+ */
+static void print_folded(size_t wide, size_t used, unsigned int indent, const char *text)
+{
+	char *line;
+	size_t n;
+
+	/* no use where there is no room for a few words */
+	while (wide >= indent + 20U && used < wide && text[n = part(text, wide - used)]) {
+		must(asprintf(&line, "%.*s\n%*s", (int)n, text, (int)indent, "") < 0 ? NULL : line);
+		out_raw(line);
+		free(line);
+		text += n;
+		text += strspn(text, " ");
+		used = indent;
+	}
+	out_raw(text);
+	out_raw("\n");
+}
+
+/* Columns of the terminal now, 0: standard output is none. Its window can change at any time. */
+static size_t columns_now(void)
+{
+	return isatty(STDOUT_FILENO) ? out_columns() : 0;
 }
 
 /* Prints @head and @text. On a terminal, lines after the first have @indent blanks before them. */
 void fold(const char *head, unsigned int indent, const char *text)
 {
-	size_t wide = isatty(STDOUT_FILENO) ? out_columns() : 0, used = strlen(head), n;
-
-	out_printf("%s", head);
-	/* no use where the first line has no room for a few words */
-	while (wide > indent + 20U && strlen(text) > (n = part(text, wide - used))) {
-		out_printf("%.*s\n%*s", (int)n, text, (int)indent, "");
-		text += n;
-		text += strspn(text, " ");
-		used = indent;
-	}
-	out_line(text);
+	out_raw(head);
+	print_folded(columns_now(), strlen(head), indent, text);
 }
 
-static size_t wide;		/* columns that lines are folded to */
-
 /* Where the last column of a table begins, behind two blanks; 4: it has none, or too far right */
-static unsigned int last_column(const char *line)
+static unsigned int last_column(const char *line, size_t wide)
 {
-	size_t at, last = 0;
+	size_t used = 0, last = 0, columns;
 
-	for (at = 0; at < wide && line[at]; at++)
-		if (line[at] == ' ' && line[at + 1] == ' ')
-			last = at + 2;
+	for (; used < wide && *line; used += columns) {
+		if (line[0] == ' ' && line[1] == ' ')
+			last = used + 2;
+		line += utf8_columns(line, &columns);
+	}
 	return last && last <= wide * 2 / 3 ? (unsigned int)last : 4;
 }
 
 /* Folds lines that are too long. What is no whole line is printed as it is. */
 static void print_lines(char *text)
 {
+	size_t wide;
 	char *end;
 
 	for (; (end = strchr(text, '\n')); text = end + 1) {
 		*end = '\0';
-		if (text[part(text, wide)]) {
-			fold("", last_column(text), text);
-		} else {
-			out_raw(text);
-			out_raw("\n");
-		}
+		wide = columns_now();
+		print_folded(wide < 60 ? 0 : wide, 0, last_column(text, wide), text);
 	}
 	out_raw(text);
 }
 
-/* From now on folds every line, if standard output is a terminal that is not too narrow. */
+/* From now on folds every line, if standard output is a terminal, while that is not too narrow. */
 void out_fold(void)
 {
-	wide = out_columns();
-	if (isatty(STDOUT_FILENO) && wide >= 60)
+	if (isatty(STDOUT_FILENO))
 		out_filter = print_lines;
 }

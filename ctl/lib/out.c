@@ -85,8 +85,8 @@ void out_printf(const char *fmt, ...)
 	errno = 0;
 	if (!out_filter)
 		wrote_text(vprintf(fmt, ap) >= 0);
-	else if (vasprintf(&text, fmt, ap) >= 0)
-		out_filter(text);
+	else
+		out_filter(must(vasprintf(&text, fmt, ap) < 0 ? NULL : text));
 	va_end(ap);
 	free(text);
 }

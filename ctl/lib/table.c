@@ -5,7 +5,6 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include <wchar.h>
 #include "ctl.h"
 
 struct table {
@@ -36,23 +35,13 @@ void table_cell(struct table *t, const char *text)
 	t->cell[t->n++] = must(strdup(text));
 }
 
-/*
- * Returns the columns of a terminal that the text takes: Chinese characters take two,
- * combining marks none. Cells hold valid UTF-8 (see fmt_safe()).
- */
+/* Returns the columns of a terminal that the text takes. */
 static size_t width(const char *s)
 {
-	size_t n = 0, len = strlen(s), bytes;
-	int columns;
-	u32 c;
+	size_t n = 0, columns;
 
-	for (; len; s += bytes, len -= bytes) {
-		bytes = utf8_char(s, len, &c);
-		columns = bytes ? wcwidth((wchar_t)c) : 1;
-		n += columns < 0 ? 1 : (size_t)columns;
-		if (!bytes)
-			bytes = 1;
-	}
+	for (; *s; n += columns)
+		s += utf8_columns(s, &columns);
 	return n;
 }
 

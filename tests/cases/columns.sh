@@ -34,14 +34,16 @@ printed() {
 	[[ -s out ]] || die "$* prints nothing"
 	widest=$(wc -L <out)
 }
-# text_of FILE: without how long ago something was, and without blanks, as a long word is folded too
+# text_of FILE: without how long ago something was, and without blanks, where lines are folded
 text_of() { sed 's/([^()]* ago)//' "$1" | tr -d ' \n'; }
 export LC_ALL=C.UTF-8
 wide=0
 while read -r words; do
 	# shellcheck disable=SC2086 # words
 	printed $words
-	((widest <= 80)) || die "$words: $widest columns: $(grep -E '^.{81}' out)"
+	# A word that is longer stays whole, in a line of its own.
+	((widest <= 80)) || ! grep -E '^.{81}' out | grep -vE '^ *[^ ]+$' >long ||
+		die "$words: $widest columns: $(<long)"
 	# shellcheck disable=SC2086
 	seepage $words >piped 2>&1 || [[ $words == doctor ]] || die "$words: status $?"
 	wide=$((wide + $(grep -cE '^.{81}' piped || true)))

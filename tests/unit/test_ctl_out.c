@@ -117,8 +117,12 @@ static void hostile_name(void **state)
 
 static char shown[4096];
 
-/* What out_printf() makes of two texts after out_fold(); @columns of the terminal, 0: a file */
-static void fold_on(unsigned short columns, const char *first, const char *second)
+/*
+ * What out_printf() makes of two texts after out_fold(). The terminal has @columns, 0: it is a
+ * file; @later from then on.
+ */
+static void fold_from(unsigned short columns, unsigned short later, const char *first,
+		      const char *second)
 {
 	struct winsize w = { .ws_row = 24, .ws_col = columns };
 	int from = posix_openpt(O_RDWR | O_NOCTTY), to, status;
@@ -139,6 +143,9 @@ static void fold_on(unsigned short columns, const char *first, const char *secon
 		dup2(to, STDOUT_FILENO);
 		out_init();
 		out_fold();
+		w.ws_col = later;
+		if (columns && ioctl(STDOUT_FILENO, TIOCSWINSZ, &w))
+			_exit(100);
 		out_printf("%s", first);
 		out_line(second);
 		_exit(out_close(0));
@@ -161,6 +168,11 @@ static void fold_on(unsigned short columns, const char *first, const char *secon
 		memmove(cr, cr + 1, strlen(cr));
 }
 
+static void fold_on(unsigned short columns, const char *first, const char *second)
+{
+	fold_from(columns, columns, first, second);
+}
+
 #define TEN	"123456789 "
 #define WORD	"xxxxxxxxxxxxxxxxxxxxxxxxxxxxx"	/* 29 */
 #define SIXTY	TEN TEN TEN TEN TEN TEN
@@ -177,14 +189,135 @@ static void lines_of_a_terminal(void **state)
 	assert_string_equal(shown, "no whole line\n");
 	/* the last column begins too far right */
 	fold_on(80, SIXTY "  right\n", SIXTY " a-word-that-is-longer");
-	assert_string_equal(shown, SIXTY "  right\n" SIXTY "\n    a-word-that-is-longer\n");
-	/* a word that is longer than a line, in characters of two bytes */
-	fold_on(60, "", "\303\251\303\251" WORD WORD WORD "end");
-	assert_string_equal(shown, "\303\251\303\251" WORD WORD "\n    " WORD "end\n");
+	assert_string_equal(shown, SIXTY "  right\n" TEN TEN TEN TEN TEN "123456789\n    a-word-that-is-longer\n");
+	/* the last column that leaves least room */
+	fold_on(60, "", TEN TEN TEN "12345678  " TEN TEN "next");
+	assert_string_equal(shown, TEN TEN TEN "12345678  " TEN "123456789\n"
+			    "                                        next\n");
 	fold_on(40, "", SIXTY);
 	assert_string_equal(shown, SIXTY "\n");
 	fold_on(0, SIXTY, SIXTY);
 	assert_string_equal(shown, SIXTY SIXTY "\n");
+}
+
+/* A path or a command that is longer than a line can be copied: no line feed is in it. */
+static void long_words(void **state)
+{
+	(void)state;
+	fold_on(60, "", "see /" WORD "/" WORD WORD " at once");
+	assert_string_equal(shown, "see\n    /" WORD "/" WORD WORD "\n    at once\n");
+	fold_on(60, "", "  /" WORD "/" WORD WORD);
+	assert_string_equal(shown, "  /" WORD "/" WORD WORD "\n");
+	/* of characters of two bytes, which take one column */
+	fold_on(60, "", "\303\251\303\251" WORD "/" WORD " end");
+	assert_string_equal(shown, "\303\251\303\251" WORD "/" WORD "\n    end\n");
+	fold_on(60, "", "\303\251\303\251" WORD WORD);
+	assert_string_equal(shown, "\303\251\303\251" WORD WORD "\n");
+}
+
+#define HAN	"\346\274\242"			/* two columns */
+#define HAN11	HAN HAN HAN HAN HAN " "		/* 11 columns, 6 characters */
+#define ACCENT	"e\314\201"			/* one column, two characters */
+
+/* What counts is columns. */
+static void wide_characters(void **state)
+{
+	(void)state;
+	fold_on(80, "", HAN11 HAN11 HAN11 HAN11 HAN11 HAN11 HAN11 HAN11 HAN11 "end");
+	assert_string_equal(shown, HAN11 HAN11 HAN11 HAN11 HAN11 HAN11 HAN HAN HAN HAN HAN
+			    "\n    " HAN11 HAN11 "end\n");
+	fold_on(60, "", ACCENT ACCENT ACCENT ACCENT ACCENT TEN TEN TEN TEN TEN "12345");
+	assert_string_equal(shown, ACCENT ACCENT ACCENT ACCENT ACCENT TEN TEN TEN TEN TEN "12345\n");
+	/* the last column of a table */
+	fold_on(60, "", "  " HAN HAN "  " TEN TEN TEN TEN TEN "next");
+	assert_string_equal(shown, "  " HAN HAN "  " TEN TEN TEN TEN "123456789\n        next\n");
+}
+
+/* Each line is folded to the width that the window has then. */
+static void window_changes(void **state)
+{
+	(void)state;
+	fold_from(80, 200, SIXTY SIXTY "\n", "second");
+	assert_string_equal(shown, SIXTY SIXTY "\nsecond\n");
+	fold_from(200, 80, "", SIXTY TEN TEN "next");
+	assert_string_equal(shown, SIXTY TEN "123456789\n    next\n");
+	/* the last column of a table is too far right now */
+	fold_from(120, 80, "", SIXTY "12345678  " TEN "next");
+	assert_string_equal(shown, SIXTY "12345678  123456789\n    next\n");
+	fold_from(80, 40, "", SIXTY SIXTY);
+	assert_string_equal(shown, SIXTY SIXTY "\n");
+	fold_from(40, 80, "", SIXTY TEN TEN "next");
+	assert_string_equal(shown, SIXTY TEN "123456789\n    next\n");
+}
+
+/* In a process of its own: the terminal has ended after out_fold(). Returns whether writes fail. */
+static bool print_to_none(void)
+{
+	int from = posix_openpt(O_RDWR | O_NOCTTY), to, none = open("/dev/null", O_WRONLY);
+
+	if (from < 0 || grantpt(from) || unlockpt(from))
+		return false;
+	to = open(ptsname(from), O_RDWR | O_NOCTTY);
+	if (to < 0 || dup2(to, STDOUT_FILENO) < 0 || dup2(none, STDERR_FILENO) < 0)
+		return false;
+	out_init();
+	out_fold();
+	if (!isatty(STDOUT_FILENO))
+		return false;
+	close(from);
+	out_line(SIXTY SIXTY);
+	fold("head ", 2, SIXTY SIXTY);
+	return !isatty(STDOUT_FILENO) && out_close(0) == 1;
+}
+
+static void terminal_gone(void **state)
+{
+	int status;
+	pid_t pid;
+
+	(void)state;
+	fflush(NULL);
+	pid = fork();
+	if (!pid)
+		_exit(print_to_none() ? 42 : 100);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), 42);
+}
+
+static void as_it_is(char *text)
+{
+	out_raw(text);
+}
+
+/* Text that cannot be formatted is not lost in silence. */
+static void no_text(void **state)
+{
+	static const wchar_t none[] = { 0xd800, 0 };	/* no character: vasprintf() fails */
+	int err[2], status;
+	ssize_t len;
+	pid_t pid;
+
+	(void)state;
+	assert_int_equal(pipe(err), 0);
+	fflush(NULL);
+	pid = fork();
+	if (!pid) {
+		if (dup2(err[1], STDERR_FILENO) < 0)
+			_exit(100);
+		out_init();
+		out_filter = as_it_is;
+		out_printf("%ls\n", none);
+		_exit(out_close(0));
+	}
+	close(err[1]);
+	len = read(err[0], said, sizeof(said) - 1);
+	close(err[0]);
+	said[len > 0 ? len : 0] = '\0';
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_string_equal(said, "seepage: out of memory\n");
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), 1);
 }
 
 int main(void)
@@ -192,7 +325,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(hostile_name),
 		cmocka_unit_test(closed), cmocka_unit_test(full_disk), cmocka_unit_test(no_trouble),
-		cmocka_unit_test(lines_of_a_terminal),
+		cmocka_unit_test(lines_of_a_terminal), cmocka_unit_test(long_words),
+		cmocka_unit_test(wide_characters), cmocka_unit_test(window_changes),
+		cmocka_unit_test(terminal_gone), cmocka_unit_test(no_text),
 	};
 
 	return cmocka_run_group_tests_name("ctl_out", tests, NULL, NULL);
