@@ -66,19 +66,24 @@ struct json_object *disk_read(int dir, const char *name)
 
 /*
  * Renames an older file at @path to PATH.old, as perf does, and says so. An empty file, a link and
- * what is no file (/dev/null, a pipe) stay. Returns an exit status.
+ * what is no file (/dev/null, a pipe) stay. Of one file with both names, PATH is removed: rename()
+ * would leave it. Returns an exit status.
  */
 int disk_keep_older(const struct ctx *ctx, const char *path)
 {
 	char *old = NULL;
-	struct stat st;
+	struct stat st, kept;
 	int err = 0;
 
 	if (lstat(path, &st) || !S_ISREG(st.st_mode) || !st.st_size)
 		return 0;
 	if (asprintf(&old, "%s.old", path) < 0)
 		old = NULL;
-	if (rename(path, must(old)))
+	if (!lstat(must(old), &kept) && kept.st_dev == st.st_dev && kept.st_ino == st.st_ino)
+		err = unlink(path);
+	else
+		err = rename(path, old);
+	if (err)
 		err = fail(ctx, "%s: cannot be kept as %s: %s", path, old, strerror(errno));
 	else
 		note(ctx, "the older %s is now %s", path, old);

@@ -91,6 +91,7 @@ int series_write_again(struct series_writer *w, FILE *out);
 int series_write_close(struct series_writer *w);
 
 /* series/rotate.c */
+int series_rotate_start(const struct ctx *ctx, const char *file);
 int series_rotate(struct series_writer *w, FILE **out, const char *file);
 
 /* series/read.c */

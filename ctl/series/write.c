@@ -347,13 +347,15 @@ void series_write_lost(struct series_writer *w, u64 messages)
 
 /*
  * Goes on in another file, @out, between two passes. Series that live begin anew in it, with a
- * history before it. Returns 0, or -errno of the first write that failed.
+ * history before it, which @whole does not leave out: they began whole in the file before.
+ * Returns 0, or -errno of the first write that failed.
  */
 int series_write_again(struct series_writer *w, FILE *out)
 {
 	while (w->live_n)
 		drop(w, w->live[0]);
 	memset(&w->conf, 0, sizeof(w->conf));
+	w->whole = false;
 	w->out = out;
 	w->written_ns = 0;
 	w->bytes = 0;

@@ -22,7 +22,6 @@
 
 #define BUFFER_BYTES	(32 << 20)	/* several passes over a full table */
 #define ROTATE_LEAST	(64 << 10)
-#define NO_SERIES	1024		/* a recording of less has no series */
 
 static const char *file, *comm;
 static u64 duration_s, count_passes, rotate_bytes;
@@ -331,19 +330,24 @@ static FILE *open_file(bool *is_new)
 	return fd < 0 ? NULL : must(fdopen(fd, "w"));
 }
 
-/* Makes the file an empty one: another one, if there is an older recording. */
+/* Makes the file an empty one: another one, unless it is empty or a link. */
 static int empty_file(struct recorder *r)
 {
 	struct stat st;
-	bool is_new;
+	int fd;
 
 	if (r->out == stdout || (!fstat(fileno(r->out), &st) && !S_ISREG(st.st_mode)))
 		return 0;
-	if ((!rotate_bytes || st.st_size >= NO_SERIES) && disk_keep_older(r->ctx, file))
+	if (rotate_bytes ? series_rotate_start(r->ctx, file) : disk_keep_older(r->ctx, file))
 		return 1;
-	fclose(r->out);
-	r->out = open_file(&is_new);
-	if (r->out && !ftruncate(fileno(r->out), 0))
+	fd = open(file, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (fd >= 0) {
+		fclose(r->out);
+		r->out = must(fdopen(fd, "w"));
+		return 0;
+	}
+	if (errno == EEXIST && !lstat(file, &st) && (S_ISLNK(st.st_mode) || !st.st_size) &&
+	    !ftruncate(fileno(r->out), 0))
 		return 0;
 	return fail(r->ctx, "%s: %s", file, strerror(errno));
 }
@@ -407,7 +411,7 @@ static int run(struct ctx *ctx, int argc, char **argv)
 		return usage(ctx, "--suspects: not allowed with --reset");
 	if (!file)
 		file = "seepage.series";
-	if (rotate_bytes && (!strcmp(file, "-") || (!stat(file, &st) && !S_ISREG(st.st_mode))))
+	if (rotate_bytes && (!strcmp(file, "-") || (!lstat(file, &st) && !S_ISREG(st.st_mode))))
 		return usage(ctx, "--rotate: '%s': allowed with a regular file only", file);
 	r.pids = must(calloc((size_t)argc + 1, sizeof(*r.pids)));
 	for (i = 0; i < pids && !status; i++)

@@ -9,6 +9,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <cmocka.h>
 
@@ -524,6 +525,205 @@ static void rotation(void **state)
 	fclose(out);
 }
 
+/* ---- rotation that is interrupted or fails, and the next start ---- */
+
+int __real_link(const char *from, const char *to);
+int __wrap_link(const char *from, const char *to);
+int __real_rename(const char *from, const char *to);
+int __wrap_rename(const char *from, const char *to);
+
+static bool no_links;		/* as on vfat */
+static unsigned int renames;	/* that succeed before one fails; 0: all do */
+
+int __wrap_link(const char *from, const char *to)
+{
+	if (!no_links)
+		return __real_link(from, to);
+	errno = EPERM;
+	return -1;
+}
+
+int __wrap_rename(const char *from, const char *to)
+{
+	if (!renames || --renames)
+		return __real_rename(from, to);
+	errno = EIO;
+	return -1;
+}
+
+struct place_of_files {
+	char dir[32], path[48], old[56];
+};
+
+static void make_place(struct place_of_files *p)
+{
+	strcpy(p->dir, "/tmp/series-XXXXXX");
+	assert_non_null(mkdtemp(p->dir));
+	snprintf(p->path, sizeof(p->path), "%s/file", p->dir);
+	snprintf(p->old, sizeof(p->old), "%s.old", p->path);
+}
+
+static void put(const char *path, const char *text)
+{
+	FILE *f = fopen(path, "w");
+
+	assert_non_null(f);
+	fputs(text, f);
+	fclose(f);
+}
+
+/* @path holds @text, or there is none if @text is NULL. */
+static void holds(const char *path, const char *text)
+{
+	char *got;
+
+	assert_int_equal(access(path, F_OK), text ? 0 : -1);
+	if (!text)
+		return;
+	got = read_path(path);
+	assert_string_equal(got, text);
+	free(got);
+}
+
+/* What is there is @n files; removes them. */
+static void remove_place(const struct place_of_files *p, int n)
+{
+	char command[128];
+
+	snprintf(command, sizeof(command), "test $(ls %s | wc -l) = %d && rm -r %s", p->dir, n,
+		 p->dir);
+	assert_int_equal(system(command), 0);
+}
+
+#define BARE	SERIES_MAGIC "\nconf policy=ladder\n"
+#define SHORT	BARE "proc 1 pid=1 comm=a born_ns=0 begun_ns=0\n"
+
+/* A kill before the new file has its name leaves one file with both names. */
+static void killed_between(void **state)
+{
+	struct ctx ctx = { .cmd = "record" };
+	struct place_of_files p;
+	char name[56];
+
+	(void)state;
+	make_place(&p);
+	put(p.path, SHORT);
+	assert_int_equal(link(p.path, p.old), 0);
+	snprintf(name, sizeof(name), "%s.lnk", p.path);
+	put(name, SHORT);
+	snprintf(name, sizeof(name), "%s.new", p.path);
+	put(name, BARE);
+	assert_int_equal(series_rotate_start(&ctx, p.path), 0);
+	holds(p.path, NULL);
+	holds(p.old, SHORT);
+	remove_place(&p, 1);
+}
+
+/* What has a series is kept, however short; what has none does not replace what has. */
+static void starts(void **state)
+{
+	static const struct {
+		const char *file, *old;		/* old: after the start */
+	} c[] = {
+		{ SHORT, SHORT },
+		{ BARE, "history" },
+		{ "seepage-ser", "history" },
+		{ BARE "# proc\n", "history" },
+		{ "a text\n", "a text\n" },
+	};
+	struct ctx ctx = { .cmd = "record" };
+	struct place_of_files p;
+	char big[16384];
+	size_t i;
+
+	(void)state;
+	make_place(&p);
+	for (i = 0; i < ARRAY_SIZE(c); i++) {
+		put(p.old, "history");
+		put(p.path, c[i].file);
+		assert_int_equal(series_rotate_start(&ctx, p.path), 0);
+		holds(p.path, NULL);
+		holds(p.old, c[i].old);
+	}
+	snprintf(big, sizeof(big), "%s#%*s\n", BARE, 10000, "");	/* one may come */
+	put(p.path, big);
+	assert_int_equal(series_rotate_start(&ctx, p.path), 0);
+	holds(p.old, big);
+	remove_place(&p, 1);
+}
+
+/* Writes a recording with one series and turns it once. Returns what series_rotate() does. */
+static int turn(const struct place_of_files *p, bool whole, char **text)
+{
+	struct series_writer w = { .whole = whole };
+	FILE *out = fopen(p->path, "w");
+	u64 t;
+	int err = 0;
+
+	series_write_begin(&w, out);
+	for (t = 1; t <= 4 && !err; t++) {
+		begin_pass(&w, t * 1000, false);
+		sample(&w, 1, t == 1, "one");
+		assert_int_equal(series_write_pass_end(&w), 0);
+		if (t != 2)
+			continue;
+		*text = read_path(p->path);
+		err = series_rotate(&w, &out, p->path);
+	}
+	series_write_close(&w);
+	fclose(out);
+	return err;
+}
+
+/* With --reset too the series go on in the new file. */
+static void rotation_of_whole(void **state)
+{
+	struct place_of_files p;
+	struct count c = { 0 };
+	char *text, *first;
+
+	(void)state;
+	make_place(&p);
+	assert_int_equal(turn(&p, true, &first), 0);
+	holds(p.old, first);
+	text = read_path(p.path);
+	assert_string_equal(read_text(text, strlen(text), &c), "");
+	assert_int_equal(c.begun, 1);
+	assert_int_equal(c.before, 1);
+	assert_int_equal(c.fed, 2);
+	free(text);
+	free(first);
+	remove_place(&p, 2);
+}
+
+static void rotation_that_fails(void **state)
+{
+	struct place_of_files p;
+	char *first;
+
+	(void)state;
+	make_place(&p);
+	no_links = true;
+	assert_int_equal(turn(&p, false, &first), 0);
+	holds(p.old, first);
+	free(first);
+	remove_place(&p, 2);
+	no_links = false;
+
+	for (renames = 1; renames <= 2; ) {
+		unsigned int at = renames;
+
+		make_place(&p);
+		assert_int_equal(turn(&p, false, &first), -EIO);
+		holds(p.path, first);
+		holds(p.old, at == 2 ? first : NULL);
+		free(first);
+		remove_place(&p, (int)at);	/* neither .new nor .lnk */
+		renames = at + 1;
+	}
+	renames = 0;
+}
+
 static void full_disk(void **state)
 {
 	struct series_writer w = { .whole = false };
@@ -682,7 +882,12 @@ int main(void)
 		cmocka_unit_test(losses),
 		cmocka_unit_test(history_before),
 		cmocka_unit_test(suspects_only),
-		cmocka_unit_test(rotation), cmocka_unit_test(full_disk),
+		cmocka_unit_test(rotation),
+		cmocka_unit_test(killed_between),
+		cmocka_unit_test(starts),
+		cmocka_unit_test(rotation_of_whole),
+		cmocka_unit_test(rotation_that_fails),
+		cmocka_unit_test(full_disk),
 		cmocka_unit_test(bad_files),
 		cmocka_unit_test(feeding),
 		cmocka_unit_test(map),
