@@ -122,7 +122,7 @@ static void many_tables_cost_as_much_as_one(void **state)
 	forge(SHT_SYMTAB, STRINGS - 1, 24 * MIB, MIB);
 	assert_int_equal(find_symbol("f"), map.lo + 0x1000);
 	assert_int_equal(find_symbol("g"), 0);
-	assert_in_range(peak_bytes() - peak, 0, 150 * MIB);
+	assert_in_range(peak_bytes() - peak, 0, 100 * MIB);
 }
 
 static void tables_that_are_too_large_are_not_read(void **state)
