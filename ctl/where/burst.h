@@ -23,10 +23,11 @@ struct probes {
 
 bool probes_find(struct target *t, struct probes *p);
 u64 probe_place(int fd, u64 offset, bool *emulated);
+bool probe_is_function(int fd, u64 offset);
 void probes_close(struct probes *p);
 
 /* poolprobe.c: the function of pymalloc that begins a pool */
-bool pool_probe_find(struct target *t, struct probes *p);
+bool pool_probe_find(struct target *t, u64 interpreter, struct probes *p);
 
 /* burst.c: samples */
 struct burst_limits {
@@ -89,7 +90,7 @@ u64 block_find(struct target *t, u64 size, const struct early *e);
 
 struct unwinder;
 struct unwinder *unwinder_new(struct target *t);
-bool unwinder_has_python(const struct unwinder *u);
+u64 unwinder_python(const struct unwinder *u);
 void unwinder_note(const struct unwinder *u, struct result *r);
 unsigned int unwind(struct unwinder *u, const struct seepage_where_sample *s, struct frame *f);
 const struct stack *unwind_again(struct unwinder *u, const struct seepage_where_sample *s,

@@ -184,7 +184,7 @@ int faults_find(struct target *t, const struct faults_how *how, struct result *r
 	struct unwinder *u = unwinder_new(t);
 	int status;
 
-	if (unwinder_has_python(u))
+	if (unwinder_python(u))
 		f.stack = must(calloc(FAULTS_MAX, sizeof(*f.stack)));
 	status = capture(t, how, u, &f, r);
 	/* Libraries may have been mapped meanwhile; but of python frames are known by number. */

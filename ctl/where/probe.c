@@ -40,10 +40,7 @@ u64 probe_place(int fd, u64 offset, bool *emulated)
 }
 
 #ifdef HAVE_LIBELF
-#include <gelf.h>
-#include <libelf.h>
-
-#define SYMBOLS_MAX	(1U << 22)
+#include "where/elf.h"
 
 static const struct {
 	const char *name;
@@ -92,41 +89,18 @@ static void add(struct probes *p, u32 kind, const char *name, u64 offset, int fd
 	p->p[p->n++] = (struct seepage_where_probe){ .fd = fd, .kind = kind, .offset = offset };
 }
 
-static void add_symbol(struct probes *p, Elf *elf, const char *name, const GElf_Sym *sym)
+static bool add_symbol(void *arg, Elf *elf, const char *name, const GElf_Sym *sym)
 {
+	struct probes *p = arg;
 	u64 offset;
 	size_t i;
 
 	if (GELF_ST_TYPE(sym->st_info) != STT_FUNC || sym->st_shndx == SHN_UNDEF)
-		return;
+		return false;
 	for (i = 0; i < ARRAY_SIZE(functions); i++)
 		if (!strcmp(name, functions[i].name) && file_offset(elf, sym->st_value, &offset))
 			add(p, functions[i].kind, functions[i].name, offset, p->fd);
-}
-
-static void search(struct probes *p, Elf *elf)
-{
-	Elf_Scn *scn = NULL;
-	const char *name;
-	Elf_Data *data;
-	GElf_Shdr sh;
-	GElf_Sym sym;
-	u64 n, i;
-
-	while ((scn = elf_nextscn(elf, scn))) {
-		if (!gelf_getshdr(scn, &sh) || !sh.sh_entsize ||
-		    (sh.sh_type != SHT_SYMTAB && sh.sh_type != SHT_DYNSYM))
-			continue;
-		data = elf_getdata(scn, NULL);
-		n = data ? sh.sh_size / sh.sh_entsize : 0;
-		for (i = 0; i < n && i < SYMBOLS_MAX; i++) {
-			if (!gelf_getsym(data, (int)i, &sym))
-				break;
-			name = elf_strptr(elf, sh.sh_link, sym.st_name);
-			if (name)
-				add_symbol(p, elf, name, &sym);
-		}
-	}
+	return false;
 }
 
 static bool is_libc(const char *file)
@@ -164,12 +138,82 @@ bool probes_find(struct target *t, struct probes *p)
 		return false;
 	elf = elf_begin(p->fd, ELF_C_READ, NULL);
 	if (elf)
-		search(p, elf);
+		elf_symbols(elf, add_symbol, p);
 	elf_end(elf);
 	return p->n;
 }
 
+/* Where the code at @offset of the file is linked; *eh: the segment of .eh_frame_hdr */
+static bool linked_at(Elf *elf, u64 offset, u64 *addr, GElf_Phdr *eh)
+{
+	bool found = false;
+	GElf_Phdr ph;
+	size_t n, i;
+
+	eh->p_filesz = 0;
+	if (elf_getphdrnum(elf, &n))
+		return false;
+	for (i = 0; i < n && gelf_getphdr(elf, (int)i, &ph); i++) {
+		if (ph.p_type == PT_GNU_EH_FRAME)
+			*eh = ph;
+		if (ph.p_type != PT_LOAD || !(ph.p_flags & PF_X) || offset < ph.p_offset ||
+		    offset - ph.p_offset >= ph.p_filesz)
+			continue;
+		*addr = offset - ph.p_offset + ph.p_vaddr;
+		found = true;
+	}
+	return found && eh->p_filesz;
+}
+
+/* Does the table of .eh_frame_hdr, which is sorted, have a function that begins at @addr? */
+static bool has_function(int fd, const GElf_Phdr *eh, u64 addr)
+{
+	/* version 1; any; number: 4 bytes; table: of 4 bytes, from the beginning of this head */
+	static const unsigned char form[] = { 0x03, 0x3b };
+	unsigned char head[12];
+	s64 want = (s64)(addr - eh->p_vaddr);
+	u32 lo = 0, hi;
+	int at;
+
+	if (pread(fd, head, sizeof(head), (off_t)eh->p_offset) != sizeof(head) || head[0] != 1 ||
+	    memcmp(head + 2, form, sizeof(form)))
+		return false;
+	memcpy(&hi, head + 8, sizeof(hi));
+	while (lo < hi) {
+		u32 mid = lo + (hi - lo) / 2;
+
+		if (pread(fd, &at, sizeof(at), (off_t)(eh->p_offset + 12 + 8ULL * mid)) !=
+		    sizeof(at))
+			return false;
+		if (at == want)
+			return true;
+		if (at < want)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return false;
+}
+
+/* Does a function begin at @offset of the file? */
+bool probe_is_function(int fd, u64 offset)
+{
+	Elf *elf = elf_version(EV_CURRENT) == EV_NONE ? NULL : elf_begin(fd, ELF_C_READ, NULL);
+	GElf_Phdr eh;
+	u64 addr;
+	bool is;
+
+	is = elf && linked_at(elf, offset, &addr, &eh) && has_function(fd, &eh, addr);
+	elf_end(elf);
+	return is;
+}
+
 #else
+
+bool probe_is_function(int fd, u64 offset)
+{
+	return false;
+}
 
 bool probes_find(struct target *t, struct probes *p)
 {

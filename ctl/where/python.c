@@ -28,6 +28,7 @@
 
 #define HEAD		184U	/* from a function's object to its first instruction */
 #define NEAR		(16 * KIB)	/* within a piece of a thread's stack */
+#define FILES_MAX	4U	/* that are looked at, whether they are the interpreter */
 #define KNOWN		256U	/* callers that are remembered */
 
 enum { VERSION, EVAL, CODE, TEXT, BYTES, SYMBOLS };
@@ -74,16 +75,37 @@ static bool find(struct target *t, const struct where_map *m, struct python *p)
 	return true;
 }
 
+/* Files that may be the interpreter: first by their own name, then by that of a directory */
+static bool is_candidate(const struct where_map *m, bool by_name)
+{
+	const char *name = m->file && m->exec ? strrchr(m->file, '/') : NULL;
+
+	if (!name)
+		return false;
+	name += strncmp(name, "/lib", 4) ? 1 : 4;
+	return strncmp(name, "python", 6) ? !by_name && strstr(m->file, "python") : by_name;
+}
+
 /* Finds the interpreter of the process, of whatever version. NULL: it has none */
 struct python *python_new(struct target *t)
 {
 	struct python *p = must(calloc(1, sizeof(*p)));
+	const char *seen[FILES_MAX];
+	unsigned int n = 0, k, pass;
 	size_t i;
 
-	for (i = 0; i < t->maps; i++)
-		if (t->map[i].file && t->map[i].exec && strstr(t->map[i].file, "python") &&
-		    find(t, &t->map[i], p))
-			return p;
+	for (pass = 0; pass < 2; pass++)
+		for (i = 0; i < t->maps && n < FILES_MAX; i++) {
+			if (!is_candidate(&t->map[i], !pass))
+				continue;
+			for (k = 0; k < n && strcmp(seen[k], t->map[i].file); k++)
+				;
+			if (k < n)
+				continue;
+			seen[n++] = t->map[i].file;
+			if (find(t, &t->map[i], p))
+				return p;
+		}
 	free(p);
 	return NULL;
 }
@@ -92,6 +114,11 @@ struct python *python_new(struct target *t)
 bool python_is_known(const struct python *p)
 {
 	return p && p->version == PYTHON_KNOWN;
+}
+
+u64 python_address(const struct python *p)
+{
+	return p->eval;
 }
 
 bool python_is_interpreter(const struct python *p, u64 pc)

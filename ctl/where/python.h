@@ -65,6 +65,7 @@ struct python_native {
 struct python;
 struct python *python_new(struct target *t);
 bool python_is_known(const struct python *p);
+u64 python_address(const struct python *p);
 bool python_is_interpreter(const struct python *p, u64 pc);
 unsigned int python_frames(struct python *p, const struct python_native *native,
 			   struct python_frame f[PYTHON_CALLERS]);

@@ -59,7 +59,7 @@ static void unwind_all(struct burst *b, size_t had)
 {
 	size_t i;
 
-	if (!unwinder_has_python(b->u))
+	if (!unwinder_python(b->u))
 		return;
 	b->stack = must(realloc(b->stack, (b->n + 1) * sizeof(*b->stack)));
 	for (i = had; i < b->n; i++)

@@ -7,6 +7,7 @@
 #include "where/burst.h"
 
 #define CLASSES_MAX	3U	/* that are sampled, one after another */
+#define WHY		"no function that begins pools was found in this python"
 #define NEW_BLOCKS	3	/* that a class has to have, to come before those that have fewer */
 
 /* May the answer show this class where --class says @class_bytes? */
@@ -19,9 +20,11 @@ static bool is_class(unsigned int id, u64 class_bytes)
 
 /*
  * The classes to sample: that of --class, or those that grew most. One that grew by one or two
- * blocks comes last: it may be a large buffer, beside many small blocks that leak.
+ * blocks comes last: it may be a large buffer, beside many small blocks that leak. Those of
+ * pymalloc are left out if @pools is false.
  */
-static size_t rows_of(const struct result *r, u64 class_bytes, const struct where_row **row)
+static size_t rows_of(const struct result *r, u64 class_bytes, bool pools,
+		      const struct where_row **row)
 {
 	unsigned int pass;
 	size_t i, n = 0;
@@ -31,6 +34,8 @@ static size_t rows_of(const struct result *r, u64 class_bytes, const struct wher
 			const struct where_row *w = &r->row[i];
 			bool many = w->growth_blocks >= NEW_BLOCKS;
 
+			if (!pools && class_is_pool(w->id))
+				continue;
 			if (class_bytes ? is_class(w->id, class_bytes) && !pass :
 			    w->growth_bytes > 0 && many == !pass)
 				row[n++] = w;
@@ -154,8 +159,7 @@ static int try_classes(struct search *s, u64 class_bytes, const struct where_row
 		return try_class(s, n ? row[0]->id : class_of_request(class_bytes),
 				 n ? row[0] : NULL, &done);
 	for (i = 0; i < n && !status && !done; i++)
-		if (!class_is_pool(row[i]->id) || s->pool_probes.n)
-			status = try_class(s, row[i]->id, row[i], &done);
+		status = try_class(s, row[i]->id, row[i], &done);
 	return status;
 }
 
@@ -168,23 +172,32 @@ static int missing(const struct target *t, const char *what)
 	return fail(t->ctx, "--burst: %s", what);
 }
 
-/* Is there no probe for the first class, because it is one of pymalloc? Others are left out. */
-static int check_pools(struct search *s, const struct where_row *const *row, size_t n)
+/*
+ * Leaves out classes of pymalloc if there is no probe for them, and says so. That of --class is
+ * not left out, nor are all: that is a failure. Returns an exit status.
+ */
+static int check_pools(struct search *s, u64 class_bytes, const struct where_row **row, size_t *n)
 {
 	size_t i;
 
-	for (i = 0; i < n && !class_is_pool(row[i]->id); i++)
+	for (i = 0; i < *n && !class_is_pool(row[i]->id); i++)
 		;
-	if (i == n || (unwinder_has_python(s->u) && pool_probe_find(s->t, &s->pool_probes)) || i)
+	if (i == *n || pool_probe_find(s->t, unwinder_python(s->u), &s->pool_probes) ||
+	    (class_bytes && i))
 		return 0;
-	return missing(s->t, "the class that grows is one of pymalloc, whose function is known of "
-		       "python 3.11 on x86-64 only; see --class");
+	if (!class_bytes)
+		*n = rows_of(s->r, 0, false, row);
+	if (class_bytes || !*n)
+		return missing(s->t, "the class that grows is one of pymalloc, and " WHY
+			       "; see --class");
+	result_note(s->r, WHY ": its classes are not sampled");
+	return 0;
 }
 
 static int find(struct search *s, u64 class_bytes)
 {
 	const struct where_row *row[CLASSES_MAX];
-	size_t n = rows_of(s->r, class_bytes, row);
+	size_t n = rows_of(s->r, class_bytes, true, row);
 	int status;
 
 	if (!probes_find(s->t, &s->probes))
@@ -192,7 +205,7 @@ static int find(struct search *s, u64 class_bytes)
 	s->u = unwinder_new(s->t);
 	if (!s->u)
 		return missing(s->t, "this build cannot unwind stacks: it has no libdw");
-	status = check_pools(s, row, n) ?: try_classes(s, class_bytes, row, n);
+	status = check_pools(s, class_bytes, row, &n) ?: try_classes(s, class_bytes, row, n);
 	if (!status) {
 		if (s->used)
 			probe_note(&s->probes, s->r);
@@ -224,7 +237,7 @@ int sites_find(struct target *t, const struct bins *bins, struct sites_how *how,
 	if (!strcmp(r->method, "pages"))
 		return fail(t->ctx, "--burst: process %u: its allocator is not known, "
 			    "allowed is glibc", t->pid);
-	if (!class_bytes && !rows_of(r, 0, row)) {
+	if (!class_bytes && !rows_of(r, 0, true, row)) {
 		result_note(r, "burst: none, because no class of blocks grew");
 		return 0;
 	}

@@ -4,6 +4,7 @@
  * opened through /proc/PID/map_files, which leads to the mapped file itself, whatever mount
  * namespace the process has; without the right to do so, by its path below /proc/PID/root.
  */
+#include <elf.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,11 +14,31 @@
 
 #define FILE_MAX	(4096 * MIB)
 
-/* Opens the regular file that is mapped at @m; -1: none */
+/*
+ * Returns @fd if it is a regular ELF file of 64 bits, else -1, and closes it. Libraries keep some
+ * hundred bytes for each section: numbers of sections and segments are those of 16 bits. What they
+ * would unpack, convert or take apart as an archive is no such file.
+ */
+static int elf_checked(int fd)
+{
+	Elf64_Ehdr eh;
+	struct stat st;
+
+	if (fd < 0)
+		return -1;
+	if (!fstat(fd, &st) && S_ISREG(st.st_mode) && (u64)st.st_size <= FILE_MAX &&
+	    pread(fd, &eh, sizeof(eh), 0) == (ssize_t)sizeof(eh) &&
+	    !memcmp(eh.e_ident, ELFMAG "\2\1", EI_DATA + 1) &&
+	    (eh.e_shnum || !eh.e_shoff) && eh.e_phnum != PN_XNUM)
+		return fd;
+	close(fd);
+	return -1;
+}
+
+/* Opens the ELF file that is mapped at @m; -1: none */
 int map_open(const struct target *t, const struct where_map *m)
 {
 	char path[4200];
-	struct stat st;
 	int fd;
 
 	snprintf(path, sizeof(path), "map_files/%llx-%llx", m->lo, m->hi);
@@ -26,168 +47,175 @@ int map_open(const struct target *t, const struct where_map *m)
 		snprintf(path, sizeof(path), "root%s", m->file);
 		fd = openat(t->dir, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	}
-	if (fd >= 0 && (fstat(fd, &st) || !S_ISREG(st.st_mode) || (u64)st.st_size > FILE_MAX)) {
-		close(fd);
-		return -1;
-	}
-	return fd;
+	return elf_checked(fd);
 }
 
 #ifdef HAVE_LIBELF
-#include <gelf.h>
-#include <libelf.h>
+#include "where/elf.h"
 
-#define SYMBOLS_MAX	(1U << 22)
+#define TABLE_KINDS	2U	/* SHT_DYNSYM, SHT_SYMTAB; an ELF file may have one of each */
+#define TABLES_MAX	(128 * MIB)	/* symbols and their names that are read of a file */
 
-static bool in_section(Elf *elf, Elf_Scn *scn, const GElf_Shdr *sh, u64 addr, char *buf,
-		       size_t size)
+/*
+ * Reads a section. elf_getdata() copies it, so that each has to fit into what is left of @room.
+ * No file is mapped instead: a process that truncates its file would end the tool by SIGBUS.
+ */
+static Elf_Data *table(Elf_Scn *scn, u64 type, u64 *room, size_t *link)
 {
-	Elf_Data *data = elf_getdata(scn, NULL);
-	u64 n = data && sh->sh_entsize ? sh->sh_size / sh->sh_entsize : 0, i;
-	const char *name;
-	GElf_Sym sym;
-
-	for (i = 0; i < n && i < SYMBOLS_MAX; i++) {
-		if (!gelf_getsym(data, (int)i, &sym) || sym.st_shndx == SHN_UNDEF ||
-		    addr < sym.st_value || addr - sym.st_value >= sym.st_size)
-			continue;
-		name = elf_strptr(elf, sh->sh_link, sym.st_name);
-		if (!name || !*name)
-			continue;
-		snprintf(buf, size, "%.*s", (int)size - 1, name);
-		return true;
-	}
-	return false;
-}
-
-static bool in_file(Elf *elf, u64 addr, char *buf, size_t size)
-{
-	Elf_Scn *scn = NULL;
+	Elf_Data *data;
 	GElf_Shdr sh;
 
-	while ((scn = elf_nextscn(elf, scn)))
-		if (gelf_getshdr(scn, &sh) &&
-		    (sh.sh_type == SHT_SYMTAB || sh.sh_type == SHT_DYNSYM) &&
-		    in_section(elf, scn, &sh, addr, buf, size))
+	if (!scn || !gelf_getshdr(scn, &sh) || sh.sh_type != type || !sh.sh_size ||
+	    sh.sh_size > *room)
+		return NULL;
+	*room -= sh.sh_size;
+	*link = sh.sh_link;
+	data = elf_getdata(scn, NULL);
+	return data && data->d_buf && data->d_size ? data : NULL;
+}
+
+/* Returns whether @each returned true for one of the symbols, which ends it. */
+static bool each_of_section(Elf *elf, Elf_Scn *scn, u64 type, u64 *room, elf_symbol_fn *each,
+			    void *arg)
+{
+	size_t link = 0, none;
+	Elf_Data *data = table(scn, type, room, &link);
+	Elf_Data *names = data ? table(elf_getscn(elf, link), SHT_STRTAB, room, &none) : NULL;
+	const char *text = names ? names->d_buf : NULL;
+	GElf_Sym sym;
+	int i;
+
+	if (!text || text[names->d_size - 1])
+		return false;
+	for (i = 0; gelf_getsym(data, i, &sym); i++)
+		if (sym.st_name < names->d_size && text[sym.st_name] &&
+		    each(arg, elf, text + sym.st_name, &sym))
 			return true;
 	return false;
 }
 
-static bool find_in_section(Elf *elf, Elf_Scn *scn, const GElf_Shdr *sh, const char *name,
-			    u64 *addr)
+/* Calls @each for the symbols of a file, within bounds, until it returns true, which is returned */
+bool elf_symbols(Elf *elf, elf_symbol_fn *each, void *arg)
 {
-	Elf_Data *data = elf_getdata(scn, NULL);
-	u64 n = data && sh->sh_entsize ? sh->sh_size / sh->sh_entsize : 0, i;
-	const char *s;
-	GElf_Sym sym;
+	static const u32 kind[TABLE_KINDS] = { SHT_DYNSYM, SHT_SYMTAB };
+	bool had[TABLE_KINDS] = { false };
+	u64 room = TABLES_MAX;
+	Elf_Scn *scn = NULL;
+	GElf_Shdr sh;
+	unsigned int k;
 
-	for (i = 0; i < n && i < SYMBOLS_MAX; i++) {
-		s = gelf_getsym(data, (int)i, &sym) ? elf_strptr(elf, sh->sh_link, sym.st_name) :
-		    NULL;
-		if (!s || strcmp(s, name))
-			continue;
-		*addr = sym.st_value;
-		return true;
-	}
+	while ((scn = elf_nextscn(elf, scn)) && gelf_getshdr(scn, &sh))
+		for (k = 0; k < TABLE_KINDS; k++) {
+			if (had[k] || sh.sh_type != kind[k])
+				continue;
+			had[k] = true;
+			if (each_of_section(elf, scn, kind[k], &room, each, arg))
+				return true;
+		}
 	return false;
 }
 
-static bool find_in_file(Elf *elf, const char *name, u64 *addr)
+static Elf *begin(int fd, GElf_Ehdr *eh)
 {
-	Elf_Scn *scn = NULL;
-	GElf_Shdr sh;
+	Elf *elf = fd < 0 || elf_version(EV_CURRENT) == EV_NONE ? NULL :
+		   elf_begin(fd, ELF_C_READ, NULL);
 
-	while ((scn = elf_nextscn(elf, scn)))
-		if (gelf_getshdr(scn, &sh) && sh.sh_type == SHT_SYMTAB &&
-		    find_in_section(elf, scn, &sh, name, addr))
-			return true;
-	return false;
+	if (elf && gelf_getehdr(elf, eh))
+		return elf;
+	elf_end(elf);
+	return NULL;
+}
+
+struct at {
+	u64 addr;
+	char *buf;
+	size_t size;
+};
+
+static bool is_at(void *arg, Elf *elf, const char *name, const GElf_Sym *sym)
+{
+	const struct at *a = arg;
+
+	if (sym->st_shndx == SHN_UNDEF || a->addr < sym->st_value ||
+	    a->addr - sym->st_value >= sym->st_size)
+		return false;
+	snprintf(a->buf, a->size, "%.*s", (int)a->size - 1, name);
+	return true;
 }
 
 /* Writes the name of the symbol at @addr, as the file has it; false: there is none */
 bool symbol_at(struct target *t, u64 addr, char *buf, size_t size)
 {
 	const struct where_map *m = target_at(t, addr);
+	int fd = m && m->file ? map_open(t, m) : -1;
+	struct at a = { .buf = buf, .size = size };
 	bool found = false;
 	GElf_Ehdr eh;
-	Elf *elf;
-	int fd;
+	Elf *elf = begin(fd, &eh);
 
-	if (!m || !m->file || elf_version(EV_CURRENT) == EV_NONE)
-		return false;
-	fd = map_open(t, m);
-	if (fd < 0)
-		return false;
-	elf = elf_begin(fd, ELF_C_READ, NULL);
-	if (elf && gelf_getehdr(elf, &eh))
-		found = in_file(elf, eh.e_type == ET_EXEC ? addr : addr - target_base(t, m), buf,
-				size);
-	elf_end(elf);
-	close(fd);
-	return found;
-}
-
-/* Writes the address in the process of the symbol @name of its program. */
-bool symbol_find(struct target *t, const char *name, u64 *addr)
-{
-	int fd = openat(t->dir, "exe", O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	Elf *elf = NULL;
-	GElf_Ehdr eh;
-	bool found;
-
-	*addr = 0;
-	if (fd >= 0 && elf_version(EV_CURRENT) != EV_NONE)
-		elf = elf_begin(fd, ELF_C_READ, NULL);
-	/* a program that is not linked at fixed addresses is not looked at */
-	found = elf && gelf_getehdr(elf, &eh) && eh.e_type == ET_EXEC &&
-		find_in_file(elf, name, addr);
+	if (elf) {
+		a.addr = eh.e_type == ET_EXEC ? addr : addr - target_base(t, m);
+		found = elf_symbols(elf, is_at, &a);
+	}
 	elf_end(elf);
 	if (fd >= 0)
 		close(fd);
 	return found;
 }
 
-static bool find_all(Elf *elf, Elf_Scn *scn, const GElf_Shdr *sh, u64 base, struct symbol *s,
-		     size_t n)
-{
-	Elf_Data *data = elf_getdata(scn, NULL);
-	u64 count = data && sh->sh_entsize ? sh->sh_size / sh->sh_entsize : 0, i;
-	const char *name;
-	size_t k, left = 0;
-	GElf_Sym sym;
+struct wanted {
+	u64 base;
+	struct symbol *s;
+	size_t n, left;
+};
 
-	for (i = 0; i < count && i < SYMBOLS_MAX; i++) {
-		if (!gelf_getsym(data, (int)i, &sym) || sym.st_shndx == SHN_UNDEF)
+static bool is_wanted(void *arg, Elf *elf, const char *name, const GElf_Sym *sym)
+{
+	struct wanted *w = arg;
+	size_t k;
+
+	if (sym->st_shndx == SHN_UNDEF)
+		return false;
+	for (k = 0; k < w->n; k++) {
+		if (w->s[k].addr || strcmp(name, w->s[k].name))
 			continue;
-		name = elf_strptr(elf, sh->sh_link, sym.st_name);
-		for (k = 0; name && k < n; k++)
-			if (!strcmp(name, s[k].name)) {
-				s[k].addr = base + sym.st_value;
-				s[k].size = sym.st_size;
-			}
+		w->s[k].addr = w->base + sym->st_value;
+		w->s[k].size = sym->st_size;
+		w->left -= w->s[k].addr != 0;
 	}
-	for (k = 0; k < n; k++)
-		left += !s[k].addr;
-	return !left;
+	return !w->left;
+}
+
+/* Writes the address in the process of the symbol @name of its program. */
+bool symbol_find(struct target *t, const char *name, u64 *addr)
+{
+	int fd = elf_checked(openat(t->dir, "exe", O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+	struct symbol s = { .name = name };
+	struct wanted w = { .s = &s, .n = 1, .left = 1 };
+	GElf_Ehdr eh;
+	Elf *elf = begin(fd, &eh);
+
+	/* a program that is not linked at fixed addresses is not looked at */
+	if (elf && eh.e_type == ET_EXEC)
+		elf_symbols(elf, is_wanted, &w);
+	*addr = s.addr;
+	elf_end(elf);
+	if (fd >= 0)
+		close(fd);
+	return s.addr;
 }
 
 /* Finds symbols of the file that is mapped at @m; those that it has not keep the address 0. */
 void symbols_find(const struct target *t, const struct where_map *m, struct symbol *s, size_t n)
 {
-	int fd = elf_version(EV_CURRENT) == EV_NONE ? -1 : map_open(t, m);
-	Elf *elf = fd < 0 ? NULL : elf_begin(fd, ELF_C_READ, NULL);
-	Elf_Scn *scn = NULL;
-	GElf_Shdr sh;
+	struct wanted w = { .s = s, .n = n, .left = n };
+	int fd = map_open(t, m);
 	GElf_Ehdr eh;
-	u64 base;
+	Elf *elf = begin(fd, &eh);
 
-	if (elf && gelf_getehdr(elf, &eh)) {
-		base = eh.e_type == ET_EXEC ? 0 : target_base(t, m);
-		while ((scn = elf_nextscn(elf, scn)))
-			if (gelf_getshdr(scn, &sh) &&
-			    (sh.sh_type == SHT_DYNSYM || sh.sh_type == SHT_SYMTAB) &&
-			    find_all(elf, scn, &sh, base, s, n))
-				break;
+	if (elf) {
+		w.base = eh.e_type == ET_EXEC ? 0 : target_base(t, m);
+		elf_symbols(elf, is_wanted, &w);
 	}
 	elf_end(elf);
 	if (fd >= 0)

@@ -291,9 +291,10 @@ struct json_object *unwind_frame_json(struct unwinder *u, const struct frame *f)
 	return f->python ? python_frame_json(u->python, f->python, f->pc) : native_json(u, f);
 }
 
-bool unwinder_has_python(const struct unwinder *u)
+/* An address in the code of python; 0: there is none, or it is not known */
+u64 unwinder_python(const struct unwinder *u)
 {
-	return u && python_is_known(u->python);
+	return u && python_is_known(u->python) ? python_address(u->python) : 0;
 }
 
 void unwinder_note(const struct unwinder *u, struct result *r)
@@ -327,9 +328,9 @@ struct json_object *unwind_frame_json(struct unwinder *u, const struct frame *f)
 	return NULL;
 }
 
-bool unwinder_has_python(const struct unwinder *u)
+u64 unwinder_python(const struct unwinder *u)
 {
-	return false;
+	return 0;
 }
 
 void unwinder_note(const struct unwinder *u, struct result *r)

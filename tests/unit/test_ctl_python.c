@@ -23,6 +23,8 @@
 static unsigned char memory[SIZE];
 static u64 used;
 static char noted[200];
+static unsigned int asked;	/* for symbols */
+static const char *interpreter = "/usr/bin/python3.11";
 
 bool target_read(struct target *t, u64 addr, void *buf, size_t n)
 {
@@ -41,6 +43,9 @@ void symbols_find(const struct target *t, const struct where_map *m, struct symb
 	};
 	size_t i, k;
 
+	asked++;
+	if (strcmp(m->file, interpreter))
+		return;
 	for (i = 0; i < n; i++)
 		for (k = 0; k < ARRAY_SIZE(known); k++)
 			if (!strcmp(s[i].name, known[k].name))
@@ -197,6 +202,41 @@ static void the_version_is_that_of_the_process(void **state)
 	python_note(p, NULL);
 	assert_string_equal(noted, "python before 3.11: frames are known for 3.11 only");
 	python_free(p);
+}
+
+static void finds(struct target *t, bool found, unsigned int files)
+{
+	struct python *p;
+
+	asked = 0;
+	p = python_new(t);
+	assert_int_equal(!!p, found);
+	assert_int_equal(asked, files);
+	python_free(p);
+}
+
+/* Of the files that may be the interpreter few are looked at, and each once. */
+static void files_that_are_looked_at(void **state)
+{
+	static char name[20][64];
+	struct where_map m[20];
+	struct target t = { .map = m, .maps = ARRAY_SIZE(m) };
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(m); i++) {
+		snprintf(name[i], sizeof(*name), "/usr/lib/python3/lib-dynload/_%zu.so", i);
+		m[i] = (struct where_map){ .exec = true, .file = name[i] };
+	}
+	finds(&t, false, 4);
+	/* Modules of C are mapped below a shared library that has the interpreter. */
+	interpreter = strcpy(name[19], "/opt/lib/libpython3.11.so.1.0");
+	finds(&t, true, 1);
+	interpreter = strcpy(name[19], "/opt/python/bin/app");
+	finds(&t, false, 4);
+	for (i = 0; i < ARRAY_SIZE(m) - 1; i++)
+		strcpy(name[i], "/usr/lib/python3/lib-dynload/_1.so");
+	finds(&t, true, 2);
+	interpreter = "/usr/bin/python3.11";
 }
 
 static void functions_and_their_callers(void **state)
@@ -434,6 +474,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_version_is_that_of_the_process),
+		cmocka_unit_test(files_that_are_looked_at),
 		cmocka_unit_test(functions_and_their_callers),
 		cmocka_unit_test(the_instruction_that_is_executed),
 		cmocka_unit_test(callers_that_do_not_fit),
