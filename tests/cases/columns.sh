@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: GPL-2.0
 # On a terminal of 80 columns no line of these commands is longer than that, and the words are those
 # that a pipe gets. ps and alerts print their tables as wide as they are.
-# vm: --smp 2 --mem 1024
+# vm: --smp 2 --mem 1032
 # about: ctl
 # takes: 60
 # kmod: fakepmu
-# only-amd64: it has a PMU of its own
+# only-amd64: it has a PMU of its own, which stays in its VM
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/pmc-lib.sh"
 
