@@ -50,8 +50,8 @@ refused() {
 	seepage -j get | cmp - before || die "save ${*:3}: the configuration has changed"
 	cmp dir/conf conf.before || die "save ${*:3}: the file has changed"
 }
-refused 1 "warmup_s: 'x': allowed 0.." -o dir/conf alert_confidence 61 warmup_s x
-refused 1 "unknown key 'none': allowed " -o dir/conf none=1
+refused 2 "warmup_s: 'x': allowed 0.." -o dir/conf alert_confidence 61 warmup_s x
+refused 2 "unknown key 'none': allowed " -o dir/conf none=1
 refused 2 "VALUE is missing" -o dir/conf warmup_s
 refused 1 "must not exceed" -o dir/conf suspect_interval_ms=9000
 refused 1 "dir: " -o dir
