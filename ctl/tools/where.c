@@ -413,7 +413,7 @@ static void say_what_grows(const struct survey *s)
 	const struct where_row *row = s->r.row;
 	char size[64], grew[32], cell[CONTENT_CELL];
 
-	if (!isatty(STDERR_FILENO) || !s->r.rows || row->growth_bytes <= 0)
+	if (s->stopped || !isatty(STDERR_FILENO) || !s->r.rows || row->growth_bytes <= 0)
 		return;
 	content_cell(row, cell, sizeof(cell));
 	fprintf(stderr, "%s: blocks of %s, %s: %s\n", s->t.comm,

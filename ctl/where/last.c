@@ -84,24 +84,6 @@ static const char *member(struct json_object *o, const char *name)
 	return json_object_object_get_ex(o, name, &v) && v ? json_object_get_string(v) : "";
 }
 
-/* What kept_print() prints, in lines of a terminal */
-static void print_sentences(struct json_object *o)
-{
-	struct json_object *list;
-	char safe[1024];
-	const char *s;
-	size_t i;
-
-	if (!json_object_object_get_ex(o, "text", &list) ||
-	    !json_object_is_type(list, json_type_array))
-		return;
-	for (i = 0; i < json_object_array_length(list); i++) {
-		s = json_object_get_string(json_object_array_get_idx(list, i));
-		if (s)
-			fold("  ", 4, fmt_safe(safe, sizeof(safe), s, strlen(s)));
-	}
-}
-
 /* Prints it. Returns an exit status, after an error if there is none. */
 int last_show(struct ctx *ctx, u32 pid)
 {
@@ -121,7 +103,8 @@ int last_show(struct ctx *ctx, u32 pid)
 	snprintf(text, sizeof(text), "process %u (%s)%s, looked at %s ago:", pid, comm,
 		 ended ? ", which has ended" : "", kept_age(o, age, sizeof(age)));
 	fold("", 2, text);
-	print_sentences(o);
+	out_fold();
+	kept_print(o, "  ");
 	json_object_put(o);
 	return 0;
 }
