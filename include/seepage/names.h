@@ -260,8 +260,8 @@
 	X(EXCHANGED, exchanged, "processes",						\
 	  "Processes no longer tracked, in favour of others (see max_processes).")	\
 	X(SUSPECTS_FULL, suspects_full, "times",					\
-	  "Processes under watch that short passes did not read, and cgroups whose sum "	\
-	  "of growth was not kept, because there were too many.")			\
+	  "Times that there was no room: processes under watch that short passes did not "	\
+	  "read, and cgroups of which the growth was not added up.")			\
 	X(PMC_CROSS_CALLS, pmc_cross_calls, "calls",					\
 	  "Interrupts of CPUs so that hardware events take turns.")
 

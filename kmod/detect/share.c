@@ -7,6 +7,7 @@
 #include "share.h"
 
 #define MACHINE_ERROR_SHIFT	9	/* a rise of 1/128 of the most left counts */
+#define MACHINE_RISE_SHIFT	8	/* error to granules: its rate does from 1/8 on */
 
 /**
  * seep_tally_others() - enter into a sample what else grows below its limit
@@ -80,12 +81,17 @@ void seep_sample_confine(struct seep_sample *s, u64 left, u8 limit, const struct
  * The figure is what is used of the most that was ever left. More than that begins a new
  * history: nothing grows then.
  *
+ * What is taken once, by programs that start or by the kernel for them, is part of the first
+ * rises, and makes their rate too high. It is small beside an eighth of the most that was left.
+ *
  * Context: any.
  * Return: rate at which the floors of what is used rise, granules an hour; 0: they do not.
  */
 u32 seep_machine_feed(struct seep_machine *m, u64 now_ns, u64 left, const struct seep_conf *c)
 {
-	struct seep_sample s = { .time_ns = now_ns, .headroom = left, .full = true, .group = true };
+	struct seep_sample s = {
+		.time_ns = now_ns, .headroom = left, .full = true, .page_shift = 12
+	};
 	struct seep_verdict v;
 
 	if (left > m->most) {
@@ -94,9 +100,8 @@ u32 seep_machine_feed(struct seep_machine *m, u64 now_ns, u64 left, const struct
 	}
 	s.anon = m->most - left;
 	s.vsz = s.anon;
-	s.page_shift = 12;
 	s.error = (u32)(m->most >> MACHINE_ERROR_SHIFT < 0xffffffffU ?
 			m->most >> MACHINE_ERROR_SHIFT : 0xffffffffU);
 	seep_det_feed(&m->det, &s, c, &v);
-	return v.rate;
+	return v.floor - v.v0 < s.error >> MACHINE_RISE_SHIFT ? 0 : v.rate;
 }

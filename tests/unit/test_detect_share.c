@@ -187,13 +187,38 @@ static void test_machine_falls(void **state)
 	for (u64 t = 0; t < 6 * 3600; t += 10)
 		assert_int_equal(seep_machine_feed(&m, START_NS + t * S_NS,
 						   4 * GB - (t % 100) * (MB / 32), &c), 0);
-	for (u64 t = 0; t < 3 * 3600; t += 10)
+	for (u64 t = 0; t < 6 * 3600; t += 10) {
 		rate = seep_machine_feed(&m, START_NS + (t + 6 * 3600) * S_NS,
 					 4 * GB - 100 * MB * t / 3600, &c);
+		if (t < 5 * 3600)	/* an eighth are 512 MB, after 5 h 7 min */
+			assert_int_equal(rate, 0);
+	}
 	assert_in_range(rate, 80 * SEEP_MIB, 110 * SEEP_MIB);
 	/* more than ever before is left: nothing grows, whatever was before */
-	assert_int_equal(seep_machine_feed(&m, START_NS + 9 * 3600 * S_NS, 5 * GB, &c), 0);
+	assert_int_equal(seep_machine_feed(&m, START_NS + 12 * 3600 * S_NS, 5 * GB, &c), 0);
 	assert_int_equal(m.most, 5 * GB);
+}
+
+/*
+ * A process takes 20 MB a minute, and programs that start take 24 MB once, in its first four
+ * minutes: the machine does not fall by 30 MB a minute, which ends memory a third too soon.
+ */
+static void test_what_is_taken_once_is_no_rate(void **state)
+{
+	struct seep_machine m = { .most = 0 };
+	struct seep_conf c;
+	u32 rate = 0;
+
+	(void)state;
+	defaults(&c);
+	for (u64 t = 0; t < 3000; t += 40) {
+		u64 since = t > 240 ? t - 240 : 0, once = since < 240 ? since : 240;
+
+		rate = seep_machine_feed(&m, START_NS + t * S_NS,
+					 1330 * MB - 20 * MB * since / 60 - 24 * MB * once / 240, &c);
+		assert_true(rate <= 1200 * SEEP_MIB * 115ULL / 100);
+	}
+	assert_in_range(rate, 1140 * SEEP_MIB, 1260 * SEEP_MIB);
 }
 
 int main(void)
@@ -208,6 +233,7 @@ int main(void)
 		cmocka_unit_test(test_rate_ends_with_the_growth),
 		cmocka_unit_test(test_a_slow_one_is_not_accused_for_a_fast_one),
 		cmocka_unit_test(test_machine_falls),
+		cmocka_unit_test(test_what_is_taken_once_is_no_rate),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
