@@ -453,6 +453,7 @@ void table_free(struct table *t);
 /* fold.c: a line of text, folded on a terminal */
 void fold(const char *head, unsigned int indent, const char *text);
 void out_fold(void);
+void out_cut(void);
 
 /* out.c: output on stdout, messages on stderr, and what fails on the way */
 void out_init(void);

@@ -80,8 +80,15 @@ static void write_tools(FILE *f)
 	}
 }
 
+static const char options[] =
+	"-j, --json\0"		"print JSON\0"
+	"-p, --pretty\0"	"print JSON with line breaks\0"
+	"-h, --help\0"		"the same as help, or as help COMMAND\0"
+	"-V, --version\0"	"the same as version\0";
+
 static void write_help(FILE *f)
 {
+	const char *s, *text;
 	size_t i;
 
 	fputs("usage: seepage [-j] [-p] COMMAND [WORD...]\n"
@@ -90,10 +97,12 @@ static void write_help(FILE *f)
 		write_row(f, commands[i]->name, commands[i]->args, commands[i]->help);
 	write_row(f, "help", "[COMMAND]", "print this text, or the help of COMMAND");
 	write_tools(f);
-	fputs("\n  -j, --json                      print JSON\n"
-	      "  -p, --pretty                    print JSON with line breaks\n"
-	      "  -h, --help                      the same as help, or as help COMMAND\n"
-	      "  -V, --version                   the same as version\n\n"
+	fputs("\n", f);
+	for (s = options; *s; s = text + strlen(text) + 1) {
+		text = s + strlen(s) + 1;
+		write_row(f, s, "", text);
+	}
+	fputs("\n"
 	      "Exit status: 0 ok, 1 failed, 2 wrong usage. Manual: seepage(8).\n", f);
 }
 

@@ -14,7 +14,7 @@ static const struct opt opts[] = {
 static const u8 columns[] = {
 	SEEPAGE_A_SEQ, SEEPAGE_A_TIME_NS, SEEPAGE_A_STATE, SEEPAGE_A_PID, SEEPAGE_A_COMM,
 	SEEPAGE_A_RSS_BYTES, SEEPAGE_A_GROWTH_BYTES_PER_HOUR, SEEPAGE_A_TTE_SECONDS,
-	SEEPAGE_A_CONFIDENCE,
+	SEEPAGE_A_CONFIDENCE, COLUMN_USER, COLUMN_UNIT,
 };
 
 static void print(const struct ctx *ctx, const struct msgs *m)
@@ -23,8 +23,11 @@ static void print(const struct ctx *ctx, const struct msgs *m)
 	size_t i, n;
 	struct message *msg = list_messages(m, &n);
 
-	if (!ctx->json)
+	if (!ctx->json) {
+		owner_fill(msg, n);
+		out_cut();
 		list_print(columns, ARRAY_SIZE(columns), msg, n);
+	}
 	for (i = 0; !ctx->json && i < n; i++)
 		if (msg[i].a[SEEPAGE_A_MERGED_INTO])
 			printf("#%llu merged into #%llu, the alert of its group\n",

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include "ctl.h"
+#include "tools.h"
 
 static const char *states, *user, *comm, *column_list, *sort;
 static u64 min_confidence, limit;
+static bool tree;
 
 static const struct opt opts[] = {
 	{ .name = "state", .kind = OPT_STRING, .dest = &states, .arg = "S[,S...]",
@@ -19,11 +21,12 @@ static const struct opt opts[] = {
 	{ .name = "comm", .kind = OPT_STRING, .dest = &comm, .arg = "NAME",
 	  .help = "only processes of exactly this name" },
 	{ .name = "limit", .kind = OPT_NUMBER, .dest = &limit, .arg = "N", .min = 1,
-	  .max = UINT32_MAX, .help = "only the first N (default: all)" },
+	  .max = UINT32_MAX, .help = "only the first N (all)" },
 	{ .name = "columns", .letter = 'o', .kind = OPT_STRING, .dest = &column_list,
 	  .arg = "COL[,COL...]", .help = "these columns" },
 	{ .name = "sort", .kind = OPT_STRING, .dest = &sort, .arg = "COL[,r]",
 	  .help = "sort by this column; r: in reverse" },
+	{ .name = "tree", .kind = OPT_FLAG, .dest = &tree, .help = "by unit, with sums" },
 	{ .name = NULL }
 };
 
@@ -112,10 +115,12 @@ static void print(const struct ctx *ctx, const struct msgs *m, const struct pmc_
 	owner_fill(msg, n);
 	list_sort(msg, n, v->order);
 	shown = limit && limit < n ? (size_t)limit : n;
-	if (ctx->json)
+	if (ctx->json) {
 		print_json(ctx, msg, shown, list);
-	else
+	} else {
+		out_cut();
 		list_print(v->columns, v->cols, msg, shown);
+	}
 	if (shown < n)
 		note(ctx, "%zu more not shown (--limit)", n - shown);
 	free(msg);
@@ -134,6 +139,31 @@ static void note_own_only(const struct ctx *ctx, struct knl *k)
 	free(nlh);
 }
 
+static void pass_on(const char **words, const char *option, const char *value)
+{
+	while (*words)
+		words++;
+	words[0] = value ? option : NULL;
+	words[1] = value;
+}
+
+/* The tool top has the code for that. */
+static int run_tree(struct ctx *ctx)
+{
+	const char *words[11] = { NULL };
+	char path[PATH_MAX];
+
+	if (ctx->json || column_list || comm || min_confidence || limit)
+		return usage(ctx, "--tree: allowed with --state --uid --sort");
+	pass_on(words, "-t", "-b");
+	pass_on(words, "-n", "1");
+	pass_on(words, "--state", states);
+	pass_on(words, "--user", user);
+	pass_on(words, "--sort", sort);
+	return tools_find("top", path, sizeof(path)) ?
+	       tools_exec(ctx, "top", path, (char **)words) : tools_missing(ctx, "top");
+}
+
 static int run(struct ctx *ctx, int argc, char **argv)
 {
 	struct pmc_list list = { 0 };
@@ -145,6 +175,8 @@ static int run(struct ctx *ctx, int argc, char **argv)
 
 	if (err)
 		return err;
+	if (tree)
+		return run_tree(ctx);
 	if (query_open(ctx, &k))
 		return 1;
 	err = query_dump(&k, build, &f, &m);

@@ -457,9 +457,8 @@ static int run(struct ctx *ctx, int argc, char **argv)
 
 const struct command cmd_watch = {
 	.name = "watch", .args = "", .help = "print alerts as they arrive",
-	.more = "While watch runs, it measures whether suspects use the memory they gained,\n"
-		"reads the memory limits of their cgroups, and sends both to the module.\n"
-		"With -j it prints one object a line. {\"lost\":{\"from\":A,\"to\":B}} means that\n"
-		"the alerts A to B were overwritten before they could be read.",
+	.more = "While it runs, it tells the module whether suspects use the memory they gained,\n"
+		"and the limits of their cgroups. With -j it prints one object a line:\n"
+		"{\"lost\":{\"from\":A,\"to\":B}} for alerts that were overwritten unread.",
 	.opts = opts, .run = run,
 };

@@ -77,7 +77,24 @@ static unsigned int last_column(const char *line, size_t wide)
 	return last && last <= wide * 2 / 3 ? (unsigned int)last : 4;
 }
 
-/* Folds lines that are too long. What is no whole line is printed as it is. */
+static bool cut;
+
+/* Ends @s where it is wider than @wide columns. */
+static void cut_at(char *s, size_t wide)
+{
+	size_t used = 0, columns, bytes;
+
+	for (; *s; s += bytes) {
+		bytes = utf8_columns(s, &columns);
+		used += columns;
+		if (used > wide) {
+			*s = '\0';
+			break;
+		}
+	}
+}
+
+/* Folds or cuts lines that are too long. What is no whole line is printed as it is. */
 static void print_lines(char *text)
 {
 	size_t wide;
@@ -86,6 +103,8 @@ static void print_lines(char *text)
 	for (; (end = strchr(text, '\n')); text = end + 1) {
 		*end = '\0';
 		wide = columns_now();
+		if (cut && wide)
+			cut_at(text, wide);
 		print_folded(wide < 60 ? 0 : wide, 0, last_column(text, wide), text);
 	}
 	out_raw(text);
@@ -96,4 +115,11 @@ void out_fold(void)
 {
 	if (isatty(STDOUT_FILENO))
 		out_filter = print_lines;
+}
+
+/* The same for tables: cuts lines at the width of the terminal, as ps(1) does. */
+void out_cut(void)
+{
+	cut = true;
+	out_fold();
 }

@@ -237,8 +237,8 @@ static void accused_at_rest(const struct gate *rising, char *buf, size_t size)
 
 /* For a verdict without facts about used memory (watch, explain --cold) */
 static const char *const caveats[] = {
-	"Only growth is measured: whether the program still uses that memory is not known.",
-	"Only growth was measured: whether the program still used that memory is not known.",
+	"Only growth is measured, not whether the program still uses that memory.",
+	"Only growth was measured, not whether the program still used that memory.",
 };
 
 static const char vsz_caveat[] =

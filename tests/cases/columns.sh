@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
 # On a terminal of 80 columns no line of these commands is longer than that, and the words are those
-# that a pipe gets. ps and alerts print their tables as wide as they are.
+# that a pipe gets. Tables of ps and alerts end there.
 # vm: --smp 2 --mem 1032
 # about: ctl
 # takes: 60
@@ -57,6 +57,10 @@ while read -r words; do
 done <<-END
 	explain $pid
 	explain #$seq
+	ps
+	ps -o comm,unit,user,state,rss,anon,file,shmem,swap,vsz,growth,tte,faults,age
+	ps --tree --state suspected,confirmed,runaway --sort growth
+	alerts
 	show $pid
 	status
 	watch --since 1 --count 1 --timeout 5
@@ -77,6 +81,7 @@ done <<-END
 	help record
 	help notify
 END
+script -qec "seepage -j ps" /dev/null </dev/null | jq -e length >out || die "-j ps is no JSON on a terminal"
 ((wide > 40)) || die "only $wide lines are long in a pipe: nothing is shown"
 kill "$pid"
 gone() { ! seepage -j show "$pid" >none 2>&1; }

@@ -116,9 +116,10 @@ static void hostile_name(void **state)
 }
 
 static char shown[4096];
+static void (*long_lines)(void) = out_fold;
 
 /*
- * What out_printf() makes of two texts after out_fold(). The terminal has @columns, 0: it is a
+ * What out_printf() makes of two texts after out_fold(), or *long_lines. The terminal has @columns, 0: it is a
  * file; @later from then on.
  */
 static void fold_from(unsigned short columns, unsigned short later, const char *first,
@@ -142,7 +143,7 @@ static void fold_from(unsigned short columns, unsigned short later, const char *
 	if (!pid) {
 		dup2(to, STDOUT_FILENO);
 		out_init();
-		out_fold();
+		long_lines();
 		w.ws_col = later;
 		if (columns && ioctl(STDOUT_FILENO, TIOCSWINSZ, &w))
 			_exit(100);
@@ -250,6 +251,20 @@ static void window_changes(void **state)
 	assert_string_equal(shown, SIXTY TEN "123456789\n    next\n");
 }
 
+/* Lines of a table end where the terminal does, and a file gets them whole. */
+static void tables_are_cut(void **state)
+{
+	(void)state;
+	long_lines = out_cut;
+	fold_on(60, SIXTY "next\nshort\n", HAN11 HAN11 HAN11 HAN11 HAN11 "1234" HAN);
+	assert_string_equal(shown, SIXTY "\nshort\n" HAN11 HAN11 HAN11 HAN11 HAN11 "1234\n");
+	fold_on(20, "", TEN TEN ACCENT);
+	assert_string_equal(shown, TEN TEN "\n");
+	fold_on(0, SIXTY SIXTY "\n", "next");
+	assert_string_equal(shown, SIXTY SIXTY "\nnext\n");
+	long_lines = out_fold;
+}
+
 /* In a process of its own: the terminal has ended after out_fold(). Returns whether writes fail. */
 static bool print_to_none(void)
 {
@@ -327,7 +342,7 @@ int main(void)
 		cmocka_unit_test(closed), cmocka_unit_test(full_disk), cmocka_unit_test(no_trouble),
 		cmocka_unit_test(lines_of_a_terminal), cmocka_unit_test(long_words),
 		cmocka_unit_test(wide_characters), cmocka_unit_test(window_changes),
-		cmocka_unit_test(terminal_gone), cmocka_unit_test(no_text),
+		cmocka_unit_test(tables_are_cut), cmocka_unit_test(terminal_gone), cmocka_unit_test(no_text),
 	};
 
 	return cmocka_run_group_tests_name("ctl_out", tests, NULL, NULL);
