@@ -288,8 +288,10 @@ static int print(const struct ctx *ctx, const struct answer *a)
 		return fail(ctx, "the module sent an invalid message");
 	if (a->now)
 		now.interval_ms = a->interval_ms;
-	if (a->now && has_alert && !same_process(&now, &alert))
+	if (a->now && has_alert && !same_process(&now, &alert)) {
+		note(ctx, "#%llu is of an earlier process", msg_get(&alert, SEEPAGE_A_SEQ, 0));
 		has_alert = false;
+	}
 	/* a running process with factors of its own does not need those of @before */
 	has_before = has_alert && a->before && !msg_parse(&before, a->before) &&
 		     (!a->now || !msg_has_factors(&now));

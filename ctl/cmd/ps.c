@@ -150,10 +150,10 @@ static void pass_on(const char **words, const char *option, const char *value)
 /* The tool top has the code for that. */
 static int run_tree(struct ctx *ctx)
 {
-	const char *words[11] = { NULL };
+	static const char *words[11];
 	char path[PATH_MAX];
 
-	if (ctx->json || column_list || comm || min_confidence || limit)
+	if (column_list || comm || min_confidence || limit)
 		return usage(ctx, "--tree: allowed with --state --uid --sort");
 	pass_on(words, "-t", "-b");
 	pass_on(words, "-n", "1");

@@ -120,6 +120,9 @@ touch "$scratch/reused.go"
 wait "$pid" || true
 wait_for 30 is_last reused exited
 reuse_pid "$pid"
+last=$(of reused | jq -s 'map(.seq) | max')
+is_earlier() { seepage explain "$pid" 2>&1 >explained | grep -qFx "seepage: explain: #$last is of an earlier process"; }
+wait_for 30 is_earlier
 assert_eq "$(of reused | jq -sc 'map(.exe) | unique')" "[\"$scratch/reused\"]" "program of the alerts on a pid in use again"
 # without an identity: nothing is known, rather than what the later process is
 leak nobody exit 0
