@@ -458,7 +458,7 @@ static int run(struct ctx *ctx, int argc, char **argv)
 const struct command cmd_watch = {
 	.name = "watch", .args = "", .help = "print alerts as they arrive",
 	.more = "While it runs, it tells the module whether suspects use the memory they gained,\n"
-		"and the limits of their cgroups. With -j it prints one object a line:\n"
+		"and the limits of their cgroups. With -j it prints one object a line, and\n"
 		"{\"lost\":{\"from\":A,\"to\":B}} for alerts that were overwritten unread.",
 	.opts = opts, .run = run,
 };
