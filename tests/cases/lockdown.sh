@@ -53,7 +53,9 @@ openssl req -x509 -newkey rsa:2048 -nodes -subj /CN=nobody -keyout key.pem -out 
 	die "no key: $(tail -n 1 openssl.log)"
 "$top/tests/lab/sign-module" unsigned.ko foreign.ko key.pem cert.pem
 cp "$SEEPAGE_KO" changed.ko
-printf x | dd of=changed.ko bs=1 seek=$((size / 2)) conv=notrunc status=none
+byte=$(od -An -tu1 -j $((size / 2)) -N 1 changed.ko)
+printf '%b' "\\x$(printf %02x $((byte ^ 255)))" | dd of=changed.ko bs=1 seek=$((size / 2)) conv=notrunc status=none
+! cmp -s "$SEEPAGE_KO" changed.ko || die "nothing was changed"
 # Secure Boot, which is on, makes the kernel insist on a signature; the error is that of a wrong one.
 refused_from integrity "a module without a signature" "rejected" insmod unsigned.ko
 refused_from integrity "a module signed with an unknown key" "rejected" insmod foreign.ko
