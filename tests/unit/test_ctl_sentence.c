@@ -387,7 +387,7 @@ static void accused(void **state)
 	assert_non_null(strstr(buf, "(anonymous memory, swap, shared memory and page tables: "
 			       "below about 60.0 MiB)"));
 	sentence_verdict(&rec, buf, sizeof(buf));
-	assert_non_null(strstr(buf, "whether the program still uses that memory is not known"));
+	assert_non_null(strstr(buf, "not whether the program still uses that memory"));
 	nla_put_u8(m, SEEPAGE_A_SUBJECT, SEEPAGE_SUBJECT_VSZ);
 	assert_int_equal(msg_parse(&rec, nlmsg_hdr(m)), 0);
 	sentence_factors(&rec, buf, sizeof(buf));
