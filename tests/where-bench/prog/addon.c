@@ -10,19 +10,20 @@ char *keep_record(void);
 void use_record(void);
 void drop_record(char *p);
 
-typedef struct napi_env__ *napi_env;
-typedef struct napi_value__ *napi_value;
-typedef struct napi_callback_info__ *napi_callback_info;
-typedef napi_value (*napi_callback)(napi_env env, napi_callback_info info);
+struct napi_env;
+struct napi_value;
+struct napi_info;
 
-int napi_create_function(napi_env env, const char *name, size_t length, napi_callback cb,
-			 void *data, napi_value *result);
-int napi_set_named_property(napi_env env, napi_value object, const char *name, napi_value value);
-napi_value napi_register_module_v1(napi_env env, napi_value exports);
+int napi_create_function(struct napi_env *env, const char *name, size_t length,
+			 struct napi_value *(*f)(struct napi_env *env, struct napi_info *info),
+			 void *data, struct napi_value **result);
+int napi_set_named_property(struct napi_env *env, struct napi_value *object, const char *name,
+			    struct napi_value *value);
+struct napi_value *napi_register_module_v1(struct napi_env *env, struct napi_value *exports);
 
 #define KEPT	64U
 
-static napi_value keep(napi_env env, napi_callback_info info)
+static struct napi_value *keep(struct napi_env *env, struct napi_info *info)
 {
 	char *p = keep_record();
 
@@ -33,7 +34,7 @@ static napi_value keep(napi_env env, napi_callback_info info)
 }
 
 /* The twin's keep(), which drops the oldest one */
-static napi_value turn(napi_env env, napi_callback_info info)
+static struct napi_value *turn(struct napi_env *env, struct napi_info *info)
 {
 	static char *kept[KEPT];
 	static unsigned int at;
@@ -47,7 +48,7 @@ static napi_value turn(napi_env env, napi_callback_info info)
 	return NULL;
 }
 
-static napi_value use(napi_env env, napi_callback_info info)
+static struct napi_value *use(struct napi_env *env, struct napi_info *info)
 {
 	unsigned int i;
 
@@ -59,17 +60,18 @@ static napi_value use(napi_env env, napi_callback_info info)
 }
 
 __attribute__((visibility("default")))
-napi_value napi_register_module_v1(napi_env env, napi_value exports)
+struct napi_value *napi_register_module_v1(struct napi_env *env, struct napi_value *exports)
 {
 	static const struct {
 		const char *name;
-		napi_callback f;
+		struct napi_value *(*f)(struct napi_env *env, struct napi_info *info);
 	} functions[] = { { "keep", keep }, { "turn", turn }, { "use", use } };
-	napi_value f;
+	struct napi_value *f;
 	size_t i;
 
 	for (i = 0; i < sizeof(functions) / sizeof(*functions); i++) {
-		if (napi_create_function(env, functions[i].name, (size_t)-1, functions[i].f, NULL, &f) ||
+		if (napi_create_function(env, functions[i].name, (size_t)-1, functions[i].f, NULL,
+					 &f) ||
 		    napi_set_named_property(env, exports, functions[i].name, f))
 			abort();
 	}

@@ -3,8 +3,8 @@
  * A leak at a chosen call site of a program that has none. With LD_PRELOAD this takes the place of
  * malloc(), calloc() and posix_memalign(). One of EVERY calls is looked at, at random:
  * if the exported function INJECT is among the first FRAMES callers, one more block of that
- * size is allocated there, filled and lost, in inject_lost(), and counted for lost.h. Without INJECT
- * nothing is lost: the twin.
+ * size is allocated there, filled and lost, in inject_lost(), and counted as lost.h has it. Without
+ * INJECT nothing is lost: the twin.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>

@@ -2,8 +2,8 @@
 /*
  * own NAME [twin]: programs with a leak whose site is known: keep_NAME(). Beside it requests are
  * handled, blocks of the same classes that are freed, ten times as many. The twin frees what
- * keep_NAME() returns some time later. Prints "ready" when all that is bounded is full. What is lost
- * is counted, see lost.h.
+ * keep_NAME() returns some time later. Prints "ready" when all that is bounded is full. lost.h
+ * counts what is lost.
  */
 #define _GNU_SOURCE
 #include <pthread.h>
