@@ -82,6 +82,14 @@ class Board(unittest.TestCase):
         self.assertEqual((got["rank"], got["share_permille"]), (2, 250))
         self.assertEqual(board.judge_peer({"refused": "why"}, ["x"])["outcome"], "not run")
 
+    def test_where_a_library_cannot_take_the_place_of_malloc(self):
+        cases = {c.name: c for c in CASES}
+        for name, heaptrack, profile in (("c-small", True, True), ("perl", True, False), ("musl", False, False),
+                                         ("jemalloc", False, True), ("mimalloc", False, False),
+                                         ("redis", True, True)):
+            self.assertEqual(peers.allocator_refused(cases[name]) is None, heaptrack, name)
+            self.assertEqual(peers.allocator_refused(cases[name], peers.JEMALLOC) is None, profile, name)
+
     def test_stacks_with_the_same_first_frames_are_one(self):
         long = [f"f{i}" for i in range(peers.FRAMES)]
         got = peers.heaviest([(long + ["a"], 2), (["x"], 3), (long + ["b"], 2)])
