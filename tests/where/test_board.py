@@ -158,6 +158,11 @@ class Board(unittest.TestCase):
         said = got["programs"][0]
         self.assertEqual(said["seepage"]["instructions"], 1400000)
         self.assertRegex(board.table(got), r"\ncc-map .* 300 +1\.4M +20 ")
+        self.assertEqual(got["missed"], [])
+        counts[0]["seepage where"]["instructions"] = 100000001
+        self.assertEqual(self.make(answer(TRUE), answer(), counts=counts)["missed"],
+                         ["instructions that it costs the program: median 100.0M, most 100.0M, "
+                          "the goal is 0.1 s, 100.0M"])
         self.assertEqual(board.cost({"instructions": 50, "noise": 100}), "<100")
         self.assertEqual(board.cost({"instructions": None, "noise": None}), ".")
 
