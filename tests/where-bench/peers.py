@@ -183,6 +183,12 @@ def reason(text):
     return next((line for line in lines if "error:" in line), lines[-1]).strip()[-200:]
 
 
+def bcc_name(line):
+    """The name of a frame that bcc prints: ADDRESS TAB NAME+OFFSET [FILE]; a name may have spaces."""
+    address, _, name = line.strip().partition("\t")
+    return re.sub(r"(\+0x[0-9a-f]+)?( \[[^]]*\])?$", "", name) or address
+
+
 broken = {}     # why a peer does not work on this machine at all
 
 
@@ -211,9 +217,7 @@ def memleak(case, running, seconds):
         if head:
             stacks.append(([], int(head[1])))
         elif stacks and line.startswith("\t\t"):
-            words = line.split()
-            stacks[-1][0].append(re.sub(r"\+0x[0-9a-f]+$", "", words[-2] if len(words) > 1 else
-                                        words[0]))
+            stacks[-1][0].append(bcc_name(line))
     if not stacks and got.returncode:
         broken["memleak"] = reason(got.stderr)
     if not stacks:

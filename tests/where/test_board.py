@@ -90,6 +90,13 @@ class Board(unittest.TestCase):
             self.assertEqual(peers.allocator_refused(cases[name]) is None, heaptrack, name)
             self.assertEqual(peers.allocator_refused(cases[name], peers.JEMALLOC) is None, profile, name)
 
+    def test_names_as_bcc_prints_them(self):
+        for line, name in (("\t\t0x00005581\tkeep_small+0x1e [own]", "keep_small"),
+                           ("\t\t0x00007f80\toperator new(unsigned long)+0x1c [libstdc++.so.6.0.30]",
+                            "operator new(unsigned long)"),
+                           ("\t\t0x6f63006465707061\t[unknown]", "[unknown]"), ("\t\t0x00251c8b\t", "0x00251c8b")):
+            self.assertEqual(peers.bcc_name(line), name)
+
     def test_stacks_with_the_same_first_frames_are_one(self):
         long = [f"f{i}" for i in range(peers.FRAMES)]
         got = peers.heaviest([(long + ["a"], 2), (["x"], 3), (long + ["b"], 2)])
