@@ -276,7 +276,8 @@ def table(board):
               "than they differ without it; . not counted",
               "growth: percent that the census says more or less than the program lost; ? of few blocks",
               "perf: page faults; heap: heaptrack, started under it; jema: jemalloc's profile, "
-              "preloaded; mlbp: memleak-bpfcc", ""]
+              "preloaded; mlbp: memleak-bpfcc",
+              "seconds of peers, below, begin with the start of the program", ""]
     for half, s in board["summary"].items():
         for who, c in s.items():
             if who == "twins":
