@@ -4,7 +4,6 @@ import bisect
 import glob
 import os
 import re
-import signal
 import struct
 import subprocess
 import threading
@@ -16,6 +15,7 @@ SETTLE = 2
 LIMIT = 300
 LOST = "/tmp/lost"      # prog/lost.h writes it
 POLL = 0.02
+CHILD = 60      # seconds that a server has to start the child that is looked at
 
 
 def read(path):
@@ -54,13 +54,13 @@ def disturbance(alone, spent):
 
 def child_of(pid, word):
     """The child of @pid with that word in its command line; waits for it."""
-    end = time.monotonic() + LIMIT
+    end = time.monotonic() + CHILD
     while time.monotonic() < end:
         for child in read(f"/proc/{pid}/task/{pid}/children").split():
             if word in read(f"/proc/{child}/cmdline"):
                 return int(child)
         time.sleep(0.2)
-    raise RuntimeError(f"no child with {word}")
+    raise RuntimeError(f"no child with {word} after {CHILD} s")
 
 
 class Running:
