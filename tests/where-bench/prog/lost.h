@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * What a program lost so far, for guest.py to compare with the census: the file that LOST names has
- * blocks and bytes, two numbers of 8 bytes. Bytes are those of glibc's chunks.
+ * blocks and bytes, two numbers of 8 bytes. Bytes are those that the allocator takes for them.
  */
 #ifndef LOST_H
 #define LOST_H
@@ -40,11 +40,16 @@ static inline void lost_bytes(size_t n)
 	__atomic_add_fetch(&lost_total->bytes, n, __ATOMIC_RELAXED);
 }
 
-/* A chunk is as long as its block and a head of 8 bytes; one with a mapping of its own has 16. */
+/*
+ * A chunk of glibc is as long as its block and a head of 8 bytes, and a multiple of 16. What other
+ * allocators say is the length of a block of theirs.
+ */
 static inline void lost(void *p)
 {
+	size_t n = p ? malloc_usable_size(p) : 0;
+
 	if (p)
-		lost_bytes((malloc_usable_size(p) + sizeof(size_t) + 15) & ~15UL);
+		lost_bytes(n % 16 == 8 ? n + 8 : n);
 }
 
 #endif
