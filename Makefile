@@ -158,7 +158,7 @@ noise:
 	@scripts/setup build
 	@tests/accuracy/noise
 
-## where: finds the leak's function in programs with a known one, beside peers; NAMES="A B" (half an hour)
+## where: finds the leak's function in programs with a known one, beside peers; NAMES="A B", WHERE_COUNT= (three hours)
 where:
 	@tests/where-bench/run $(NAMES)
 

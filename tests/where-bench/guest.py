@@ -2,57 +2,31 @@
 """Runs in the VM of make where: starts each program and its twin, asks seepage where, then the
 peers, and writes a line of JSON for each program to OUT.
 
-usage: guest.py OUT [NAME...]
+usage: guest.py [--count] OUT [NAME...]
+
+--count is for the counting clock, on which a nanosecond is an instruction: what a program executes
+undisturbed, and more than that under seepage where and each peer.
 """
+import glob
 import json
 import os
-import signal
+import shutil
 import subprocess
 import sys
-import threading
 import time
 
 HERE = os.path.dirname(os.path.realpath(__file__))
 sys.path.append(HERE)
 sys.dont_write_bytecode = True
-from cases import CASES  # noqa: E402
-from load import LOADS, NGINX_CONF  # noqa: E402
+from cases import BUILD, CASES, PRELOADED  # noqa: E402
+from load import NGINX_CONF  # noqa: E402
 import peers  # noqa: E402
+from running import LIMIT, Lost, Running, disturbance, usage  # noqa: E402
 
 SECONDS = int(os.environ.get("WHERE_SECONDS", "8"))     # of the census, and of the burst
 AGAIN = f"2,{SECONDS}"
-SETTLE = 2
 ASKED = os.environ.get("WHERE_PEERS", ",".join(peers.PEERS)).split(",")
-LIMIT = 300
-
-
-class Running:
-    """A program that is ready, with what loads it."""
-
-    def __init__(self, case, twin, argv=None, env=None):
-        self.stop = threading.Event()
-        env = {**os.environ, **(case.twin_env if twin else case.env), **(env or {})}
-        argv = argv or (case.twin_argv if twin else case.argv)
-        pipe = subprocess.DEVNULL if case.load else subprocess.PIPE
-        self.p = subprocess.Popen(argv, env=env, stdin=subprocess.DEVNULL, stdout=pipe,
-                                  stderr=subprocess.DEVNULL, text=True)
-        self.pid = self.p.pid
-        self.thread = None
-        if case.load:
-            self.thread = threading.Thread(target=LOADS[case.load], args=(self.stop, twin))
-            self.thread.start()
-        else:
-            while "ready" not in (line := self.p.stdout.readline()):
-                if not line:
-                    raise RuntimeError(f"{case.name} did not start")
-        time.sleep(SETTLE)
-
-    def end(self, sig=signal.SIGKILL):
-        self.stop.set()
-        self.p.send_signal(sig)
-        self.p.wait(LIMIT)
-        if self.thread:
-            self.thread.join()
+WRONG = (OSError, ValueError, RuntimeError, subprocess.SubprocessError)
 
 
 def where(pid, seconds, *words):
@@ -71,17 +45,25 @@ def where(pid, seconds, *words):
     return out
 
 
-def ask(case, twin, out_dir, size=None):
-    program = Running(case, twin)
-    try:
-        if case.name == "go":
-            return where(program.pid, SECONDS, "--profile")
-        words = ["--burst", "--again-after", AGAIN]
-        words += ["--class", str(size)] if size else []
-        words += ["--svg", f"{out_dir}/{case.name}.svg"] if not twin else []
-        return where(program.pid, case.seconds or SECONDS, *words)
-    finally:
-        program.end()
+def ask(program, case, *words):
+    if case.name == "go":
+        return where(program.pid, SECONDS, "--profile")
+    return where(program.pid, case.seconds or SECONDS, "--burst", "--again-after", AGAIN, *words)
+
+
+def census(program):
+    """What a census says by itself, and what the program lost meanwhile"""
+    with Lost() as lost:
+        began = time.monotonic()
+        got = where(program.pid, SECONDS, "--census")
+        end = time.monotonic()
+    if "refused" in got:
+        return got
+    answer = got["answer"]
+    return {"notes": answer["notes"], "method": answer["method"], "seconds": answer["seconds"],
+            "bytes": answer["growth_bytes_per_hour"] * answer["seconds"] / 3600,
+            "tool_cpu_seconds": got["tool_cpu_seconds"], "heap_bytes": answer["heap_bytes"],
+            "lost": lost.between(began, end, answer["seconds"])}
 
 
 def leak_class(leak):
@@ -94,18 +76,46 @@ def leak_class(leak):
     return got["classes"][0]["size_bytes"] if got["classes"] else None
 
 
-def one(case, out_dir):
-    leak = ask(case, False, out_dir)
-    twin = ask(case, True, out_dir, leak_class(leak))
-    got = {"name": case.name, "leak": leak, "twin": twin, "peers": {}}
+def ask_peers(case, got, keep):
     for name in (n for n in peers.PEERS if n in ASKED):
-        peer = peers.PEERS[name]
         began = time.monotonic()
         try:
-            got["peers"][name] = peer(case, Running, SECONDS)
-        except (OSError, ValueError, RuntimeError, subprocess.SubprocessError) as err:  # one peer less, and the reason
-            got["peers"][name] = {"failed": f"{type(err).__name__}: {err}"[:300]}
-        got["peers"][name]["wall_seconds"] = time.monotonic() - began
+            said = peers.PEERS[name](case, Running, SECONDS)
+        except WRONG as err:    # one peer less, and the reason
+            said = {"failed": f"{type(err).__name__}: {err}"[:300]}
+        said["wall_seconds"] = time.monotonic() - began
+        got[name] = keep(said)
+
+
+def one(case, out_dir):
+    with Running(case, False) as program:
+        leak = ask(program, case, *([] if case.name == "go" else
+                                    ["--svg", f"{out_dir}/{case.name}.svg"]))
+        counted = census(program)
+    size = leak_class(leak)
+    with Running(case, True) as program:
+        twin = ask(program, case, *(["--class", str(size)] if size else []))
+    got = {"name": case.name, "leak": leak, "census": counted, "twin": twin, "peers": {}}
+    ask_peers(case, got["peers"], lambda said: said)
+    return got
+
+
+def count(case, _):
+    """Instructions that a program executes while it is looked at, more than undisturbed"""
+    with Running(case, False) as program:
+        alone = [program.first]
+        for _ in range(2):
+            time.sleep(SECONDS / 2)
+            alone.append(usage(program.pid))
+        leak = ask(program, case)
+        spent = (alone[-1], usage(program.pid))
+    got = {"name": case.name, "alone": alone, "peers": {},
+           "seepage where": disturbance(alone, spent) if "answer" in leak else None}
+
+    def keep(said):
+        fine = not said.get("refused") and not said.get("failed")
+        return disturbance(alone, Running.spent) if fine else None
+    ask_peers(case, got["peers"], keep)
     return got
 
 
@@ -119,24 +129,36 @@ def headers():
     subprocess.run(["mount", "--bind", "/tmp/modules", place], check=True)
 
 
-def main():
-    out, names = sys.argv[1], sys.argv[2:]
-    out_dir = os.path.dirname(out)
-    os.makedirs("/tmp/nginx", exist_ok=True)
+def prepare():
+    os.makedirs("/tmp/nginx")
     with open("/tmp/nginx/nginx.conf", "w", encoding="ascii") as f:
         f.write(NGINX_CONF)
+    # Postgres is not root, and may not be allowed to read the checkout.
+    os.makedirs(PRELOADED)
+    for path in glob.glob(f"{BUILD}/*.so"):
+        shutil.copy(path, PRELOADED)
+    shutil.copytree(f"{BUILD}/pgdata", "/tmp/pgdata")
+    subprocess.run(["chown", "-R", "postgres:", "/tmp/pgdata"], check=True)
     subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
     module = os.path.join(os.path.dirname(os.environ["SEEPAGE_KO"]), "seepage_where.ko")
     subprocess.run(["insmod", module], check=True)
     headers()
+
+
+def main():
+    what, words = one, sys.argv[1:]
+    if words[0] == "--count":
+        what, words = count, words[1:]
+    out, names = words[0], words[1:]
+    prepare()
     with open(out, "w", encoding="ascii") as f:
         for case in CASES:
             if names and case.name not in names:
                 continue
             began = time.monotonic()
             try:
-                got = one(case, out_dir)
-            except (OSError, ValueError, RuntimeError, subprocess.SubprocessError) as err:
+                got = what(case, os.path.dirname(out))
+            except WRONG as err:
                 got = {"name": case.name, "failed": f"{type(err).__name__}: {err}"[:300]}
             f.write(json.dumps(got) + "\n")
             f.flush()

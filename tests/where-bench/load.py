@@ -1,10 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0
 """What the guest of make where does to servers: requests, until it is told to stop."""
 import http.client
+import os
 import socket
+import subprocess
 import time
 
 PAUSE = 0.002
+PSQL = ["psql", "-qAt", "-h", "/tmp/pgdata", "-U", "postgres", "postgres"]
+SORTS = "select count(*) from (" + " union all ".join(
+    f"(select n from generate_series(1, 30) n order by n % {k} limit 9)" for k in range(3, 11)) + ") s;\n"
 NGINX_CONF = """daemon off; master_process off; error_log /tmp/nginx/log; pid /tmp/nginx/pid;
 events { worker_connections 64; }
 http { access_log off; client_body_temp_path /tmp/nginx/b; proxy_temp_path /tmp/nginx/p;
@@ -57,4 +62,32 @@ def load_redis(stop, twin):
     again(stop, request)
 
 
-LOADS = {"http": load_http, "redis": load_redis}
+def load_postgres(stop, twin):
+    """Statements that sort, of one session"""
+    link = []
+
+    def request(n):
+        if not os.path.exists("/tmp/pgdata/.s.PGSQL.5432"):
+            raise OSError("not ready")
+        if not link:
+            link.append(subprocess.Popen(PSQL, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                         stderr=subprocess.DEVNULL, text=True))
+        try:
+            link[0].stdin.write(SORTS)
+            link[0].stdin.flush()
+            if not link[0].stdout.readline():
+                raise OSError("closed")
+        except OSError:
+            end()
+            raise
+
+    def end():
+        if link:
+            link[0].kill()
+            link.pop().wait()
+
+    again(stop, request)
+    end()
+
+
+LOADS = {"http": load_http, "redis": load_redis, "postgres": load_postgres}

@@ -54,9 +54,13 @@ def perf_faults(case, running, seconds):
     return heaviest(stacks)
 
 
-def allocator_refused(case):
-    if case.env.get("LD_PRELOAD", "").endswith("jemalloc.so.2") or case.name in ("static", "go"):
+def allocator_refused(case, library=None):
+    """Why no @library can be put in malloc's place: it is linked in, or another one is preloaded."""
+    preloads_one = case.allocator and case.env.get("LD_PRELOAD") == case.allocator
+    if case.name in ("static", "musl", "go") or (preloads_one and case.allocator != library):
         return {"refused": "malloc cannot be preloaded"}
+    if library and case.env.get("INJECT"):
+        return {"refused": "it takes the place of what is preloaded"}
     return None
 
 
@@ -147,9 +151,9 @@ def read_profile(path):
 
 def jemalloc(case, running, seconds):
     """jemalloc preloaded, with its profile on: what is more at the last dump than at an early one"""
-    if case.name in ("static", "musl", "go") or case.env.get("INJECT"):
-        return {"refused": "it takes the place of what is preloaded" if case.env.get("INJECT") else
-                "malloc cannot be preloaded"}
+    refused = allocator_refused(case, JEMALLOC)
+    if refused:
+        return refused
     for path in glob.glob("/tmp/jeprof.*"):
         os.unlink(path)
     conf = "prof:true,lg_prof_sample:10,lg_prof_interval:18,prof_prefix:/tmp/jeprof"
@@ -179,21 +183,28 @@ def reason(text):
     return next((line for line in lines if "error:" in line), lines[-1]).strip()[-200:]
 
 
+def bcc_name(line):
+    """The name of a frame that bcc prints: ADDRESS TAB NAME+OFFSET [FILE]; a name may have spaces."""
+    address, _, name = line.strip().partition("\t")
+    return re.sub(r"(\+0x[0-9a-f]+)?( \[[^]]*\])?$", "", name) or address
+
+
 broken = {}     # why a peer does not work on this machine at all
 
 
 def memleak(case, running, seconds):
     """memleak-bpfcc, which compiles its program first: for that it has two minutes more"""
-    if case.name in ("static", "musl", "go"):
-        return {"refused": "it probes libc"}
+    if case.name == "go":
+        return {"refused": "it probes malloc"}
     if "memleak" in broken:
         return {"refused": broken["memleak"]}
     if not os.path.exists("/usr/sbin/memleak-bpfcc"):
         return {"refused": "not installed"}
+    allocator = ["-O", case.allocator] if case.allocator else []
     program = running(case, False)
     try:
         got = subprocess.run(["memleak-bpfcc", "-p", str(program.pid), "-T", "20", "-o", "2000",
-                              str(2 * seconds), "1"], timeout=120 + 2 * seconds, text=True,
+                              *allocator, str(2 * seconds), "1"], timeout=120 + 2 * seconds, text=True,
                              check=False, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     except subprocess.TimeoutExpired:
         broken["memleak"] = "not ready after two minutes: it compiles its program at each start"
@@ -206,9 +217,7 @@ def memleak(case, running, seconds):
         if head:
             stacks.append(([], int(head[1])))
         elif stacks and line.startswith("\t\t"):
-            words = line.split()
-            stacks[-1][0].append(re.sub(r"\+0x[0-9a-f]+$", "", words[-2] if len(words) > 1 else
-                                        words[0]))
+            stacks[-1][0].append(bcc_name(line))
     if not stacks and got.returncode:
         broken["memleak"] = reason(got.stderr)
     if not stacks:

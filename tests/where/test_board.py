@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 """The board of make where: what counts as the true site, and as a twin that is accused."""
+import json
 import os
 import sys
+import time
 import unittest
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
@@ -9,6 +11,7 @@ sys.path.insert(0, os.path.join(TOP, "tests/where-bench"))
 import peers  # noqa: E402  pylint: disable=C0413
 import board  # noqa: E402  pylint: disable=C0413
 import guest  # noqa: E402  pylint: disable=C0413
+import running  # noqa: E402  pylint: disable=C0413
 from cases import CASES  # noqa: E402  pylint: disable=C0413
 
 
@@ -57,7 +60,7 @@ class Board(unittest.TestCase):
     def test_what_was_looked_at_is_not_frozen(self):
         half = {c.name: c.half for c in CASES}
         self.assertEqual({half["c-rare"], half["nginx"]}, {"open"})
-        self.assertGreaterEqual(list(half.values()).count("frozen"), 10)
+        self.assertGreaterEqual(list(half.values()).count("frozen"), 12)
 
     def test_names_as_tools_print_them(self):
         for name in ("keep", "keep()", "keep(int) [clone .cold]", "keep@@V_1", "keep (inlined)",
@@ -79,27 +82,109 @@ class Board(unittest.TestCase):
         self.assertEqual((got["rank"], got["share_permille"]), (2, 250))
         self.assertEqual(board.judge_peer({"refused": "why"}, ["x"])["outcome"], "not run")
 
+    def test_where_a_library_cannot_take_the_place_of_malloc(self):
+        cases = {c.name: c for c in CASES}
+        for name, heaptrack, profile in (("c-small", True, True), ("perl", True, False), ("musl", False, False),
+                                         ("jemalloc", False, True), ("mimalloc", False, False),
+                                         ("redis", True, True)):
+            self.assertEqual(peers.allocator_refused(cases[name]) is None, heaptrack, name)
+            self.assertEqual(peers.allocator_refused(cases[name], peers.JEMALLOC) is None, profile, name)
+
+    def test_names_as_bcc_prints_them(self):
+        for line, name in (("\t\t0x00005581\tkeep_small+0x1e [own]", "keep_small"),
+                           ("\t\t0x00007f80\toperator new(unsigned long)+0x1c [libstdc++.so.6.0.30]",
+                            "operator new(unsigned long)"),
+                           ("\t\t0x6f63006465707061\t[unknown]", "[unknown]"), ("\t\t0x00251c8b\t", "0x00251c8b")):
+            self.assertEqual(peers.bcc_name(line), name)
+
     def test_stacks_with_the_same_first_frames_are_one(self):
         long = [f"f{i}" for i in range(peers.FRAMES)]
         got = peers.heaviest([(long + ["a"], 2), (["x"], 3), (long + ["b"], 2)])
         self.assertEqual(got, {"stacks": [[4, long], [3, ["x"]]], "total": 7})
 
-    def make(self, leak, twin, case="cc-map"):
-        lines = [f'{{"name": "{case}", "leak": {leak}, "twin": {twin}, "peers": {{}}}}']
-        return board.make(line.replace("'", '"').replace("None", "null") for line in lines)
+    def make(self, leak, twin, case="cc-map", counts=(), **more):
+        line = {"name": case, "leak": leak, "twin": twin, "peers": {}, **more}
+        return board.make([json.dumps(line)], [json.dumps(c) for c in counts])
 
     def test_what_is_missed(self):
         self.assertEqual(self.make(answer(TRUE), answer())["missed"], [])
-        self.assertIn("the goal is 90%", " ".join(self.make(answer(OTHER), answer())["missed"]))
+        self.assertIn("among the first three: 0 of 1, the goal is 90%",
+                      " ".join(self.make(answer(OTHER), answer())["missed"]))
+        gone = {**TRUE, "survival_permille": 899}
+        self.assertEqual(self.make(answer(gone), answer())["missed"],
+                         ["the same, and 90 % of its samples stay: 0 of 1, the goal is 90%"])
         self.assertIn("goal is 70%", " ".join(self.make(answer(OTHER, TRUE), answer())["missed"]))
         self.assertIn("said to leak", " ".join(self.make(answer(TRUE), answer(OTHER))["missed"]))
         self.assertIn("no", " ".join(self.make(REFUSED, answer())["missed"]))
         # An allocator that is not known has to be refused, and counts for no goal.
         self.assertEqual(self.make(REFUSED, REFUSED, "musl")["missed"], [])
+        # Unless it was sampled all the same.
+        self.assertIn("0 of 1, the goal", " ".join(self.make(answer(OTHER), answer(), "musl")["missed"]))
+        nothing = answer()
+        nothing["answer"]["traps"] = 0
+        self.assertEqual(self.make(nothing, answer(), "musl")["missed"], [])
+
+    def test_the_note_that_a_refusal_has_to_have(self):
+        notes = {"method": "pages", "notes": ["a", "node: --heapsnapshot-signal=SIGUSR2 lets it"]}
+        got = self.make(REFUSED, REFUSED, "node-objects", census=notes)
+        self.assertEqual(got["missed"], [])
+        self.assertIn("seepage says: node: --heap", board.table(got))
+        self.assertIn("no note says", " ".join(self.make(REFUSED, REFUSED, "node-objects")["missed"]))
+
+    def test_the_growth_beside_what_was_lost(self):
+        def growth(says, lost, blocks):
+            counted = {"method": "census", "bytes": says,
+                       "lost": {"bytes": lost, "least": lost, "most": lost, "blocks": blocks}}
+            return self.make(answer(TRUE), answer(), census=counted)
+
+        self.assertEqual(growth(104900, 100000, 500)["missed"], [])
+        self.assertIn(" +4.9 ", board.table(growth(104900, 100000, 500)))
+        self.assertIn("0 of 1, cc-map -5.1 %, the goal is within 5 %",
+                      " ".join(growth(94900, 100000, 500)["missed"]))
+        # One block more is more than that.
+        self.assertEqual(growth(90000, 100000, 39)["missed"], [])
+        self.assertIsNone(board.judge_growth({"refused": "no"}))
+        self.assertIsNone(board.judge_growth({"method": "census", "bytes": 5, "lost": {"bytes": 0}}))
+
+    def test_what_was_lost_between_two_looks(self):
+        lost = running.Lost()
+        lost.seen = [(t / 10, t, 100 * t) for t in range(0, 101)]     # 10 blocks of 100 bytes a second
+        self.assertEqual(lost.between(1.0, 8.0, 6.0)["bytes"], 6000)
+        lost.seen = [(t / 10, t, 100 * t + (900 if t >= 20 else 0)) for t in range(0, 101)]
+        got = lost.between(1.01, 8.01, 6.0)
+        self.assertEqual((got["least"], got["most"]), (6000, 6900))
+        self.assertTrue(6000 < got["bytes"] < 6900)
+
+    def test_instructions_beyond_the_same_work(self):
+        alone = [[0, 0], [1000, 10], [2200, 20]]     # 110 a round, half of them 100, half 120
+        self.assertEqual(running.disturbance(alone, [[5000, 40], [9000, 60]]),
+                         {"instructions": 4000 - 20 * 110, "rounds": 20, "noise": 200})
+        counts = [{"name": "cc-map", "seepage where": {"instructions": 1400000, "noise": 100},
+                   "peers": {"heaptrack": {"instructions": 50, "noise": 100}, "perf page-faults": None}}]
+        got = self.make(answer(TRUE), answer(), counts=counts)
+        said = got["programs"][0]
+        self.assertEqual(said["seepage"]["instructions"], 1400000)
+        self.assertRegex(board.table(got), r"\ncc-map .* 300 +1\.4M +20 ")
+        self.assertEqual(got["missed"], [])
+        counts[0]["seepage where"]["instructions"] = 100000001
+        self.assertEqual(self.make(answer(TRUE), answer(), counts=counts)["missed"],
+                         ["instructions that it costs the program: median 100.0M, most 100.0M, "
+                          "the goal is 0.1 s, 100.0M"])
+        self.assertEqual(board.cost({"instructions": 50, "noise": 100}), "<100")
+        self.assertEqual(board.cost({"instructions": None, "noise": None}), ".")
+
+    def test_usage_is_that_of_all_threads(self):
+        before = running.usage(os.getpid())
+        time.sleep(0.01)
+        sum(range(100000))
+        after = running.usage(os.getpid())
+        self.assertGreater(after[0], before[0])
+        self.assertGreater(after[1], before[1])
+        self.assertEqual(running.usage(0), [0, 0])
 
     def test_the_table_has_a_line_for_each(self):
         text = board.table(self.make(answer(OTHER, TRUE), answer()))
-        self.assertRegex(text, r"\ncc-map +open +2 +100\.0 +500 +300 +20 +nobody")
+        self.assertRegex(text, r"\ncc-map +open +2 +100\.0 +500 +300 +\. +20 +nobody +\. ")
 
     def test_programs(self):
         names = [c.name for c in CASES]

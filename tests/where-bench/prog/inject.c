@@ -3,14 +3,16 @@
  * A leak at a chosen call site of a program that has none. With LD_PRELOAD this takes the place of
  * malloc(), calloc() and posix_memalign(). One of EVERY calls is looked at, at random:
  * if the exported function INJECT is among the first FRAMES callers, one more block of that
- * size is allocated there, filled and lost, in inject_lost(). Without INJECT nothing is lost: the
- * twin.
+ * size is allocated there, filled and lost, in inject_lost(), and counted as lost.h has it. Without
+ * INJECT nothing is lost: the twin.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <execinfo.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "lost.h"
 
 #define EVERY	20U
 #define FRAMES	5
@@ -19,13 +21,14 @@
 static void *(*next_malloc)(size_t n);
 static void *(*next_calloc)(size_t n, size_t size);
 static int (*next_posix_memalign)(void **p, size_t align, size_t n);
-static const char *site;
+static char site[128];	/* a copy: postgres writes over its environment */
 static __thread unsigned int calls, inside;
 static char early[4096];	/* what dlsym() takes before there is a calloc() */
 static size_t early_used;
 
 static void __attribute__((constructor)) begin(void)
 {
+	const char *name = getenv("INJECT");
 	void *frame[1];
 
 	inside++;
@@ -33,7 +36,8 @@ static void __attribute__((constructor)) begin(void)
 	next_calloc = dlsym(RTLD_NEXT, "calloc");
 	next_posix_memalign = dlsym(RTLD_NEXT, "posix_memalign");
 	backtrace(frame, 1);	/* loads what it needs */
-	site = getenv("INJECT");
+	if (name && strlen(name) < sizeof(site))
+		strcpy(site, name);
 	inside--;
 }
 
@@ -44,7 +48,7 @@ static __attribute__((noinline)) int is_due(void)
 	int n, i, found = 0;
 	Dl_info info;
 
-	if (!site || inside)
+	if (!*site || inside)
 		return 0;
 	/* A fixed step may keep step with the program. */
 	calls = calls * 1103515245U + 12345U;
@@ -79,6 +83,7 @@ __attribute__((noipa)) void inject_lost(size_t n, int zeroed, size_t align)
 	if (!align)
 		p = zeroed ? next_calloc(1, n) : next_malloc(n);
 	fill(p, n);
+	lost(p);
 }
 
 void *malloc(size_t n)

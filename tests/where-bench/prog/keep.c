@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What native.py calls: a C library in a python process */
+/* What native.py and addon.js call: a C library in a process of python or node */
 #include <stdlib.h>
+
+#include "lost.h"
 
 #define BYTES	640	/* pymalloc has no such blocks */
 
@@ -20,6 +22,7 @@ __attribute__((noipa)) char *keep_record(void)
 	char *p = record();
 
 	p[0] = 2;
+	lost(p);
 	return p;
 }
 

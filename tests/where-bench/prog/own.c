@@ -2,7 +2,8 @@
 /*
  * own NAME [twin]: programs with a leak whose site is known: keep_NAME(). Beside it requests are
  * handled, blocks of the same classes that are freed, ten times as many. The twin frees what
- * keep_NAME() returns some time later. Prints "ready" when all that is bounded is full.
+ * keep_NAME() returns some time later. Prints "ready" when all that is bounded is full. lost.h
+ * counts what is lost.
  */
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -11,6 +12,8 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "lost.h"
 
 #define LIVE	64U	/* blocks of each thread that are in use at a time */
 #define CACHE	4096U
@@ -134,6 +137,7 @@ static site char *keep_grow(void)
 	list = realloc(list, n + 1024);
 	fill(list + n, 1024);
 	n += 1024;
+	lost_bytes(1024);
 	return NULL;
 }
 
@@ -183,6 +187,7 @@ static site char *keep_periodic(void)
 		if (is_twin)
 			free(before[i]);
 		before[i] = lose(200);
+		lost(before[i]);
 	}
 	return NULL;
 }
@@ -199,6 +204,7 @@ static site char *arena_part(size_t n)
 			free(older[at % 4]);
 		older[at++ % 4] = chunk;
 		chunk = fill(malloc(8192), 64);
+		lost(chunk);
 		used = 64;
 	}
 	used += n;
@@ -246,6 +252,7 @@ static site char *keep_tree(void)
 	*at = calloc(1, sizeof(**at));
 	if (!*at)
 		abort();
+	lost(*at);
 	(*at)->key = key;
 	fill((char *)(*at)->value, sizeof((*at)->value));
 	return NULL;
@@ -292,6 +299,7 @@ static void a_round(const struct program *p, unsigned long n)
 	if (p->keep == keep_rare ? !is_late() : n % p->every)
 		return;
 	block = p->keep();
+	lost(block);
 	if (!is_twin)
 		return;
 	free(kept[at]);

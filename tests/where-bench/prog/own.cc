@@ -6,15 +6,17 @@
 #include <cstdio>
 #include <cstring>
 #include <deque>
+#include <list>
 #include <map>
 #include <memory>
 #include <string>
+#include <thread>
 #include <unistd.h>
 
 #define site __attribute__((noipa))
 
 static bool twin;
-static unsigned long turn;
+static thread_local unsigned long turn;
 
 namespace app {
 
@@ -67,13 +69,23 @@ site static void keep_cycle()
 		b->other = a;
 }
 
-static std::deque<std::unique_ptr<Session>> live;
+/* Of each of four threads, which have arenas of their own */
+site static void keep_threads()
+{
+	static thread_local std::list<Session> mine;
+
+	mine.emplace_back();
+	if (twin && mine.size() > 64)
+		mine.pop_front();
+}
+
+static thread_local std::deque<std::unique_ptr<Session>> live;
 
 /* A request makes what leaks as well, and gives it back. */
 site static void serve()
 {
-	static std::map<unsigned long, Session> running;
-	static std::deque<std::string> lines;
+	static thread_local std::map<unsigned long, Session> running;
+	static thread_local std::deque<std::string> lines;
 	auto node = std::make_shared<Node>();
 
 	running[++turn];
@@ -89,22 +101,32 @@ site static void serve()
 
 } // namespace app
 
+static void work(void (*keep)())
+{
+	for (;;) {
+		for (int i = 0; i < 10; i++)
+			app::serve();
+		keep();
+		usleep(2000);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	const char *name = argc > 1 ? argv[1] : "map";
 
 	twin = argc > 2;
+	if (!strcmp(name, "threads"))
+		for (int i = 0; i < 3; i++)
+			std::thread(work, app::keep_threads).detach();
 	puts("ready");
 	fflush(stdout);
-	for (;;) {
-		for (int i = 0; i < 10; i++)
-			app::serve();
-		if (!strcmp(name, "map"))
-			app::keep_map();
-		else if (!strcmp(name, "text"))
-			app::keep_text();
-		else
-			app::keep_cycle();
-		usleep(2000);
-	}
+	if (!strcmp(name, "map"))
+		work(app::keep_map);
+	else if (!strcmp(name, "text"))
+		work(app::keep_text);
+	else if (!strcmp(name, "threads"))
+		work(app::keep_threads);
+	else
+		work(app::keep_cycle);
 }
