@@ -171,6 +171,10 @@ notify-peers: ctl
 	@scripts/setup build notify
 	@tests/notify/peers
 
+## tour: every command of docs/tour.md, upgrade and purge, in a VM with systemd (as root)
+tour:
+	@tests/tour/run --kernel $(LAB_KERNEL)
+
 ## report-page: opens a page of report in headless Chromium; build/report/page.png
 report-page:
 	@scripts/setup build browser
@@ -295,4 +299,4 @@ help:
 	@sed -n 's/^## /  /p' $(MAKEFILE_LIST)
 
 .PHONY: noise appliance ynl house circle pmu-events corpus corpus-seeds fuzz bench accuracy storm matrix debug-kernels stress all kmod ctl progs demo test check fresh-test install install-units dkms-install deb uninstall clean help
-.PHONY: rpm prometheus notify-peers report-page where deps quick results scale lockdown latency mm-selftests selftests endian older mutants
+.PHONY: rpm prometheus notify-peers report-page tour where deps quick results scale lockdown latency mm-selftests selftests endian older mutants

@@ -79,6 +79,8 @@ enum hold hold_verdict(struct delivery *d, const struct alert *a, const struct i
 	int known;
 
 	subject_of_alert(a, &s);
+	if (one)
+		s.begun_s = one->begun_s;
 	ack = quiet_ack(&d->quiet, &s);
 	if (ack)
 		add_ack(a->o, ack);

@@ -3,7 +3,9 @@
  * Processes under an alert that receivers were told of. Alertmanager and PagerDuty take
  * several messages for one incident: all of them must carry the key or the labels of the
  * first. An alert has the age of its process in whole seconds, so the start that follows
- * from it differs by a second from alert to alert; the first one is kept.
+ * from it differs by a second from alert to alert; the first one is kept. That of an end
+ * is too late: it is told up to a pass, ten seconds as a rule, behind the last sample, and has
+ * the age of that.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -25,19 +27,26 @@ static bool same_group(const struct incident *one, const struct alert *a)
 	return true;
 }
 
+static bool same_process(const struct incident *one, const struct alert *a)
+{
+	return one->pid == a->pid && one->begun_s <= a->begun_s + START_SLACK_S &&
+	       (a->ends || one->begun_s >= a->begun_s - START_SLACK_S);
+}
+
+/* Of several, the latest: others are of earlier processes of this pid. */
 struct incident *incident_find(struct incidents *i, const struct alert *a)
 {
-	struct incident *one;
+	struct incident *one, *found = NULL;
 
 	for (one = i->v; one < i->v + i->n; one++) {
 		if (one->instance != a->instance || one->of_group != a->of_group)
 			continue;
-		if (one->of_group ? same_group(one, a) :
-		    one->pid == a->pid && one->begun_s <= a->begun_s + START_SLACK_S &&
-		    one->begun_s >= a->begun_s - START_SLACK_S)
-			return one;
+		if (!(one->of_group ? same_group(one, a) : same_process(one, a)))
+			continue;
+		if (!found || one->begun_s > found->begun_s)
+			found = one;
 	}
-	return NULL;
+	return found;
 }
 
 /* The oldest, if possible one that receivers were told of whole. */

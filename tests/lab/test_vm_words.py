@@ -40,6 +40,39 @@ class Lockdown(unittest.TestCase):
         self.assertIn("--lockdown LEVEL", run(os.path.join(LAB, "vm"), "--help").stdout)
 
 
+class Root(unittest.TestCase):
+    def refuses(self, text, *words):
+        p = run(os.path.join(LAB, "vm"), *words, "--", "true")
+        self.assertEqual((p.returncode, p.stdout), (2, ""))
+        self.assertIn(text, p.stderr)
+
+    def root(self):
+        """A directory with what the runner looks for in a root."""
+        root = tempfile.TemporaryDirectory()
+        self.addCleanup(root.cleanup)
+        for name in ("lib/systemd/systemd", "bin/busybox"):
+            path = os.path.join(root.name, name)
+            os.makedirs(os.path.dirname(path))
+            with open(path, "w", encoding="utf-8"):
+                os.chmod(path, 0o755)
+        return root.name
+
+    def test_a_directory_without_systemd_is_refused(self):
+        root = self.root()
+        os.unlink(os.path.join(root, "lib/systemd/systemd"))
+        self.refuses(f"--root '{root}': the absolute path of a root with systemd", "--root", root)
+
+    def test_a_relative_path_is_refused(self):
+        self.refuses("--root 'here': the absolute path of a root", "--root", "here")
+
+    def test_another_architecture_is_refused(self):
+        self.refuses("--root: kernel '6.1-arm64' is not for x86_64",
+                     "--root", self.root(), "--kernel", "6.1-arm64")
+
+    def test_the_manual_has_the_option(self):
+        self.assertIn("--root DIR", run(os.path.join(LAB, "vm"), "--help").stdout)
+
+
 class Manual(unittest.TestCase):
     def test_it_says_that_tmp_is_the_guests_own(self):
         self.assertIn("The guest's /tmp is its own", run(os.path.join(LAB, "vm"), "--help").stdout)

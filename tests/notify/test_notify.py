@@ -192,6 +192,17 @@ class Payload(Notify):
         self.assertEqual(to.headers["Content-Type"], "application/json")
         self.assertEqual(to.paths, ["/hook"])
 
+    def test_an_end_that_is_told_late_ends_the_alert(self):
+        # the age is that of the last sample, a pass of ten seconds before
+        to = Receiver(self)
+        self.run_on([alert(1, pid=5, age_seconds=90), alert(2, pid=5, age_seconds=91),
+                     alert(14, pid=5, age_seconds=92, state="exited")], "--alertmanager", to.url)
+        self.assertEqual(len(to.taken), 3)
+        first, _, last = to.taken
+        self.assertEqual(last[0]["labels"], first[0]["labels"])
+        self.assertEqual(last[0]["startsAt"], first[0]["startsAt"])
+        self.assertIn("endsAt", last[0])
+
     def test_alertmanager_keeps_labels_and_begin_to_the_end(self):
         to = Receiver(self)
         self.run_on([alert(1, pid=5, age_seconds=10),
