@@ -16,7 +16,7 @@ _seepage_reset='history alerts counters config all'
 
 # What each takes besides -j -p -h
 declare -A _seepage_options=(
-	[ps]='--state --states --min-confidence --uid --comm --limit --columns --sort'
+	[ps]='--state --states --min-confidence --uid --comm --limit --columns --sort --tree'
 	[show]='--group'
 	[explain]='--cold --window'
 	[watch]='--since --states --state --min-confidence --count --timeout --wait --no-cold --where'
