@@ -81,10 +81,10 @@ static void write_tools(FILE *f)
 }
 
 static const char options[] =
-	"-j, --json\0"		"print JSON\0"
-	"-p, --pretty\0"	"JSON with line breaks\0"
-	"-h, --help\0"		"the same as help\0"
-	"-V, --version\0"	"the same as version\0";
+	"-j, --json\0print JSON\0"
+	"-p, --pretty\0JSON with line breaks\0"
+	"-h, --help\0the same as help\0"
+	"-V, --version\0the same as version\0";
 
 static void write_help(FILE *f)
 {

@@ -177,7 +177,9 @@ static u64 own_offset(const void *code)
 
 static void where_a_function_begins(void **state)
 {
-	static const void *const functions[] = { find_symbol, forge, own_offset, where_a_function_begins };
+	static const void *const functions[] = {
+		find_symbol, forge, own_offset, where_a_function_begins,
+	};
 	int fd = open("/proc/self/exe", O_RDONLY);
 	size_t i, k;
 

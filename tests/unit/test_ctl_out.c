@@ -119,8 +119,8 @@ static char shown[4096];
 static void (*long_lines)(void) = out_fold;
 
 /*
- * What out_printf() makes of two texts after out_fold(), or *long_lines. The terminal has @columns, 0: it is a
- * file; @later from then on.
+ * What out_printf() makes of two texts after out_fold(), or *long_lines. The terminal has
+ * @columns, 0: it is a file; @later from then on.
  */
 static void fold_from(unsigned short columns, unsigned short later, const char *first,
 		      const char *second)
@@ -190,7 +190,8 @@ static void lines_of_a_terminal(void **state)
 	assert_string_equal(shown, "no whole line\n");
 	/* the last column begins too far right */
 	fold_on(80, SIXTY "  right\n", SIXTY " a-word-that-is-longer");
-	assert_string_equal(shown, SIXTY "  right\n" TEN TEN TEN TEN TEN "123456789\n    a-word-that-is-longer\n");
+	assert_string_equal(shown, SIXTY "  right\n" TEN TEN TEN TEN TEN
+			    "123456789\n    a-word-that-is-longer\n");
 	/* the last column that leaves least room */
 	fold_on(60, "", TEN TEN TEN "12345678  " TEN TEN "next");
 	assert_string_equal(shown, TEN TEN TEN "12345678  " TEN "123456789\n"
@@ -228,7 +229,8 @@ static void wide_characters(void **state)
 	assert_string_equal(shown, HAN11 HAN11 HAN11 HAN11 HAN11 HAN11 HAN HAN HAN HAN HAN
 			    "\n    " HAN11 HAN11 "end\n");
 	fold_on(60, "", ACCENT ACCENT ACCENT ACCENT ACCENT TEN TEN TEN TEN TEN "12345");
-	assert_string_equal(shown, ACCENT ACCENT ACCENT ACCENT ACCENT TEN TEN TEN TEN TEN "12345\n");
+	assert_string_equal(shown, ACCENT ACCENT ACCENT ACCENT ACCENT
+			    TEN TEN TEN TEN TEN "12345\n");
 	/* the last column of a table */
 	fold_on(60, "", "  " HAN HAN "  " TEN TEN TEN TEN TEN "next");
 	assert_string_equal(shown, "  " HAN HAN "  " TEN TEN TEN TEN "123456789\n        next\n");
@@ -342,7 +344,8 @@ int main(void)
 		cmocka_unit_test(closed), cmocka_unit_test(full_disk), cmocka_unit_test(no_trouble),
 		cmocka_unit_test(lines_of_a_terminal), cmocka_unit_test(long_words),
 		cmocka_unit_test(wide_characters), cmocka_unit_test(window_changes),
-		cmocka_unit_test(tables_are_cut), cmocka_unit_test(terminal_gone), cmocka_unit_test(no_text),
+		cmocka_unit_test(tables_are_cut), cmocka_unit_test(terminal_gone),
+		cmocka_unit_test(no_text),
 	};
 
 	return cmocka_run_group_tests_name("ctl_out", tests, NULL, NULL);

@@ -213,9 +213,9 @@ static void test_what_is_taken_once_is_no_rate(void **state)
 	defaults(&c);
 	for (u64 t = 0; t < 3000; t += 40) {
 		u64 since = t > 240 ? t - 240 : 0, once = since < 240 ? since : 240;
+		u64 left = 1330 * MB - 20 * MB * since / 60 - 24 * MB * once / 240;
 
-		rate = seep_machine_feed(&m, START_NS + t * S_NS,
-					 1330 * MB - 20 * MB * since / 60 - 24 * MB * once / 240, &c);
+		rate = seep_machine_feed(&m, START_NS + t * S_NS, left, &c);
 		assert_true(rate <= 1200 * SEEP_MIB * 115ULL / 100);
 	}
 	assert_in_range(rate, 1140 * SEEP_MIB, 1260 * SEEP_MIB);
