@@ -13,6 +13,7 @@
 
 #define INCIDENTS_MAX	1024
 #define START_SLACK_S	5
+#define PASS_MOST_S	3600	/* sample_interval_ms is at most that */
 
 /* Groups: the pid is that of the oldest process, another one when that has ended. */
 static bool same_group(const struct incident *one, const struct alert *a)
@@ -30,7 +31,7 @@ static bool same_group(const struct incident *one, const struct alert *a)
 static bool same_process(const struct incident *one, const struct alert *a)
 {
 	return one->pid == a->pid && one->begun_s <= a->begun_s + START_SLACK_S &&
-	       (a->ends || one->begun_s >= a->begun_s - START_SLACK_S);
+	       one->begun_s >= a->begun_s - START_SLACK_S - (a->ends ? PASS_MOST_S : 0);
 }
 
 /* Of several, the latest: others are of earlier processes of this pid. */

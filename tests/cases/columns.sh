@@ -82,6 +82,8 @@ done <<-END
 	help notify
 END
 script -qec "seepage -j ps" /dev/null </dev/null | jq -e length >out || die "-j ps is no JSON on a terminal"
+seepage alerts >out
+[[ $(head -n 1 out) == *" USER "*" UNIT" ]] || die "alerts has no columns USER and UNIT: $(head -n 1 out)"
 ((wide > 40)) || die "only $wide lines are long in a pipe: nothing is shown"
 kill "$pid"
 gone() { ! seepage -j show "$pid" >none 2>&1; }

@@ -203,6 +203,14 @@ class Payload(Notify):
         self.assertEqual(last[0]["startsAt"], first[0]["startsAt"])
         self.assertIn("endsAt", last[0])
 
+    def test_an_end_of_a_much_later_process_of_the_pid_ends_nothing(self):
+        to = Receiver(self)
+        self.run_on([alert(1, pid=5, age_seconds=90),
+                     alert(9000, pid=5, age_seconds=92, state="exited")], "--alertmanager", to.url)
+        self.assertNotIn("endsAt", to.taken[0][0])
+        for later in to.taken[1:]:
+            self.assertNotEqual(later[0]["labels"], to.taken[0][0]["labels"])
+
     def test_alertmanager_keeps_labels_and_begin_to_the_end(self):
         to = Receiver(self)
         self.run_on([alert(1, pid=5, age_seconds=10),
