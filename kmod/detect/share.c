@@ -7,7 +7,7 @@
 #include "share.h"
 
 #define MACHINE_ERROR_SHIFT	9	/* a rise of 1/128 of the most left counts */
-#define MACHINE_RISE_SHIFT	8	/* error to granules: its rate does from 1/8 on */
+#define MACHINE_RISE_SHIFT	3	/* a fall counts when it took 1/8 of what is left */
 
 /**
  * seep_tally_others() - enter into a sample what else grows below its limit
@@ -82,7 +82,7 @@ void seep_sample_confine(struct seep_sample *s, u64 left, u8 limit, const struct
  * history: nothing grows then.
  *
  * What is taken once, by programs that start or by the kernel for them, is part of the first
- * rises, and makes their rate too high. It is small beside an eighth of the most that was left.
+ * rises, and makes their rate too high. It is small beside an eighth of what is left.
  *
  * Context: any.
  * Return: rate at which the floors of what is used rise, granules an hour; 0: they do not.
@@ -103,5 +103,5 @@ u32 seep_machine_feed(struct seep_machine *m, u64 now_ns, u64 left, const struct
 	s.error = (u32)(m->most >> MACHINE_ERROR_SHIFT < 0xffffffffU ?
 			m->most >> MACHINE_ERROR_SHIFT : 0xffffffffU);
 	seep_det_feed(&m->det, &s, c, &v);
-	return v.floor - v.v0 < s.error >> MACHINE_RISE_SHIFT ? 0 : v.rate;
+	return seep_bytes(v.floor - v.v0) < left >> MACHINE_RISE_SHIFT ? 0 : v.rate;
 }

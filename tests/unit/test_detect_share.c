@@ -190,7 +190,7 @@ static void test_machine_falls(void **state)
 	for (u64 t = 0; t < 6 * 3600; t += 10) {
 		rate = seep_machine_feed(&m, START_NS + (t + 6 * 3600) * S_NS,
 					 4 * GB - 100 * MB * t / 3600, &c);
-		if (t < 5 * 3600)	/* an eighth are 512 MB, after 5 h 7 min */
+		if (t < 4.5 * 3600)	/* 455 MB are an eighth of the rest, after 4 h 33 min */
 			assert_int_equal(rate, 0);
 	}
 	assert_in_range(rate, 80 * SEEP_MIB, 110 * SEEP_MIB);
@@ -221,6 +221,54 @@ static void test_what_is_taken_once_is_no_rate(void **state)
 	assert_in_range(rate, 1140 * SEEP_MIB, 1260 * SEEP_MIB);
 }
 
+/*
+ * 8 GB: five are used at 600 MB an hour, six hours of rest, then the last three go at 300. The
+ * second fall counts when it took an eighth of what is still left, not of what there was once.
+ */
+static void test_a_fall_counts_by_what_is_left(void **state)
+{
+	const u64 rest = 5 * GB / (600 * MB / 3600), again = rest + 6 * 3600;
+	struct seep_machine m = { .most = 0 };
+	struct seep_conf c;
+	u32 rate = 0, found = 0;
+
+	(void)state;
+	defaults(&c);
+	for (u64 t = 0; t < again + 2 * 3600; t += 10) {
+		u64 left = t < rest  ? 8 * GB - 600 * MB * t / 3600 :
+			   t < again ? 3 * GB :
+				       3 * GB - 300 * MB * (t - again) / 3600;
+
+		rate = seep_machine_feed(&m, START_NS + t * S_NS, left, &c);
+		if (t > again && !found && rate)
+			found = (u32)(t - again);
+		if (t > rest + 5 * 3600 && t < again)
+			assert_int_equal(rate, 0);
+	}
+	assert_in_range(found, 3600, 5400);	/* 341 MB are an eighth of the rest, after 68 minutes */
+	assert_in_range(rate, 240 * SEEP_MIB, 330 * SEEP_MIB);
+}
+
+/* 4 TB of which 100 GB an hour go: 455 GB are an eighth of the rest, after 4 h 33 min. */
+static void test_a_fall_of_a_big_machine(void **state)
+{
+	struct seep_machine m = { .most = 0 };
+	struct seep_conf c;
+
+	(void)state;
+	defaults(&c);
+	for (u64 t = 0; t < 6 * 3600; t += 10) {
+		u32 rate = seep_machine_feed(&m, START_NS + t * S_NS,
+					     4096 * GB - 100 * GB * t / 3600, &c);
+
+		if (t < 4.5 * 3600)
+			assert_int_equal(rate, 0);
+		if (t > 5 * 3600 + 1800)
+			assert_in_range(rate, (80 * GB) >> SEEP_GRANULE_SHIFT,
+					(110 * GB) >> SEEP_GRANULE_SHIFT);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -234,6 +282,8 @@ int main(void)
 		cmocka_unit_test(test_a_slow_one_is_not_accused_for_a_fast_one),
 		cmocka_unit_test(test_machine_falls),
 		cmocka_unit_test(test_what_is_taken_once_is_no_rate),
+		cmocka_unit_test(test_a_fall_counts_by_what_is_left),
+		cmocka_unit_test(test_a_fall_of_a_big_machine),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
