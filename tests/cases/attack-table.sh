@@ -39,7 +39,8 @@ full() { (($(status .processes) >= max - 2)); }
 # records_of FILTER: how many records users have that FILTER takes
 records_of() { seepage -j ps | jq "[.[] | select(.uid | $1)] | length"; }
 
-# attack FILTER [--namespace]: 150 processes, of users that FILTER takes
+# attack FILTER [--namespace]: 150 processes, of users that FILTER takes. A debug kernel takes
+# minutes to copy the page tables of all of them.
 attack() {
 	local filter=$1 n line
 	shift
@@ -50,12 +51,12 @@ attack() {
 	attacker=$!
 	exec 7>in 8<out
 	if [[ ${1-} ]]; then
-		read -r -t 60 line <&8 || die "no answer from table.py"
+		read -r -t 300 line <&8 || die "no answer from table.py"
 		echo "0 100000 65536" >"/proc/${line#map }/uid_map"
 		echo "0 100000 65536" >"/proc/${line#map }/gid_map"
 		echo >&7
 	fi
-	read -r -t 60 line <&8 || die "no answer from table.py"
+	read -r -t 300 line <&8 || die "no answer from table.py"
 	assert_eq "$line" ready "table.py"
 	# what else there is, of root: the table is full
 	"$top/build/tests/idle" 60 >/dev/null &

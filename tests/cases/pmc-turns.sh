@@ -14,6 +14,8 @@
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/pmc-lib.sh"
 seconds=8
+(($(</sys/devices/system/cpu/kernel_max) >= 15)) ||
+	skip "this kernel has $(($(</sys/devices/system/cpu/kernel_max) + 1)) CPUs at most (CONFIG_NR_CPUS)"
 
 calls() { seepage -j status | field .counters.pmc_cross_calls; }
 
