@@ -291,6 +291,7 @@ char *procfs_read(int dir, const char *name);
 int procfs_open(u32 pid, s64 least_age_ms);
 int procfs_open_msg(const struct message *msg, bool multicast);
 u64 procfs_start(int dir);
+char *procfs_cgroup(int dir);
 
 /*
  * kept.c: what `seepage where --keep` keeps: "first-KEY" is a look, "answer-KEY" an answer,
@@ -533,6 +534,8 @@ void msgs_free(struct msgs *m);
 int disk_write(int dir, const char *name, const char *text, size_t len, mode_t mode);
 struct json_object *disk_read(int dir, const char *name);
 void disk_parents(const char *path);
+int disk_lock(const char *path, int *dir, const char **name);
+int disk_replace(int dir, const char *name, const char *text);
 int disk_keep_older(const struct ctx *ctx, const char *path);
 
 /* next.c: what an operator can do about a process under alert */

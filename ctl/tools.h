@@ -13,7 +13,7 @@
 #define TOOL_STAT	"stat", "[PID... | -- COMMAND [WORD...]]",	\
 			"count hardware events, as perf stat does"
 #define TOOL_RECORD	"record", "[PID... | -- COMMAND [WORD...]]",	\
-			"record what the detector gets, for replay"
+			"record for replay"
 #define TOOL_REPLAY	"replay", "FILE",				\
 			"run the detector on a recording"
 #define TOOL_EXPORT	"export", "",					\
@@ -28,18 +28,21 @@
 			"hold notifications back for a while"
 #define TOOL_ACK	"ack", "['#N' TEXT]",				\
 			"say that an alert is seen to"
+#define TOOL_POLICY	"policy", "[VERB]",				\
+			"rule what is told, and limits"
 #define TOOL_SAVE	"save", "[KEY VALUE...]",			\
 			"keep the configuration for the next boot"
 #define TOOL_DOCTOR	"doctor", "",					\
-			"say what this machine lacks, and what to do"
+			"say what this machine lacks"
 #define TOOL_SELFTEST	"selftest", "",					\
 			"try a leak and a look-alike"
 #define TOOL_REPORT	"report", "PID|'#N'|FILE",			\
-			"write an HTML page of a recording or process"
+			"write an HTML page of a recording"
 
 /* The files of tools/ */
 extern const struct command cmd_stat, cmd_record, cmd_replay, cmd_export, cmd_top, cmd_where,
-	cmd_notify, cmd_silence, cmd_ack, cmd_save, cmd_doctor, cmd_selftest, cmd_report;
+	cmd_notify, cmd_silence, cmd_ack, cmd_policy, cmd_save, cmd_doctor, cmd_selftest,
+	cmd_report;
 
 /* tools.c: finds tools and executes them */
 struct tool {

@@ -2,8 +2,10 @@
 /* Files that are whole or not there: written beside their place, synced and renamed. */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include "ctl.h"
@@ -102,4 +104,57 @@ void disk_parents(const char *path)
 		*slash = '/';
 	}
 	free(copy);
+}
+
+/*
+ * Opens the directory of the file at @path, which it makes if need be, and locks it against other
+ * writers: two would write the same file beside it. @name: of the file. Returns 0 or an errno;
+ * the caller closes @dir.
+ */
+int disk_lock(const char *path, int *dir, const char **name)
+{
+	const char *slash = strrchr(path, '/');
+	char parent[PATH_MAX];
+	int err = 0;
+
+	*name = slash ? slash + 1 : path;
+	if (!**name || strlen(*name) > NAME_MAX - 1 || strlen(path) >= PATH_MAX)
+		return EINVAL;
+	snprintf(parent, sizeof(parent), "%.*s", slash ? (int)(slash - path) : 1,
+		 slash ? path : ".");
+	disk_parents(path);
+	*dir = open(*parent ? parent : "/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (*dir < 0)
+		return errno;
+	while (!err && flock(*dir, LOCK_EX))
+		err = errno == EINTR ? 0 : errno;
+	if (err)
+		close(*dir);
+	return err;
+}
+
+static bool is_the_same(int dir, const char *name, const char *text)
+{
+	char *now = procfs_read(dir, name);
+	bool same = now && !strcmp(now, text);
+
+	free(now);
+	return same;
+}
+
+/* Makes @text the file @name of a locked directory. The earlier one is kept as NAME~. */
+int disk_replace(int dir, const char *name, const char *text)
+{
+	char old[NAME_MAX + 2];
+	int err;
+
+	if (is_the_same(dir, name, text))
+		return 0;
+	snprintf(old, sizeof(old), "%s~", name);
+	unlinkat(dir, old, 0);
+	linkat(dir, name, dir, old, 0);
+	err = disk_write(dir, name, text, strlen(text), 0644);
+	if (!err && fsync(dir))
+		err = errno;
+	return err;
 }

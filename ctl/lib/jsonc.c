@@ -9,7 +9,7 @@
 #include "ctl.h"
 
 #define DEPTH_MAX	16
-#define KEYS_MAX	256
+#define KEYS_MAX	1280	/* POLICY_MOST policies have all of theirs */
 #define LARGEST	"9223372036854775807"	/* INT64_MAX */
 
 struct key {

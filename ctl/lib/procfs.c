@@ -99,7 +99,7 @@ static s64 least_age(const struct message *msg)
  * Returns the path in the unified hierarchy ("0::/path"), else in that of the memory
  * controller. The caller frees it. NULL: unknown.
  */
-static char *cgroup_path(int dir)
+char *procfs_cgroup(int dir)
 {
 	char *text = procfs_read(dir, "cgroup"), *line, *save = NULL, *found = NULL;
 
@@ -168,7 +168,7 @@ bool place_of(u32 pid, s64 least_age_ms, struct place *p)
 		return false;
 	found = age_ms(dir) + CLOCK_SLACK_MS >= least_age_ms;
 	if (found) {
-		p->cgroup = cgroup_path(dir);
+		p->cgroup = procfs_cgroup(dir);
 		p->exe = exe_path(dir);
 		p->has_uid = uid_of(dir, &p->uid);
 	}
@@ -281,7 +281,7 @@ void place_find(const struct message *msg, bool multicast, struct place *p)
 	dir = procfs_open_msg(msg, multicast);
 	if (dir < 0)
 		return;
-	p->cgroup = cgroup_path(dir);
+	p->cgroup = procfs_cgroup(dir);
 	p->exe = exe_path(dir);
 	if (msg->a[SEEPAGE_A_SEQ])
 		identity_read(dir, p);

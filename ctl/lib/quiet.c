@@ -4,12 +4,9 @@
  * read holds nothing back: an alert too many is better than one that is lost.
  */
 #include <errno.h>
-#include <fcntl.h>
-#include <fnmatch.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 #include "quiet/quiet.h"
 
@@ -23,20 +20,6 @@ bool quiet_path(char *buf, size_t size)
 	int n = snprintf(buf, size, "%s", dir && *dir ? dir : "/var/lib/seepage");
 
 	return n > 0 && (size_t)n < size;
-}
-
-const char *quiet_string(const struct json_object *o, const char *key)
-{
-	struct json_object *v = json_object_object_get(o, key);
-
-	return json_object_is_type(v, json_type_string) ? json_object_get_string(v) : NULL;
-}
-
-u64 quiet_number(const struct json_object *o, const char *key, u64 otherwise)
-{
-	struct json_object *v = json_object_object_get(o, key);
-
-	return json_object_is_type(v, json_type_int) ? json_object_get_uint64(v) : otherwise;
 }
 
 /* ---- the file ---- */
@@ -70,96 +53,47 @@ static const char *read_object(int fd, struct json_object **o)
 	       "damaged: a list is missing";
 }
 
-/* Reads the file of @fd, which is open. */
-static void read_file(struct quiet *q, int fd, const struct stat *st, const char *path)
-{
-	const char *why;
-
-	if (!S_ISREG(st->st_mode) || (st->st_uid && st->st_uid != geteuid()) ||
-	    st->st_mode & 0022)
-		why = "allowed is a file of root that no other may write";
-	else
-		why = read_object(fd, &q->o);
-	if (!why)
-		return;
-	json_object_put(q->o);
-	q->o = NULL;
-	snprintf(q->err, sizeof(q->err), "%.160s: %s", path, why);
-}
-
-/* Is the file another one than at the last call? */
-static bool has_changed(struct quiet *q, const struct stat *st, int err)
-{
-	bool same = q->looked && err == q->open_err && st->st_ino == q->inode &&
-		    st->st_ctim.tv_sec == q->changed.tv_sec &&
-		    st->st_ctim.tv_nsec == q->changed.tv_nsec;
-
-	q->looked = true;
-	q->open_err = err;
-	q->inode = st->st_ino;
-	q->changed = st->st_ctim;
-	return !same;
-}
-
 /*
- * Reads the file, unless that was done. Returns whether there is something new; then q->err says
- * what is wrong with it.
+ * Reads the files, unless that was done. Returns whether there is something new; then q->err and
+ * q->policies.err say what is wrong with them.
  */
 bool quiet_look(struct quiet *q)
 {
-	bool first = !q->looked;
-	struct stat st = { 0 };
+	bool first = !q->file.looked, policies = policies_look(&q->policies);
 	char path[PATH_MAX];
-	int fd, err = 0;
+	const char *why;
 	size_t n;
+	int fd;
 
 	if (!quiet_path(path, sizeof(path) - sizeof(QUIET_FILE) - 1))
-		return false;
+		return policies;
 	n = strlen(path);
 	snprintf(path + n, sizeof(path) - n, "/" QUIET_FILE);
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-	if (fd < 0 || fstat(fd, &st))
-		err = errno;
-	if (!has_changed(q, &st, err)) {
-		if (fd >= 0)
-			close(fd);
-		return false;
-	}
+	if (!quiet_file_open(&q->file, path, &fd, &why))
+		return policies;
 	json_object_put(q->o);
 	q->o = NULL;
 	*q->err = '\0';
-	if (err && err != ENOENT)
-		snprintf(q->err, sizeof(q->err), "%.160s: %s", path, strerror(err));
-	else if (!err)
-		read_file(q, fd, &st, path);
-	if (fd >= 0)
+	if (fd >= 0) {
+		why = read_object(fd, &q->o);
 		close(fd);
-	return !first || q->o || *q->err;
+	}
+	if (why) {
+		json_object_put(q->o);
+		q->o = NULL;
+		snprintf(q->err, sizeof(q->err), "%.160s: %s", path, why);
+	}
+	return !first || q->o || *q->err || policies;
 }
 
 void quiet_free(struct quiet *q)
 {
 	json_object_put(q->o);
+	policies_free(&q->policies);
 	memset(q, 0, sizeof(*q));
 }
 
 /* ---- does it fit? ---- */
-
-/* A name as it is, or a pattern: a name may have characters that a pattern has too. */
-static bool fits(const char *pattern, const char *name)
-{
-	return !pattern || (name && (!strcmp(pattern, name) || !fnmatch(pattern, name, 0)));
-}
-
-/* The cgroup itself, or one below it */
-static bool is_below(const char *cgroup, const char *path)
-{
-	size_t n = cgroup ? strlen(cgroup) : 0;
-
-	while (n && cgroup[n - 1] == '/')
-		n--;
-	return !cgroup || (path && !strncmp(cgroup, path, n) && (!path[n] || path[n] == '/'));
-}
 
 /* Is @alert about this process, or its group? The same rule as notify has for incidents. */
 static bool is_of(const struct json_object *alert, const struct quiet_subject *s)
@@ -184,28 +118,20 @@ bool quiet_over(const struct json_object *silence, u64 now_ns)
 	return quiet_number(silence, "until_ns", UINT64_MAX) <= now_ns;
 }
 
-/*
- * A silence of a unit is about the units of systemd itself: a user may give any name to a unit of
- * a user manager. With a uid it is about those of that user as well.
- */
 static bool silences(const struct json_object *o, const struct quiet_subject *s)
 {
 	const struct json_object *alert = json_object_object_get(o, "alert");
-	const char *unit = quiet_string(o, "unit"), *name = quiet_string(o, "name");
-	const char *cgroup = quiet_string(o, "cgroup");
-	u64 uid = quiet_number(o, "uid", UINT64_MAX);
 
-	if (!unit && !name && !cgroup && uid == UINT64_MAX && !alert)
+	if (!quiet_string(o, "unit") && !quiet_string(o, "name") && !quiet_string(o, "cgroup") &&
+	    quiet_number(o, "uid", UINT64_MAX) == UINT64_MAX && !alert)
 		return false;	/* damaged: it would silence everything */
-	if (uid != UINT64_MAX && !(s->has_uid && s->uid == uid))
-		return false;
-	if (unit && s->unit_uid >= 0 && (u64)s->unit_uid != uid)
-		return false;
-	return fits(unit, s->unit) && fits(name, s->comm) && is_below(cgroup, s->cgroup) &&
-	       (!alert || is_of(alert, s));
+	return quiet_fits(o, s) && (!alert || is_of(alert, s));
 }
 
-/* Returns the silence that fits and ends last, NULL: none does. */
+/*
+ * Returns the silence that fits and ends last, or a policy that ignores the subject. NULL: there
+ * is neither
+ */
 struct json_object *quiet_silence(const struct quiet *q, const struct quiet_subject *s, u64 now_ns)
 {
 	struct json_object *list = json_object_object_get(q->o, "silences"), *found = NULL, *o;
@@ -219,7 +145,7 @@ struct json_object *quiet_silence(const struct quiet *q, const struct quiet_subj
 			      quiet_number(found, "until_ns", UINT64_MAX))
 			found = o;
 	}
-	return found;
+	return found ? found : policies_ignoring(&q->policies, s);
 }
 
 /* Returns the acknowledgment of the alert that the process is under, or NULL. */
@@ -270,18 +196,23 @@ void quiet_subject_text(const struct json_object *silence, char *buf, size_t siz
 	add(buf, size, "uid", uid == UINT64_MAX ? NULL : text);
 }
 
-/* "by silence 3 until 2026-11-25 14:07:00: restart is planned" */
+/* "by silence 3 until 2026-11-25 14:07:00: restart is planned", "by the policy of name cron" */
 void quiet_silence_text(const struct json_object *silence, char *buf, size_t size)
 {
 	u64 until = quiet_number(silence, "until_ns", UINT64_MAX);
+	u64 id = quiet_number(silence, "id", 0);
 	const char *comment = quiet_string(silence, "comment");
 	char text[4 * QUIET_TEXT + 1];
 
-	snprintf(buf, size, "by silence %llu ", quiet_number(silence, "id", 0));
-	if (until == UINT64_MAX)
-		sentence_append(buf, size, "without an end");
-	else
-		sentence_append(buf, size, "until %s", fmt_time(text, sizeof(text), until));
+	if (json_object_object_get(silence, "ignore")) {
+		policy_text(silence, text, sizeof(text));
+		snprintf(buf, size, "by the policy of %s", text);
+	} else if (until == UINT64_MAX) {
+		snprintf(buf, size, "by silence %llu without an end", id);
+	} else {
+		snprintf(buf, size, "by silence %llu until %s", id,
+			 fmt_time(text, sizeof(text), until));
+	}
 	if (comment)
 		sentence_append(buf, size, ": %s",
 				fmt_safe(text, sizeof(text), comment, strlen(comment)));

@@ -49,7 +49,9 @@ void alert_of(struct json_object *o, struct alert *a)
 	a->begun_s = (s64)(a->time_ns / 1000000000) - (s64)alert_number(o, "age_seconds", 0);
 	a->state = alert_string(o, "state");
 	a->of_group = subject && !strcmp(subject, "group");
-	a->ends = a->state && (!strcmp(a->state, "recovered") || !strcmp(a->state, "exited"));
+	a->limit = subject && !strcmp(subject, "limit") ? alert_string(o, "limit_of") : NULL;
+	a->ends = a->state && (!strcmp(a->state, "recovered") || !strcmp(a->state, "exited") ||
+			       (a->limit && !strcmp(a->state, "limit_ended")));
 }
 
 static struct json_object *parse(const char *line, size_t len, char *err, size_t size)
@@ -131,6 +133,11 @@ static void sentence(const struct alert *a, char *buf, size_t size)
 	char text[TEXT_MAX], raw[SENTENCE_MAX];
 	struct json_object *growth = json_object_object_get(a->o, "growth_bytes_per_hour");
 
+	if (a->limit) {
+		comm = alert_string(a->o, "text");
+		fmt_safe(buf, size, comm ? comm : "", comm ? strlen(comm) : 0);
+		return;
+	}
 	if (a->test) {
 		snprintf(buf, size, "test notification of seepage, no process leaks");
 		return;
@@ -164,6 +171,8 @@ void alert_complete(struct alert *a, const char *boot)
 
 	snprintf(id, sizeof(id), "%s%s/%llx/%llu", a->test ? "test/" : "", boot, a->instance,
 		 a->seq);
+	if (a->limit)
+		snprintf(id, sizeof(id), "%s/limit/%llu", boot, a->time_ns);
 	sentence(a, text, sizeof(text));
 	json_object_object_add(a->o, "id", json_object_new_string(id));
 	json_object_object_add(a->o, "boot_id", json_object_new_string(boot));

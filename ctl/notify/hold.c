@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Silences and acknowledgments. An alert that is held back stays with its incident, on disk
+ * Silences, policies and acknowledgments. An alert that is held back stays with its incident, on disk
  * with the state: it is told when nothing holds it back any more and the incident has not ended.
  */
 #include <string.h>
@@ -35,6 +35,8 @@ static void subject_of_alert(const struct alert *a, struct quiet_subject *s)
 	s->pid = a->pid;
 	s->begun_s = a->begun_s;
 	s->of_group = a->of_group;
+	if (a->limit && strncmp(a->limit, "name ", 5))
+		s->comm = NULL;		/* that of the largest process */
 }
 
 static void subject_of_incident(const struct incident *one, struct quiet_subject *s)
@@ -53,6 +55,8 @@ bool hold_look(struct delivery *d)
 
 	if (changed && *d->quiet.err)
 		note(d->ctx, "%s: nothing is held back", d->quiet.err);
+	if (changed && *d->quiet.policies.err)
+		note(d->ctx, "%s: no policy is followed", d->quiet.policies.err);
 	return changed;
 }
 
@@ -66,6 +70,18 @@ static void add_ack(struct json_object *o, const struct json_object *ack)
 {
 	json_object_object_add(o, "ack", json_object_get(json_object_object_get(ack, "text")));
 	json_object_object_add(o, "ack_by", json_object_get(json_object_object_get(ack, "by")));
+}
+
+/* Is there a policy of which @a has not reached a threshold? Says so in d->why. */
+static bool is_below_threshold(struct delivery *d, const struct alert *a,
+			       const struct quiet_subject *s)
+{
+	struct json_object *growth = json_object_object_get(a->o, "growth_bytes_per_hour");
+	struct policy_figures f = { .state = rank(a->o), .confidence = a->confidence };
+
+	f.has_growth = json_object_is_type(growth, json_type_int);
+	f.growth = json_object_get_int64(growth);
+	return policies_holding(&d->quiet.policies, s, &f, d->why, sizeof(d->why));
 }
 
 /*
@@ -91,6 +107,8 @@ enum hold hold_verdict(struct delivery *d, const struct alert *a, const struct i
 				   sizeof(d->why) - strlen(d->why));
 		return HOLD_SILENCED;
 	}
+	if (!a->limit && !a->ends && !was_told(one) && is_below_threshold(d, a, &s))
+		return HOLD_POLICY;
 	if (!ack)
 		return HOLD_NOT;
 	known = rank(json_object_object_get(ack, "alert"));

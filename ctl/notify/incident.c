@@ -40,6 +40,11 @@ struct incident *incident_find(struct incidents *i, const struct alert *a)
 	struct incident *one, *found = NULL;
 
 	for (one = i->v; one < i->v + i->n; one++) {
+		if (one->limit || a->limit) {
+			if (one->limit && a->limit && !strcmp(one->limit, a->limit))
+				return one;
+			continue;
+		}
 		if (one->instance != a->instance || one->of_group != a->of_group)
 			continue;
 		if (!(one->of_group ? same_group(one, a) : same_process(one, a)))
@@ -61,6 +66,16 @@ static struct incident *least_needed(struct incidents *i)
 	return i->v;
 }
 
+/* FNV-1a: what has a limit is in words, longer than a key */
+static u64 number_of(const char *s)
+{
+	u64 h = 14695981039346656037ULL;
+
+	while (*s)
+		h = (h ^ (unsigned char)*s++) * 1099511628211ULL;
+	return h;
+}
+
 /* Returns a new incident. Of too many, the oldest is forgotten. */
 struct incident *incident_open(struct incidents *i, const struct alert *a, const char *boot)
 {
@@ -76,6 +91,12 @@ struct incident *incident_open(struct incidents *i, const struct alert *a, const
 	one->begun_s = a->begun_s;
 	one->first_ns = a->time_ns;
 	one->of_group = a->of_group;
+	if (a->limit) {
+		one->limit = must(strdup(a->limit));
+		snprintf(one->key, sizeof(one->key), "%s-limit-%016llx-%llx", boot,
+			 number_of(a->limit), a->time_ns);
+		return one;
+	}
 	snprintf(one->key, sizeof(one->key), "%s%s-%llu-%lld", a->test ? "test-" : "", boot, a->pid,
 		 (long long)a->begun_s);
 	return one;
@@ -87,7 +108,7 @@ void incident_update(struct incident *one, const struct alert *a)
 	static const char *const keys[] = {
 		"id", "seq", "pid", "comm", "uid", "cgroup_id", "unit", "runtime", "container",
 		"pod", "state", "severity", "severity_label", "confidence", "text",
-		"ack", "ack_by",
+		"ack", "ack_by", "subject", "limit_of", "cgroup",
 	};
 	size_t i;
 
@@ -103,6 +124,7 @@ void incident_drop(struct incidents *i, struct incident *one)
 	json_object_put(one->alert);
 	json_object_put(one->labels);
 	json_object_put(one->held);
+	free(one->limit);
 	memmove(one, one + 1, (size_t)(i->v + i->n - one - 1) * sizeof(*one));
 	i->n--;
 }
@@ -125,6 +147,8 @@ struct json_object *incidents_json(const struct incidents *i)
 		json_object_object_add(o, "labels", json_object_get(one->labels));
 		json_object_object_add(o, "held", json_object_get(one->held));
 		json_object_object_add(o, "acked", json_object_new_boolean(one->acked));
+		json_object_object_add(o, "limit", one->limit ?
+				       json_object_new_string(one->limit) : NULL);
 		json_object_array_add(list, o);
 	}
 	return list;
@@ -139,7 +163,7 @@ void incidents_read(struct incidents *i, struct json_object *list)
 	for (k = 0; k < n && i->n < INCIDENTS_MAX; k++) {
 		struct json_object *o = json_object_array_get_idx(list, k);
 		struct json_object *alert = json_object_object_get(o, "alert");
-		const char *key = alert_string(o, "key");
+		const char *key = alert_string(o, "key"), *limit = alert_string(o, "limit");
 		struct json_object *held;
 		struct incident *one;
 
@@ -159,6 +183,7 @@ void incidents_read(struct incidents *i, struct json_object *list)
 		held = json_object_object_get(o, "held");
 		one->held = json_object_is_type(held, json_type_object) ? json_object_get(held) :
 			    NULL;
+		one->limit = limit ? must(strdup(limit)) : NULL;
 		one->acked = json_object_get_boolean(json_object_object_get(o, "acked"));
 	}
 }

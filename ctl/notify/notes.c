@@ -12,6 +12,8 @@ static bool wanted(const struct settings *s, const struct alert *a)
 {
 	int state = state_from_name(a->state, strlen(a->state));
 
+	if (a->limit)	/* no state of a leak, no confidence: the policy asks for it */
+		return a->severity >= s->min_severity || a->ends;
 	return (!s->state_mask || s->state_mask >> state & 1) &&
 	       a->confidence >= s->min_confidence && a->severity >= s->min_severity;
 }
@@ -49,6 +51,12 @@ static void name_note(struct delivery *d, char *name, u64 instance, const char *
 		 number);
 }
 
+/* A limit has nothing to do with a load of the module, only with a boot. */
+static bool goes_on(const struct incident *one, u64 instance)
+{
+	return instance && (one->limit || one->instance == instance);
+}
+
 /*
  * The module was loaded again, or the machine has been started: it will not say how older
  * incidents end.
@@ -62,7 +70,7 @@ static void end_older_incidents(struct delivery *d, u64 instance)
 	size_t i;
 
 	for (i = 0; i < open->n;) {
-		if (open->v[i].instance == instance) {
+		if (goes_on(&open->v[i], instance)) {
 			i++;
 			continue;
 		}
@@ -126,7 +134,7 @@ void deliver_alert(struct delivery *d, const struct alert *a)
 	struct incident *one;
 	enum hold why;
 
-	if (a->instance == s->position.instance)
+	if (!a->limit && a->instance == s->position.instance)
 		end_older_incidents(d, a->instance);
 	hold_look(d);
 	one = incident_find(&s->open, a);

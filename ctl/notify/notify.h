@@ -10,6 +10,7 @@
 #include <poll.h>
 #include "quiet/quiet.h"
 
+#define LIMIT_KEY_MAX	1200	/* what has the limit of a policy, in words */
 #define NOTIFY_NAME_MAX	64	/* name of a note or of a receiver's directory */
 
 /* notify/alert.c: an alert as `watch -j` prints it */
@@ -21,6 +22,7 @@ struct alert {
 	bool ends;		/* state recovered or exited */
 	bool of_group;
 	bool test;		/* made by --test */
+	const char *limit;	/* of a policy: what has the limit; points into o; else NULL */
 };
 
 enum alert_line { LINE_ALERT, LINE_LOST, LINE_BAD };
@@ -45,6 +47,7 @@ struct incident {
 	struct json_object *labels;	/* of Alertmanager, as last sent; NULL: nobody was told */
 	struct json_object *held;	/* last alert that was held back, or NULL; owned */
 	bool acked;			/* those that keep incidents were told of that */
+	char *limit;			/* owned; NULL: a leak */
 };
 
 struct incidents {
@@ -218,6 +221,8 @@ struct delivery {
 	struct quiet quiet;
 	char why[2 * TEXT_MAX + 6 * QUIET_TEXT];	/* of the last hold_verdict() */
 	u64 held;		/* alerts held back by this run */
+	bool ask_module;	/* alerts come from it: for figures of now */
+	u64 now_ms;		/* monotonic: the next now_refresh() */
 };
 
 void deliver_start(struct delivery *d);
@@ -233,8 +238,8 @@ void deliver_alert(struct delivery *d, const struct alert *a);
 void deliver_made(struct delivery *d, const struct alert *a, struct incident *one);
 void deliver_acked(struct delivery *d, struct incident *one);
 
-/* notify/hold.c: silences and acknowledgments */
-enum hold { HOLD_NOT, HOLD_SILENCED, HOLD_ACKED };
+/* notify/hold.c: silences, policies and acknowledgments */
+enum hold { HOLD_NOT, HOLD_SILENCED, HOLD_POLICY, HOLD_ACKED };
 
 bool hold_look(struct delivery *d);
 enum hold hold_verdict(struct delivery *d, const struct alert *a, const struct incident *one);
@@ -244,5 +249,11 @@ bool hold_acked(const struct delivery *d, struct incident *one);
 /* notify/release.c: what is told later */
 bool release_held(struct delivery *d);
 bool release_acks(struct delivery *d);
+
+/* notify/now.c: figures of what a policy holds back */
+void now_refresh(struct delivery *d);
+
+/* notify/limit.c: limits of policies */
+bool limits_look(struct delivery *d);
 
 #endif /* SEEPAGE_CTL_NOTIFY_H */

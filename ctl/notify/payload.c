@@ -67,12 +67,19 @@ static void add_mb(struct json_object *o, const char *key, const struct json_obj
 			       json_object_new_uint64(bytes >> 20));
 }
 
+static const char *type_of(const struct alert *a)
+{
+	if (a->limit)
+		return a->ends ? "memory_limit_ended" : !strcmp(a->state, "limit_near") ?
+		       "memory_limit_near" : "memory_limit_exceeded";
+	return a->test ? "test" : a->ends ? "memory_leak_ended" : "memory_leak_detected";
+}
+
 static struct json_object *for_webhook(const struct settings *s, const struct alert *a)
 {
 	struct json_object *o = json_object_new_object(), *metrics = json_object_new_object();
 
-	json_object_object_add(o, "type", json_object_new_string(a->test ? "test" : a->ends ?
-				"memory_leak_ended" : "memory_leak_detected"));
+	json_object_object_add(o, "type", json_object_new_string(type_of(a)));
 	copy(o, "pid", a->o, "pid");
 	copy(o, "process", a->o, "comm");
 	add_severity_label(o, a->o);
@@ -115,12 +122,17 @@ static struct json_object *labels_of(const struct alert *a)
 	struct json_object *o = json_object_new_object();
 	char number[24];
 
-	add_label(o, "alertname", a->test ? "SeepageTest" : "SeepageLeak");
+	add_label(o, "alertname", a->test ? "SeepageTest" : a->limit ? "SeepageLimit" :
+		  "SeepageLeak");
 	add_label(o, "job", "seepage");
 	add_label(o, "instance", alert_host());
 	snprintf(number, sizeof(number), "%llu", a->pid);
-	add_label(o, "pid", number);
-	add_label(o, "comm", alert_string(a->o, "comm"));
+	if (a->limit)
+		add_label(o, "limit_of", a->limit);
+	else
+		add_label(o, "pid", number);
+	if (!a->limit)
+		add_label(o, "comm", alert_string(a->o, "comm"));
 	add_label(o, "unit", alert_string(a->o, "unit"));
 	add_label(o, "container", alert_string(a->o, "container"));
 	add_label(o, "pod", alert_string(a->o, "pod"));
@@ -142,7 +154,10 @@ static void add_alert(struct json_object *list, const struct settings *s,
 	copy(notes, "seepage_id", alert, "id");
 	add_string(notes, "ack", alert_string(alert, "ack"));
 	add_string(notes, "ack_by", alert_string(alert, "ack_by"));
-	snprintf(url, sizeof(url), "seepage explain '#%llu'", alert_number(alert, "seq", 0));
+	if (alert_number(alert, "seq", 0))
+		snprintf(url, sizeof(url), "seepage explain '#%llu'", alert_number(alert, "seq", 0));
+	else
+		snprintf(url, sizeof(url), "seepage policy");
 	add_string(notes, "command", url);
 	json_object_object_add(o, "labels", json_object_get(labels));
 	json_object_object_add(o, "annotations", notes);
@@ -214,7 +229,7 @@ static struct json_object *for_pagerduty(const struct settings *s, const struct 
 	add_time(p, "timestamp", a->time_ns);
 	copy(p, "component", a->o, "comm");
 	copy(p, "group", a->o, "unit");
-	add_string(p, "class", "memory leak");
+	add_string(p, "class", a->limit ? "memory limit" : "memory leak");
 	json_object_object_add(p, "custom_details", json_object_get(a->o));
 	json_object_object_add(o, "payload", p);
 	return o;

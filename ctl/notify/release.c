@@ -11,6 +11,7 @@ bool release_held(struct delivery *d)
 	struct alert a;
 	size_t i;
 
+	now_refresh(d);
 	for (i = 0; i < open->n; i++) {
 		if (!open->v[i].held)
 			continue;

@@ -16,35 +16,21 @@
 #ifndef SEEPAGE_CTL_QUIET_H
 #define SEEPAGE_CTL_QUIET_H
 
-#include <time.h>
-#include "ctl.h"
+#include "policy/policy.h"
 
 #define QUIET_VERSION	1
 #define QUIET_FILE	"silences.json"
 #define QUIET_LOCK	"silences.lock"
 #define QUIET_SILENCES	256
 #define QUIET_ACKS	256	/* of more, the oldest are forgotten */
-#define QUIET_TEXT	255	/* bytes of a name or a comment */
 #define QUIET_NS	1000000000ULL
 
 /* lib/quiet.c: reads them, and finds those that fit a process */
 struct quiet {
 	struct json_object *o;		/* NULL: none, or they cannot be read */
-	struct timespec changed;	/* of the file that was read last */
-	u64 inode;
-	int open_err;
-	bool looked;
+	struct quiet_file file;
+	struct policies policies;	/* one that ignores is a silence without an end */
 	char err[TEXT_MAX];		/* why they cannot be read, or "" */
-};
-
-/* A process, or the process of an alert. A pointer that is NULL: unknown */
-struct quiet_subject {
-	const char *comm, *unit, *cgroup;
-	s64 unit_uid;			/* of the user manager of @unit, -1: systemd itself */
-	bool has_uid;
-	u64 uid, instance, pid, cgroup_id;
-	s64 begun_s;			/* start, seconds since 1970 */
-	bool of_group;
 };
 
 bool quiet_path(char *buf, size_t size);
@@ -57,8 +43,6 @@ bool quiet_over(const struct json_object *silence, u64 now_ns);
 void quiet_subject_text(const struct json_object *silence, char *buf, size_t size);
 void quiet_silence_text(const struct json_object *silence, char *buf, size_t size);
 void quiet_ack_text(const struct json_object *ack, char *buf, size_t size);
-const char *quiet_string(const struct json_object *o, const char *key);
-u64 quiet_number(const struct json_object *o, const char *key, u64 otherwise);
 
 /* lib/quiet_of.c: the subject of a message. Valid as long as @room and @p are */
 struct quiet_room {
@@ -74,7 +58,6 @@ typedef int (*quiet_change)(const struct ctx *ctx, struct json_object *root, voi
 
 int quiet_read(const struct ctx *ctx, struct quiet *q);
 int quiet_edit(const struct ctx *ctx, quiet_change change, void *arg);
-bool quiet_is_text(const char *s);
 int quiet_check_text(const struct ctx *ctx, const char *what, const char *s);
 void quiet_by(char *buf, size_t size);
 

@@ -115,19 +115,6 @@ int quiet_edit(const struct ctx *ctx, quiet_change change, void *arg)
 	return status;
 }
 
-bool quiet_is_text(const char *s)
-{
-	size_t len = strlen(s), n = 0, k;
-	u32 c;
-
-	for (; n < len; n += k) {
-		k = utf8_char(s + n, len - n, &c);
-		if (!k || is_control(c))
-			return false;
-	}
-	return len && len <= QUIET_TEXT;
-}
-
 int quiet_check_text(const struct ctx *ctx, const char *what, const char *s)
 {
 	if (!s || quiet_is_text(s))

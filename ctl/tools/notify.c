@@ -15,6 +15,7 @@
 
 #define BATCH		256	/* alerts between two writes of the state */
 #define QUIET_LOOK_MS	2000	/* between two looks at silences, while an alert stands */
+#define LIMIT_LOOK_MS	10000	/* between two looks at policies with a limit */
 
 struct notify {
 	struct ctx *ctx;
@@ -27,6 +28,7 @@ struct notify {
 	bool ended;		/* by a signal */
 	bool looked;		/* for acknowledgments */
 	u64 begun_ms;
+	u64 limits_ms;		/* monotonic: the next look at limits */
 };
 
 static void read_boot(char *boot, size_t size)
@@ -135,6 +137,20 @@ static void read_signals(struct notify *n)
 			n->ended = true;
 }
 
+/* A file is of alerts of another time. */
+static void look_at_limits(struct notify *n)
+{
+	u64 now = clock_ms();
+
+	if (n->in.is_file || n->d.set->dry_run || now < n->limits_ms)
+		return;
+	n->limits_ms = now + LIMIT_LOOK_MS;
+	if (!limits_look(&n->d))
+		return;
+	state_write(&n->spool, n->d.set);
+	spool_trim(&n->spool, n->d.set);
+}
+
 /* Is there nothing to be done any more? Without watch it ends; the spool has what is left. */
 static bool is_over(const struct notify *n, const struct settings *s)
 {
@@ -152,13 +168,14 @@ static void loop(struct notify *n, const struct settings *s)
 		more = read_alerts(n);
 		if (!more)
 			look_at_quiet(n);
+		look_at_limits(n);
 		deliver_finish(&n->d);
 		deliver_start(&n->d);
 		if (is_over(n, s))
 			break;
 		own[1].fd = n->in.fd;
 		deliver_wait(&n->d, own, n->in.fd >= 0 && !n->in.is_file ? 2 : 1, more ? 0 :
-			     n->spool.open.n ? QUIET_LOOK_MS : -1);
+			     n->spool.open.n ? QUIET_LOOK_MS : LIMIT_LOOK_MS);
 		read_signals(n);
 	}
 }
@@ -173,7 +190,7 @@ static int sum_up(struct notify *n, const struct settings *s)
 		note(n->ctx, "--from: '%s': %llu alerts were taken by an earlier run", s->from,
 		     n->known);
 	if (n->d.held)
-		note(n->ctx, "%llu held back by silences and acknowledgments", n->d.held);
+		note(n->ctx, "%llu held back by silences, policies and acknowledgments", n->d.held);
 	for (to = s->to; to < s->to + s->n && !s->dry_run; to++) {
 		note(n->ctx, "%s: %llu delivered, %llu refused, %llu dropped, %llu waiting",
 		     to->label, to->taken, to->refused, to->dropped, to->pending);
@@ -220,7 +237,7 @@ static int run(struct ctx *ctx, int argc, char **argv)
 	int status = conf_notify(ctx, s);
 
 	n.in.fd = -1;
-	n.d = (struct delivery){ .ctx = ctx, .set = s, .spool = &n.spool };
+	n.d = (struct delivery){ .ctx = ctx, .set = s, .spool = &n.spool, .ask_module = !s->from };
 	if (!status && s->test && (s->dry_run || s->from))
 		status = usage(ctx, "--test: not allowed with --%s", s->from ? "from" : "dry-run");
 	if (!status && needs_http(s) && !s->dry_run) {

@@ -4,12 +4,9 @@
  * writes all that is in force to a file that apply reads.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
-#include <sys/stat.h>
 #include <unistd.h>
 #include "ctl.h"
 #include "tools.h"
@@ -24,50 +21,15 @@ static const struct opt opts[] = {
 	{ .name = NULL }
 };
 
-/* The earlier file, which may have comments, is kept as NAME~. */
-static void keep_earlier(int dir, const char *name)
-{
-	char old[NAME_MAX + 2];
-
-	snprintf(old, sizeof(old), "%s~", name);
-	unlinkat(dir, old, 0);
-	linkat(dir, name, dir, old, 0);
-}
-
-static bool is_the_same(int dir, const char *name, const char *text)
-{
-	char *now = procfs_read(dir, name);
-	bool same = now && !strcmp(now, text);
-
-	free(now);
-	return same;
-}
-
 /* @text: the whole file. Returns 0 or an errno. */
 static int write_file(const char *path, const char *text)
 {
-	const char *name = strrchr(path, '/');
-	char parent[PATH_MAX];
-	int dir, err = EINVAL;
+	const char *name;
+	int dir, err = disk_lock(path, &dir, &name);
 
-	snprintf(parent, sizeof(parent), "%.*s", name ? (int)(name - path) : 1, name ? path : ".");
-	name = name ? name + 1 : path;
-	if (!*name || strlen(name) > NAME_MAX - 1)
+	if (err)
 		return err;
-	err = 0;
-	disk_parents(path);
-	dir = open(*parent ? parent : "/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (dir < 0)
-		return errno;
-	/* two writers would write the same file beside it */
-	if (flock(dir, LOCK_EX))
-		err = errno;
-	if (!err && !is_the_same(dir, name, text)) {
-		keep_earlier(dir, name);
-		err = disk_write(dir, name, text, strlen(text), 0644);
-		if (!err && fsync(dir))
-			err = errno;
-	}
+	err = disk_replace(dir, name, text);
 	close(dir);
 	return err;
 }

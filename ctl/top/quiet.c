@@ -34,7 +34,7 @@ void quiet_mark(struct top_data *d)
 	quiet_look(&quiet);
 	d->silenced = 0;
 	d->acked = 0;
-	for (i = 0; quiet.o && i < d->n; i++) {
+	for (i = 0; (quiet.o || quiet.policies.o) && i < d->n; i++) {
 		u64 state = msg_get(&d->msg[i], SEEPAGE_A_STATE, SEEPAGE_STATE_OK);
 
 		if (!state_is_alert((unsigned int)state))

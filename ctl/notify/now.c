@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The figures of alerts that a policy holds back. The module tells of a change of state only: the
+ * confidence and the growth of a process may reach a threshold without another alert.
+ */
+#include <stdlib.h>
+#include "notify/notify.h"
+
+#define NOW_MS		5000
+#define START_SLACK_S	5
+
+static int ask(struct knl *k, const struct incident *one, struct nlmsghdr **nlh)
+{
+	return one->of_group ? query_group(k, (u32)one->pid, nlh) :
+			       query_process(k, (u32)one->pid, nlh);
+}
+
+/* Is it still the process of the incident? A group has the age of its oldest process. */
+static bool is_same(const struct incident *one, const struct message *msg)
+{
+	s64 begun = (s64)(clock_real_ns() / QUIET_NS) - (s64)msg_get(msg, SEEPAGE_A_AGE_SECONDS, 0);
+
+	return one->of_group || (begun <= one->begun_s + 2 * START_SLACK_S &&
+				 begun >= one->begun_s - 2 * START_SLACK_S);
+}
+
+static void take_over(struct delivery *d, struct incident *one, const struct message *msg)
+{
+	static const char *const keys[] = { "confidence", "growth_bytes_per_hour", "rss_bytes",
+					    "tte_seconds" };
+	struct place p = { 0 };
+	struct json_object *now = json_process(msg, &p), *v;
+	struct alert a;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(keys); i++) {
+		v = json_object_object_get(now, keys[i]);
+		if (v)
+			json_object_object_add(one->held, keys[i], json_object_get(v));
+	}
+	json_object_put(now);
+	alert_of(one->held, &a);
+	alert_complete(&a, d->spool->boot);
+}
+
+/* Asks the module for what is held back, unless that was done a moment ago. */
+void now_refresh(struct delivery *d)
+{
+	struct incidents *open = &d->spool->open;
+	struct nlmsghdr *nlh;
+	struct message msg;
+	struct knl k;
+	size_t i;
+
+	if (!d->ask_module || !d->quiet.policies.o || clock_ms() < d->now_ms)
+		return;
+	d->now_ms = clock_ms() + NOW_MS;
+	if (knl_open(&k) < 0)
+		return;
+	for (i = 0; knl_resolve(&k) >= 0 && i < open->n; i++) {
+		nlh = NULL;
+		if (open->v[i].held && !open->v[i].limit && ask(&k, &open->v[i], &nlh) >= 0 &&
+		    !msg_parse(&msg, nlh) && is_same(&open->v[i], &msg))
+			take_over(d, &open->v[i], &msg);
+		free(nlh);
+	}
+	knl_close(&k);
+}

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The memory that limits are about: anonymous memory and swap, from /proc/PID/status, which any
+ * user may read. How it grows is from the module, which only root may ask.
+ */
+#include <ctype.h>
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "policy/policy.h"
+
+/* A process that a policy fits */
+struct member {
+	u32 pid;
+	char comm[SEEPAGE_COMM_LEN + 1];
+	u64 bytes, start;
+	bool has_growth;
+	s64 growth;
+};
+
+struct growths {
+	struct msgs m;
+	bool asked;
+};
+
+static struct nl_msg *all_processes(struct knl *k, void *arg)
+{
+	return knl_msg(k, SEEPAGE_CMD_GET_PROC, NLM_F_DUMP);
+}
+
+/* Reads what the module has measured of all processes; nothing if it may not be asked. */
+static void read_growths(struct growths *g)
+{
+	struct knl k;
+
+	g->asked = true;
+	if (knl_open(&k) < 0)
+		return;
+	if (knl_resolve(&k) >= 0)
+		query_dump(&k, all_processes, NULL, &g->m);
+	knl_close(&k);
+}
+
+static void find_growth(struct growths *g, struct member *m)
+{
+	struct message msg;
+	size_t i;
+
+	for (i = 0; i < g->m.n; i++) {
+		if (msg_parse(&msg, g->m.v[i]) || msg_get(&msg, SEEPAGE_A_PID, 0) != m->pid)
+			continue;
+		m->has_growth = msg_s64(&msg, SEEPAGE_A_GROWTH_BYTES_PER_HOUR, &m->growth);
+		return;
+	}
+}
+
+/* Returns the figure of a line as "RssAnon:	 1234 kB" in bytes. */
+static u64 status_bytes(const char *status, const char *line)
+{
+	const char *at = strstr(status, line);
+
+	return at ? strtoull(at + strlen(line), NULL, 10) << 10 : 0;
+}
+
+static void read_name(int dir, char *comm, size_t size)
+{
+	char *text = procfs_read(dir, "comm");
+
+	snprintf(comm, size, "%.*s", text ? (int)strcspn(text, "\n") : 0, text ? text : "");
+	free(text);
+}
+
+/* Reads the memory of @m. Returns false for a kernel thread, and where it has ended. */
+static bool read_memory(int dir, struct member *m)
+{
+	char *status = procfs_read(dir, "status");
+	bool found = status && strstr(status, "\nRssAnon:");
+
+	if (found) {
+		m->bytes = status_bytes(status, "\nRssAnon:") + status_bytes(status, "\nVmSwap:");
+		m->start = procfs_start(dir);
+	}
+	free(status);
+	return found && m->start;
+}
+
+static struct policy_row *add_row(struct policy_rows *rows, struct json_object *policy,
+				  const char *name)
+{
+	struct policy_row *row;
+
+	rows->v = must(realloc(rows->v, (rows->n + 1) * sizeof(*rows->v)));
+	row = &rows->v[rows->n++];
+	memset(row, 0, sizeof(*row));
+	row->policy = json_object_get(policy);
+	snprintf(row->name, sizeof(row->name), "%s", name);
+	return row;
+}
+
+/* Processes of a name each have a row, those of a unit or a cgroup one together. */
+static struct policy_row *row_of(struct policy_rows *rows, struct json_object *policy,
+				 const struct quiet_subject *s)
+{
+	const char *value, *kind = policy_subject(policy, &value), *name;
+	size_t i;
+
+	name = *kind == 'u' ? s->unit : *kind == 'n' ? s->comm : value;
+	for (i = 0; *kind != 'n' && i < rows->n; i++)
+		if (rows->v[i].policy == policy && !strcmp(rows->v[i].name, name))
+			return &rows->v[i];
+	return add_row(rows, policy, name);
+}
+
+static void add_member(struct policy_row *row, const struct member *m)
+{
+	struct policy_use *use = &row->use;
+
+	row->start = quiet_string(row->policy, "name") ? m->start : 0;
+	if (!use->processes || m->bytes > row->largest) {
+		row->largest = m->bytes;
+		use->pid = m->pid;
+		memcpy(use->comm, m->comm, sizeof(use->comm));
+	}
+	use->processes++;
+	use->bytes += m->bytes;
+	use->growth += m->has_growth ? m->growth : 0;
+	use->has_growth |= m->has_growth;
+}
+
+/* Adds the process of @dir to the rows of the policies with a limit that fit it. */
+static void look_at(const struct policies *p, int dir, struct member *m, struct growths *g,
+		    struct policy_rows *rows)
+{
+	struct quiet_subject s = { .comm = m->comm };
+	char *cgroup = procfs_cgroup(dir);
+	struct json_object *o;
+	struct unit_name unit;
+	bool known = false;
+	size_t i;
+
+	read_name(dir, m->comm, sizeof(m->comm));
+	unit_of(cgroup, &unit);
+	s.unit = unit.name;
+	s.unit_uid = unit.of_user;
+	s.cgroup = cgroup;
+	for (i = 0; i < json_object_array_length(p->o); i++) {
+		o = json_object_array_get_idx(p->o, i);
+		if (!json_object_object_get(o, "limit_bytes") || !quiet_fits(o, &s))
+			continue;
+		if (!known && !read_memory(dir, m))
+			break;
+		if (!known && !g->asked)
+			read_growths(g);
+		if (!known)
+			find_growth(g, m);
+		known = true;
+		add_member(row_of(rows, o, &s), m);
+	}
+	free(cgroup);
+}
+
+static bool has_limit(const struct policies *p)
+{
+	size_t i;
+
+	for (i = 0; p->o && i < json_object_array_length(p->o); i++)
+		if (json_object_object_get(json_object_array_get_idx(p->o, i), "limit_bytes"))
+			return true;
+	return false;
+}
+
+/*
+ * Measures what the policies with a limit are about: a row for each unit, cgroup and process that
+ * there is. @ask_module: for the growth. policy_rows_free() frees the rows.
+ */
+void policy_measure(const struct policies *p, bool ask_module, struct policy_rows *rows)
+{
+	struct growths g = { .asked = !ask_module };
+	DIR *proc = has_limit(p) ? opendir("/proc") : NULL;
+	const struct dirent *e;
+	struct member m;
+	int dir;
+
+	memset(rows, 0, sizeof(*rows));
+	while (proc && (e = readdir(proc))) {
+		if (!isdigit((unsigned char)*e->d_name))
+			continue;
+		dir = openat(dirfd(proc), e->d_name, O_PATH | O_DIRECTORY | O_CLOEXEC);
+		if (dir < 0)
+			continue;
+		m = (struct member){ .pid = (u32)strtoul(e->d_name, NULL, 10) };
+		look_at(p, dir, &m, &g, rows);
+		close(dir);
+	}
+	if (proc)
+		closedir(proc);
+	msgs_free(&g.m);
+}
+
+void policy_rows_free(struct policy_rows *rows)
+{
+	while (rows->n)
+		json_object_put(rows->v[--rows->n].policy);
+	free(rows->v);
+	memset(rows, 0, sizeof(*rows));
+}

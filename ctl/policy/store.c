@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Changes the file of policies. A writer locks the directory, reads the file, changes the list,
+ * checks all of it as a reader does, and writes the file beside its place, syncs and renames it. A
+ * writer that is killed leaves the file as it was.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "policy/policy.h"
+
+/* Reads a file, - is standard input. Returns its text, which the caller frees, or NULL: errno. */
+char *policy_read_file(const char *path, size_t *len)
+{
+	int fd = strcmp(path, "-") ? open(path, O_RDONLY | O_CLOEXEC) : dup(STDIN_FILENO), err;
+	char *text;
+	ssize_t n = 0;
+
+	if (fd < 0)
+		return NULL;
+	text = must(malloc(POLICY_BYTES + 2));
+	*len = 0;
+	while (*len <= POLICY_BYTES &&
+	       (n = read(fd, text + *len, POLICY_BYTES + 1 - *len)) > 0)
+		*len += (size_t)n;
+	err = errno;
+	close(fd);
+	text[*len] = '\0';
+	if (n >= 0)
+		return text;
+	free(text);
+	errno = err;
+	return NULL;
+}
+
+/* The file for @list, to be read by people as well: keys that are null are left out. */
+static char *text_of(struct json_object *list)
+{
+	struct json_object *root = json_object_new_object(), *all = json_object_new_array(), *o;
+	char *text = NULL;
+	size_t i;
+
+	for (i = 0; i < json_object_array_length(list); i++) {
+		o = json_object_new_object();
+		json_object_object_foreach(json_object_array_get_idx(list, i), key, v)
+			if (v)
+				json_object_object_add(o, key, json_object_get(v));
+		json_object_array_add(all, o);
+	}
+	json_object_object_add(root, "version", json_object_new_int(POLICY_VERSION));
+	json_object_object_add(root, "policies", all);
+	if (asprintf(&text, "%s\n", json_object_to_json_string_ext(root,
+			JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_SPACED |
+			JSON_C_TO_STRING_NOSLASHESCAPE)) < 0)
+		text = NULL;
+	json_object_put(root);
+	return must(text);
+}
+
+static int write_list(const struct ctx *ctx, const char *path, int dir, const char *name,
+		      struct json_object *list)
+{
+	char *text = text_of(list), err[CONF_ERR_MAX];
+	struct json_object *checked = policies_parse(text, strlen(text), err, sizeof(err));
+	int status = 0, code;
+
+	if (!checked) {
+		status = fail(ctx, "%s", err);
+	} else {
+		code = disk_replace(dir, name, text);
+		if (code)
+			status = fail(ctx, "%s: %s", path, strerror(code));
+	}
+	json_object_put(checked);
+	free(text);
+	return status;
+}
+
+/*
+ * Changes the list by @change, which returns an exit status; only if that is 0 the file is
+ * written. Returns an exit status.
+ */
+int policy_edit(const struct ctx *ctx, policy_change change, void *arg)
+{
+	struct policies p = { 0 };
+	char path[PATH_MAX];
+	const char *name;
+	int dir, status, err;
+
+	if (!policies_path(path, sizeof(path)))
+		return fail(ctx, "SEEPAGE_CONF_DIR: allowed is a shorter path");
+	err = disk_lock(path, &dir, &name);
+	if (err)
+		return fail(ctx, "%s: %s", path, strerror(err));
+	policies_look(&p);
+	status = *p.err ? fail(ctx, "%s", p.err) : 0;
+	if (!status) {
+		p.o = p.o ? p.o : json_object_new_array();
+		status = change(ctx, p.o, arg);
+	}
+	if (!status)
+		status = write_list(ctx, path, dir, name, p.o);
+	policies_free(&p);
+	close(dir);
+	return status;
+}
