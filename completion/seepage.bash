@@ -4,7 +4,7 @@
 # those that the program lists itself.
 
 _seepage_commands='status ps show explain watch alerts get set apply reset version help'
-_seepage_tools='stat record replay export top where notify silence ack save doctor selftest report'
+_seepage_tools='stat record replay export top where notify silence ack policy save doctor selftest report'
 _seepage_keys='sample_interval_ms suspect_interval_ms max_processes min_process_size_mb policy
 	alert_confidence alert_interval_s alerts_per_minute fault_rate_warning fault_rate_critical
 	rss_growth_percent monitoring_window_s warmup_s max_cpu_permille pmc pmc_max_counters pmc_events'
@@ -35,6 +35,7 @@ declare -A _seepage_options=(
 	[where]='--seconds --diff --keep --follow --limit --class --top --text --census --burst --samples --max-traps --cost --again-after --folded --svg --faults --profile --last'
 	[silence]='--unit --name --uid --cgroup --for --until --forever --comment --by --remove --from'
 	[ack]='--by --remove --from'
+	[policy]='--unit --name --cgroup --ignore --confidence --state --growth --limit --comment --replace'
 	[save]='--output'
 	[selftest]='--timeout'
 	[report]='--output --where'
@@ -59,6 +60,7 @@ _seepage_names() { cat /proc/[0-9]*/comm 2>/dev/null | LC_ALL=C grep -x '[[:alnu
 # _seepage_words COMMAND WORD-BEFORE: what may stand here; status 1: a file
 _seepage_words() {
 	case $1:$2 in
+	policy:--state) echo 'suspected confirmed runaway' ;;
 	*:--state | *:--states) echo "$_seepage_states" ;;
 	ps:-o | ps:--columns | ps:--sort | top:-o | top:--sort) echo "$_seepage_columns" ;;
 	where:--diff | where:--svg) return 1 ;;
@@ -71,9 +73,10 @@ _seepage_words() {
 	save:-o | save:--output | silence:--from | ack:--from) return 1 ;;
 	set:*_* | save:*_*) ;; # the value of any other key
 	silence:--uid) compgen -u ;;
-	silence:--unit) _seepage_units ;;
-	silence:--name) _seepage_names ;;
-	silence:--cgroup) return 1 ;;
+	silence:--unit | policy:--unit) _seepage_units ;;
+	silence:--name | policy:--name) _seepage_names ;;
+	silence:--cgroup | policy:--cgroup | policy:check | policy:apply) return 1 ;;
+	policy:policy) echo 'list add del check apply' ;;
 	silence:--remove) echo all ;;
 	ack:--remove) echo all ;;
 	replay:--set) compgen -W "$_seepage_keys" -S = ;;

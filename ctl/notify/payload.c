@@ -164,8 +164,8 @@ static void add_alert(struct json_object *list, const struct settings *s,
 	add_time(o, "startsAt", starts_ns);
 	if (ends_ns)
 		add_time(o, "endsAt", ends_ns);
-	snprintf(url, sizeof(url), "seepage://%s/alerts/%llu", alert_host(),
-		 alert_number(alert, "seq", 0));
+	snprintf(url, sizeof(url), "seepage://%s/%s/%llu", alert_host(),
+		 alert_number(alert, "seq", 0) ? "alerts" : "limits", alert_number(alert, "seq", 0));
 	add_string(o, "generatorURL", s && s->url ? s->url : url);
 	json_object_array_add(list, o);
 }

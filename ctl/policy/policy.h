@@ -22,7 +22,7 @@
 #define POLICY_MOST	128		/* policies */
 #define POLICY_SIZE_MIN	(1ULL << 20)
 #define POLICY_SIZE_MAX	(1ULL << 50)
-#define POLICY_SIZE	"1M to 1P, as 500M, 2G or a number of bytes"
+#define POLICY_SIZE	"1M to 1024T, as 500M, 2G or a number of bytes"
 #define POLICY_STATES	"suspected, confirmed, runaway"
 
 /* lib/policy.c: reads and checks them */

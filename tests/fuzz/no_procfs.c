@@ -77,3 +77,8 @@ u64 procfs_start(int dir)
 {
 	return 0;
 }
+
+char *procfs_cgroup(int dir)
+{
+	return NULL;
+}

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Policies: what a file may have, which processes fit, thresholds, limits */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include "policy/policy.h"
+#include <cmocka.h>
+
+#define MB	(1ULL << 20)
+
+static struct policies rules(const char *policies)
+{
+	struct policies p = { 0 };
+	char text[4096], err[CONF_ERR_MAX] = "";
+
+	snprintf(text, sizeof(text), "{\"version\": 1, \"policies\": [%s]}", policies);
+	p.o = policies_parse(text, strlen(text), err, sizeof(err));
+	if (!p.o)
+		fail_msg("%s", err);
+	return p;
+}
+
+static void refused(const char *policies, const char *why)
+{
+	char text[4096], err[CONF_ERR_MAX] = "";
+
+	snprintf(text, sizeof(text), "{\"version\": 1, \"policies\": [%s]}", policies);
+	assert_null(policies_parse(text, strlen(text), err, sizeof(err)));
+	assert_string_equal(err, why);
+}
+
+static void sizes_are_numbers_or_words(void **state)
+{
+	struct policies p = rules("{\"name\": \"a\", \"limit_bytes\": \"2G\"},"
+				  "{\"name\": \"b\", \"limit_bytes\": 1048576},"
+				  "{\"name\": \"c\", \"growth_bytes_per_hour\": \"1024T\"}");
+
+	assert_int_equal(quiet_number(json_object_array_get_idx(p.o, 0), "limit_bytes", 0), 2048 * MB);
+	assert_int_equal(quiet_number(json_object_array_get_idx(p.o, 1), "limit_bytes", 0), MB);
+	policies_free(&p);
+	refused("{\"name\": \"a\", \"limit_bytes\": 1048575}", "policies[0]: limit_bytes: '1048575': "
+		"allowed 1M to 1024T, as 500M, 2G or a number of bytes");
+	refused("{\"name\": \"a\", \"limit_bytes\": -1}", "policies[0]: limit_bytes: '-1': "
+		"allowed 1M to 1024T, as 500M, 2G or a number of bytes");
+	refused("{\"name\": \"a\", \"limit_bytes\": 1e9}", "policies[0]: limit_bytes: '1e9': "
+		"allowed 1M to 1024T, as 500M, 2G or a number of bytes");
+}
+
+static void an_error_has_no_control_characters(void **state)
+{
+	refused("{\"name\": \"a\\u001b[1m\", \"ignore\": true}", "policies[0]: name: 'a\\x1b[1m': "
+		"allowed 1 to 255 bytes of UTF-8 without control characters");
+	refused("{\"name\": \"a\\u0000b\", \"ignore\": true}", "policies[0]: name: 'a': "
+		"allowed 1 to 255 bytes of UTF-8 without control characters");
+}
+
+static void a_unit_is_one_of_systemd_itself(void **state)
+{
+	struct policies p = rules("{\"unit\": \"shop.service\", \"ignore\": true},"
+				  "{\"cgroup\": \"/a/b/\", \"ignore\": true},"
+				  "{\"name\": \"py*\", \"ignore\": true}");
+	struct quiet_subject s = { .unit = "shop.service", .unit_uid = -1 };
+
+	assert_non_null(policies_ignoring(&p, &s));
+	s.unit_uid = 1000;
+	assert_null(policies_ignoring(&p, &s));
+	s = (struct quiet_subject){ .cgroup = "/a/b" };
+	assert_non_null(policies_ignoring(&p, &s));
+	s.cgroup = "/a/b/c";
+	assert_non_null(policies_ignoring(&p, &s));
+	s.cgroup = "/a/bc";
+	assert_null(policies_ignoring(&p, &s));
+	s = (struct quiet_subject){ .comm = "python3" };
+	assert_non_null(policies_ignoring(&p, &s));
+	s.comm = "perl";
+	assert_null(policies_ignoring(&p, &s));
+	policies_free(&p);
+	assert_null(policies_ignoring(&p, &s));
+}
+
+static const char *held(const struct policies *p, const struct policy_figures *f)
+{
+	static char why[1024];
+	struct quiet_subject s = { .comm = "a" };
+
+	return policies_holding(p, &s, f, why, sizeof(why)) ? why : NULL;
+}
+
+static void all_thresholds_have_to_be_reached(void **state)
+{
+	struct policies p = rules("{\"name\": \"a\", \"state\": \"confirmed\", \"confidence\": 90},"
+				  "{\"name\": \"*\", \"growth_bytes_per_hour\": \"20M\"}");
+	struct policy_figures f = { SEEPAGE_STATE_SUSPECTED, 95, true, (s64)(20 * MB) };
+
+	assert_string_equal(held(&p, &f), "by the policy of name a: state suspected, confirmed is wanted");
+	f.state = SEEPAGE_STATE_CONFIRMED;
+	assert_null(held(&p, &f));
+	f.state = SEEPAGE_STATE_RUNAWAY;
+	assert_null(held(&p, &f));
+	f.confidence = 89;
+	assert_string_equal(held(&p, &f), "by the policy of name a: confidence 89, 90 is wanted");
+	f.confidence = 90;
+	f.growth--;
+	assert_string_equal(held(&p, &f), "by the policy of name *: growth +20.0 MiB/h, +20.0 MiB/h is wanted");
+	f.has_growth = false;
+	assert_string_equal(held(&p, &f), "by the policy of name *: growth not known, +20.0 MiB/h is wanted");
+	f.state = -1;
+	assert_string_equal(held(&p, &f), "by the policy of name a: state not known, confirmed is wanted");
+	policies_free(&p);
+}
+
+static void time_until_a_limit(void **state)
+{
+	struct policy_use use = { .bytes = 80 * MB };
+
+	assert_int_equal(policy_left_s(100 * MB, &use), UINT64_MAX);
+	use.has_growth = true;
+	assert_int_equal(policy_left_s(100 * MB, &use), UINT64_MAX);
+	use.growth = -(s64)MB;
+	assert_int_equal(policy_left_s(100 * MB, &use), UINT64_MAX);
+	use.growth = (s64)(40 * MB);
+	assert_int_equal(policy_left_s(100 * MB, &use), 1800);
+	use.bytes = 100 * MB;
+	assert_int_equal(policy_left_s(100 * MB, &use), 0);
+	use.bytes = 0;
+	use.growth = 1;
+	assert_int_equal(policy_left_s(POLICY_SIZE_MAX, &use), POLICY_SIZE_MAX * 3600);
+}
+
+static enum policy_level at(u64 mb, enum policy_level before)
+{
+	struct policy_use use = { .bytes = mb * MB };
+
+	return policy_level(100 * MB, &use, before);
+}
+
+static void a_level_that_swings_tells_once(void **state)
+{
+	assert_int_equal(at(89, LIMIT_BELOW), LIMIT_BELOW);
+	assert_int_equal(at(90, LIMIT_BELOW), LIMIT_NEAR);
+	assert_int_equal(at(81, LIMIT_NEAR), LIMIT_NEAR);
+	assert_int_equal(at(79, LIMIT_NEAR), LIMIT_BELOW);
+	assert_int_equal(at(100, LIMIT_NEAR), LIMIT_EXCEEDED);
+	assert_int_equal(at(96, LIMIT_EXCEEDED), LIMIT_EXCEEDED);
+	assert_int_equal(at(94, LIMIT_EXCEEDED), LIMIT_NEAR);
+	assert_int_equal(at(0, LIMIT_EXCEEDED), LIMIT_BELOW);
+}
+
+static void an_hour_of_growth_is_near(void **state)
+{
+	struct policy_use use = { .bytes = 60 * MB, .has_growth = true, .growth = (s64)(40 * MB) };
+
+	assert_int_equal(policy_level(100 * MB, &use, LIMIT_BELOW), LIMIT_NEAR);
+	use.growth = (s64)(39 * MB);
+	assert_int_equal(policy_level(100 * MB, &use, LIMIT_BELOW), LIMIT_BELOW);
+	assert_int_equal(policy_level(100 * MB, &use, LIMIT_NEAR), LIMIT_NEAR);
+	use.growth = (s64)(19 * MB);
+	assert_int_equal(policy_level(100 * MB, &use, LIMIT_NEAR), LIMIT_BELOW);
+	use = (struct policy_use){ .bytes = 49 * MB, .has_growth = true, .growth = (s64)(999 * MB) };
+	assert_int_equal(policy_level(100 * MB, &use, LIMIT_BELOW), LIMIT_BELOW);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(sizes_are_numbers_or_words),
+		cmocka_unit_test(an_error_has_no_control_characters),
+		cmocka_unit_test(a_unit_is_one_of_systemd_itself),
+		cmocka_unit_test(all_thresholds_have_to_be_reached),
+		cmocka_unit_test(time_until_a_limit),
+		cmocka_unit_test(a_level_that_swings_tells_once),
+		cmocka_unit_test(an_hour_of_growth_is_near),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
