@@ -57,6 +57,25 @@ class Root(unittest.TestCase):
                 os.chmod(path, 0o755)
         return root.name
 
+    def test_a_path_with_the_characters_of_units_is_one_word_of_the_unit(self):
+        with open(os.path.join(LAB, "guest/init"), encoding="utf-8") as f:
+            init = f.read()
+        function = next(line for line in init.splitlines() if line.startswith("in_unit()"))
+        self.assertIn('ExecStart="$(in_unit "$project/tests/lab/guest/main")"', init)
+        with tempfile.TemporaryDirectory() as base:
+            path = os.path.join(base, '50%n of a%%b%', "main")
+            os.makedirs(os.path.dirname(path))
+            with open(path, "w", encoding="utf-8") as f:
+                f.write("#!/bin/sh\n")
+            os.chmod(path, 0o755)
+            word = run("sh", "-c", function + '\nin_unit "$1"', "sh", path).stdout.rstrip("\n")
+            for text, good in ((word, True), (path, False)):
+                unit = os.path.join(base, "lab-vm.service")
+                with open(unit, "w", encoding="utf-8") as f:
+                    f.write(f'[Service]\nExecStart="{text}"\n')
+                p = run("systemd-analyze", "verify", "--man=no", unit)
+                self.assertEqual("lab-vm.service" not in p.stderr, good, p.stderr)
+
     def test_a_directory_without_systemd_is_refused(self):
         root = self.root()
         os.unlink(os.path.join(root, "lib/systemd/systemd"))
