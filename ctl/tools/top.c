@@ -40,7 +40,7 @@ static const struct opt opts[] = {
 	  .min = 1, .max = UINT32_MAX, .help = "end after so many refreshes" },
 	{ .name = "width", .letter = 'w', .kind = OPT_NUMBER, .dest = &width, .arg = "COLUMNS",
 	  .min = WIDTH_LEAST, .max = WIDTH_MOST,
-	  .help = "with -b: width of lines (default: that of the terminal, or 80)" },
+	  .help = "with -b: width of lines (default: that of the terminal, if there is one)" },
 	{ .name = NULL }
 };
 
@@ -54,6 +54,12 @@ static int copy(struct ctx *ctx, const char *option, const char *word, char *to)
 	return 0;
 }
 
+/* In a pipe nothing is cut: all columns together are narrower than that. */
+static unsigned int columns_now(void)
+{
+	return batch && !isatty(STDOUT_FILENO) ? WIDTH_MOST : out_columns();
+}
+
 static int read_options(struct ctx *ctx, struct top_view *v)
 {
 	int err = states ? parse_states(ctx, states, &v->filter.states) : 0;
@@ -65,7 +71,7 @@ static int read_options(struct ctx *ctx, struct top_view *v)
 	v->delay_s = delay_s ? delay_s : DEFAULT_DELAY_S;
 	v->tree = tree;
 	v->utf8 = spark_utf8(getenv("LC_ALL"), getenv("LC_CTYPE"), getenv("LANG"));
-	v->cols = width ? (unsigned int)width : out_columns();
+	v->cols = width ? (unsigned int)width : columns_now();
 	return err ?: (sort ? order_parse(ctx, sort, &v->order) : 0);
 }
 

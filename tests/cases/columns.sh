@@ -25,6 +25,7 @@ alert=$(seepage -j alerts | jq -s '[.[] | select(.subject != "group")][0]')
 pid=$(field .pid <<<"$alert") seq=$(field .seq <<<"$alert")
 seepage where --keep second --seconds 2 "$pid"
 seepage silence --for 2h --comment "a word or two about why it is held back, and until when" --name fifteen-letters
+seepage policy add --name fifteen-letters --limit 1T --comment "a word or two about the reason for it, and more"
 seepage ack "#$seq" "somebody looks at it, and has found that it is the cache of the sessions" >said
 
 # printed WORD...: what the command prints on a terminal, in out, as long lines as its widest
@@ -73,6 +74,7 @@ done <<-END
 	top -b -n 1
 	silence
 	ack
+	policy
 	report $pid
 	help
 	help explain
@@ -81,6 +83,8 @@ done <<-END
 	help record
 	help notify
 END
+seepage ps --tree >piped
+[[ $(wc -L <piped) -gt 80 && $(cat piped) == *" AGE"* ]] || die "ps --tree is cut in a pipe: $(cat piped)"
 script -qec "seepage -j ps" /dev/null </dev/null | jq -e length >out || die "-j ps is no JSON on a terminal"
 seepage alerts >out
 [[ $(head -n 1 out) == *" USER "*" UNIT" ]] || die "alerts has no columns USER and UNIT: $(head -n 1 out)"

@@ -213,6 +213,11 @@ class Screen(unittest.TestCase):
         self.assertEqual(p.stdout.count("6 processes"), 2)
         self.assertEqual(p.stdout.count("[-] nginx.service (2)"), 2)
         self.assertTrue(p.stdout.isascii())
+        head = next(line for line in p.stdout.splitlines() if " PID " in line)
+        self.assertIn(" AGE", head)	# a pipe gets all columns
+        p = subprocess.run([self.program, "-b", "-n", "1", "-w", "80"], env=env, capture_output=True,
+                           text=True, check=True)
+        self.assertLessEqual(max(map(len, p.stdout.splitlines())), 80)
 
 
 if __name__ == "__main__":
