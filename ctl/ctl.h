@@ -526,6 +526,8 @@ int query_group(struct knl *k, u32 pid, struct nlmsghdr **reply);
 void identity_send(struct knl *k, const struct message *msg, const struct place *p);
 bool parse_alert(const char *word, u64 *seq);
 int query_alert(struct knl *k, u64 seq, struct nlmsghdr **reply);
+int query_open_alert(const struct ctx *ctx, u64 seq, struct knl *k, struct nlmsghdr **reply);
+size_t query_newest(const struct msgs *m, u32 pid, struct message *msg);
 void msgs_free(struct msgs *m);
 
 /* disk.c: files that are whole or not there */

@@ -59,13 +59,12 @@ static void last_alert(struct knl *k, u32 pid, struct answer *a)
 
 	if (query_alerts(k, 0, &m) < 0)
 		return;
-	for (i = m.n; i-- && !a->last;) {
-		if (msg_parse(&msg, m.v[i]) || msg_get(&msg, SEEPAGE_A_PID, 0) != pid)
-			continue;
+	i = query_newest(&m, pid, &msg);
+	if (i) {
 		before = accusation(&m, &msg);
 		if (before >= 0)
 			a->before = steal(&m, (size_t)before);
-		a->last = steal(&m, i);
+		a->last = steal(&m, i - 1);
 	}
 	msgs_free(&m);
 }
@@ -322,21 +321,14 @@ static int explain_alert(struct ctx *ctx, u64 seq)
 	struct knl k;
 	int err, before;
 
-	if (query_open(ctx, &k))
+	if (query_open_alert(ctx, seq, &k, &a.last))
 		return 1;
-	err = query_alert(&k, seq, &a.last);
-	if (err == -ENOENT && !*k.text) {
-		err = fail(ctx, "alert #%llu is not held (see seepage alerts)", seq);
-	} else if (err < 0) {
-		err = knl_fail(ctx, &k, NEEDS_READ);
-	} else {
-		if (!msg_parse(&msg, a.last) && query_alerts(&k, 0, &m) >= 0) {
-			before = accusation(&m, &msg);
-			if (before >= 0)
-				a.before = steal(&m, (size_t)before);
-		}
-		err = print(ctx, &a);
+	if (!msg_parse(&msg, a.last) && query_alerts(&k, 0, &m) >= 0) {
+		before = accusation(&m, &msg);
+		if (before >= 0)
+			a.before = steal(&m, (size_t)before);
 	}
+	err = print(ctx, &a);
 	msgs_free(&m);
 	free(a.before);
 	free(a.last);

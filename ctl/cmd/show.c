@@ -208,45 +208,47 @@ static int print(const struct ctx *ctx, struct nlmsghdr *nlh, const struct pmc_l
 	return 0;
 }
 
-/* Shows an alert that the module still holds, as it was. */
-static int show_alert(struct ctx *ctx, u64 seq)
+/* Names the last alert of a process that is gone. */
+static void note_alert(const struct ctx *ctx, struct knl *k, u32 pid)
 {
-	struct pmc_list none = { 0 };
-	struct nlmsghdr *nlh;
-	struct knl k;
-	int err;
+	struct msgs m = { 0 };
+	struct message msg;
 
-	if (query_open(ctx, &k))
-		return 1;
-	err = query_alert(&k, seq, &nlh);
-	if (err == -ENOENT && !nlh && !*k.text)
-		err = fail(ctx, "alert #%llu is not held (see seepage alerts)", seq);
-	else
-		err = err < 0 ? knl_fail(ctx, &k, NEEDS_READ) : print(ctx, nlh, &none);
-	free(nlh);
-	knl_close(&k);
-	return err;
+	query_alerts(k, 0, &m);
+	if (query_newest(&m, pid, &msg))
+		note(ctx, "see seepage show '#%llu'", msg_get(&msg, SEEPAGE_A_SEQ, 0));
+	msgs_free(&m);
 }
 
+/* An alert that the module still holds is shown as it was. */
 static int run(struct ctx *ctx, int argc, char **argv)
 {
 	struct pmc_list list = { 0 };
 	struct nlmsghdr *nlh;
 	struct knl k;
+	bool alert;
 	u64 seq;
 	u32 pid;
 	int err;
 
-	if (parse_alert(argv[0], &seq))
-		return of_group ? usage(ctx, "--group: allowed with a PID only") :
-				  show_alert(ctx, seq);
-	err = query_open_pid(ctx, argv[0], &k, &pid);
+	alert = parse_alert(argv[0], &seq);
+	if (alert && of_group)
+		return usage(ctx, "--group: allowed with a PID only");
+	err = alert ? query_open_alert(ctx, seq, &k, &nlh) :
+		      query_open_pid(ctx, argv[0], &k, &pid);
 	if (err)
 		return err;
-	err = of_group ? query_group(&k, pid, &nlh) : query_process(&k, pid, &nlh);
-	if (err >= 0 && ctx->json)
-		query_pmc(&k, &list);
-	err = err < 0 ? knl_fail_pid(ctx, &k, pid, NEEDS_READ) : print(ctx, nlh, &list);
+	if (!alert) {
+		(of_group ? query_group : query_process)(&k, pid, &nlh);
+		if (nlh && ctx->json)
+			query_pmc(&k, &list);
+	}
+	if (nlh) {
+		err = print(ctx, nlh, &list);
+	} else {
+		err = knl_fail_pid(ctx, &k, pid, NEEDS_READ);
+		note_alert(ctx, &k, pid);
+	}
 	free(nlh);
 	knl_close(&k);
 	return err;

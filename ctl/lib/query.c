@@ -245,6 +245,34 @@ int query_alert(struct knl *k, u64 seq, struct nlmsghdr **reply)
 	return err < 0 ? err : *reply ? 0 : -ENOENT;
 }
 
+/* Opens the socket and reads the alert @seq. Returns 0, or 1 after printing an error. */
+int query_open_alert(const struct ctx *ctx, u64 seq, struct knl *k, struct nlmsghdr **reply)
+{
+	int err;
+
+	if (query_open(ctx, k))
+		return 1;
+	err = query_alert(k, seq, reply);
+	if (!err)
+		return 0;
+	if (err == -ENOENT && !*k->text)
+		fail(ctx, "alert #%llu is not held (see seepage alerts)", seq);
+	else
+		knl_fail(ctx, k, NEEDS_READ);
+	knl_close(k);
+	return 1;
+}
+
+/* Parses the newest alert of @pid in @m. Returns its index plus one, 0: there is none. */
+size_t query_newest(const struct msgs *m, u32 pid, struct message *msg)
+{
+	size_t i = m->n;
+
+	while (i && (msg_parse(msg, m->v[i - 1]) || msg_get(msg, SEEPAGE_A_PID, 0) != pid))
+		i--;
+	return i;
+}
+
 /* Returns the sampling interval in force in ms, 0 if it is unknown or not permitted. */
 u64 query_interval(struct knl *k)
 {

@@ -92,6 +92,9 @@ seepage alerts >out
 kill "$pid"
 gone() { ! seepage -j show "$pid" >none 2>&1; }
 wait_for 30 gone
+last=$(sed -n "s/^seepage: show: see seepage show '#\([0-9]*\)'$/\1/p" none)
+assert_eq "$last" "$(seepage -j alerts | jq -s "[.[] | select(.pid == $pid).seq] | max")" "show of a process that is gone"
+seepage show "#$last" >out
 seepage explain "$pid" >out
 grep -qF "seepage where --last $pid" out || die "explain of a process that is gone: $(cat out)"
 echo "$wide long lines in pipes, none on a terminal"
