@@ -115,11 +115,12 @@ int disk_lock(const char *path, int *dir, const char **name)
 {
 	const char *slash = strrchr(path, '/');
 	char parent[PATH_MAX];
-	int err = 0;
+	int err = EINVAL;
 
 	*name = slash ? slash + 1 : path;
 	if (!**name || strlen(*name) > NAME_MAX - 1 || strlen(path) >= PATH_MAX)
-		return EINVAL;
+		return err;
+	err = 0;
 	snprintf(parent, sizeof(parent), "%.*s", slash ? (int)(slash - path) : 1,
 		 slash ? path : ".");
 	disk_parents(path);

@@ -206,9 +206,10 @@ static struct json_object *whole(const struct json_object *o)
 
 static bool is_the_same(struct json_object *a, struct json_object *b)
 {
-	const char *one, *other, *kind = policy_subject(a, &one), *kind_b = policy_subject(b, &other);
+	const char *one, *other;
+	const char *kind = policy_subject(a, &one), *other_kind = policy_subject(b, &other);
 
-	return !strcmp(kind, kind_b) && !strcmp(one, other);
+	return !strcmp(kind, other_kind) && !strcmp(one, other);
 }
 
 /* Returns the list with its policies whole, or NULL with the reason in @err. */

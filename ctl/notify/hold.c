@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Silences, policies and acknowledgments. An alert that is held back stays with its incident, on disk
- * with the state: it is told when nothing holds it back any more and the incident has not ended.
+ * Silences, policies and acknowledgments. An alert that is held back stays with its incident, on
+ * disk with the state: it is told when nothing holds it back any more and the incident has not
+ * ended.
  */
 #include <string.h>
 #include "notify/notify.h"

@@ -49,8 +49,8 @@ static void key_of(const struct policy_row *row, char *buf, size_t size)
 	const char *value, *kind = policy_subject(row->policy, &value);
 	char safe[4 * QUIET_TEXT + 1];
 
-	snprintf(buf, size, "%s %s", kind, fmt_safe(safe, sizeof(safe), row->name,
-						   strlen(row->name)));
+	fmt_safe(safe, sizeof(safe), row->name, strlen(row->name));
+	snprintf(buf, size, "%s %s", kind, safe);
 	if (row->start)
 		sentence_append(buf, size, " %llu-%llu", row->use.pid, row->start);
 }
@@ -174,11 +174,13 @@ static void end(struct delivery *d, const struct incident *one)
 	struct json_object *o = event(one->limit, LIMIT_BELOW, level_of(one));
 	static const char *const keys[] = { "pid", "comm", "unit", "cgroup" };
 	char text[LIMIT_KEY_MAX + TEXT_MAX];
+	struct json_object *v;
 	size_t i;
 
-	for (i = 0; i < ARRAY_SIZE(keys); i++)
-		json_object_object_add(o, keys[i],
-				       json_object_get(json_object_object_get(one->alert, keys[i])));
+	for (i = 0; i < ARRAY_SIZE(keys); i++) {
+		v = json_object_object_get(one->alert, keys[i]);
+		json_object_object_add(o, keys[i], json_object_get(v));
+	}
 	snprintf(text, sizeof(text), "%s: %s: no process has this limit any more",
 		 states[LIMIT_BELOW], one->limit);
 	add(o, "text", text);

@@ -147,6 +147,7 @@ static void add_alert(struct json_object *list, const struct settings *s,
 		      u64 ends_ns)
 {
 	struct json_object *o = json_object_new_object(), *notes = json_object_new_object();
+	u64 seq = alert_number(alert, "seq", 0);
 	char url[512];
 
 	copy(notes, "summary", alert, "text");
@@ -154,8 +155,8 @@ static void add_alert(struct json_object *list, const struct settings *s,
 	copy(notes, "seepage_id", alert, "id");
 	add_string(notes, "ack", alert_string(alert, "ack"));
 	add_string(notes, "ack_by", alert_string(alert, "ack_by"));
-	if (alert_number(alert, "seq", 0))
-		snprintf(url, sizeof(url), "seepage explain '#%llu'", alert_number(alert, "seq", 0));
+	if (seq)
+		snprintf(url, sizeof(url), "seepage explain '#%llu'", seq);
 	else
 		snprintf(url, sizeof(url), "seepage policy");
 	add_string(notes, "command", url);
@@ -164,8 +165,8 @@ static void add_alert(struct json_object *list, const struct settings *s,
 	add_time(o, "startsAt", starts_ns);
 	if (ends_ns)
 		add_time(o, "endsAt", ends_ns);
-	snprintf(url, sizeof(url), "seepage://%s/%s/%llu", alert_host(),
-		 alert_number(alert, "seq", 0) ? "alerts" : "limits", alert_number(alert, "seq", 0));
+	snprintf(url, sizeof(url), "seepage://%s/%s/%llu", alert_host(), seq ? "alerts" : "limits",
+		 seq);
 	add_string(o, "generatorURL", s && s->url ? s->url : url);
 	json_object_array_add(list, o);
 }

@@ -50,7 +50,7 @@ struct policy_figures {
 struct policy_use {			/* of a limit */
 	u64 bytes;			/* anonymous memory and swap; 0: no process */
 	bool has_growth;
-	s64 growth;			/* bytes per hour, the sum of what the module has measured */
+	s64 growth;			/* bytes per hour: sum of what the module measured */
 	u64 processes;
 	u64 pid;			/* of the largest one */
 	char comm[SEEPAGE_COMM_LEN + 1];	/* likewise */

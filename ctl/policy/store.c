@@ -40,6 +40,7 @@ char *policy_read_file(const char *path, size_t *len)
 static char *text_of(struct json_object *list)
 {
 	struct json_object *root = json_object_new_object(), *all = json_object_new_array(), *o;
+	const char *json;
 	char *text = NULL;
 	size_t i;
 
@@ -52,9 +53,10 @@ static char *text_of(struct json_object *list)
 	}
 	json_object_object_add(root, "version", json_object_new_int(POLICY_VERSION));
 	json_object_object_add(root, "policies", all);
-	if (asprintf(&text, "%s\n", json_object_to_json_string_ext(root,
-			JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_SPACED |
-			JSON_C_TO_STRING_NOSLASHESCAPE)) < 0)
+	json = json_object_to_json_string_ext(root, JSON_C_TO_STRING_PRETTY |
+					      JSON_C_TO_STRING_SPACED |
+					      JSON_C_TO_STRING_NOSLASHESCAPE);
+	if (asprintf(&text, "%s\n", json) < 0)
 		text = NULL;
 	json_object_put(root);
 	return must(text);

@@ -231,7 +231,8 @@ static int file(struct ctx *ctx, const char *path, bool apply)
 /* "state confirmed, confidence 90, 20 MB/h" */
 static void when_text(struct json_object *o, char *buf, size_t size)
 {
-	u64 at = quiet_number(o, "confidence", 0), rate = quiet_number(o, "growth_bytes_per_hour", 0);
+	u64 rate = quiet_number(o, "growth_bytes_per_hour", 0);
+	u64 at = quiet_number(o, "confidence", 0);
 	char text[FIGURE_MAX];
 
 	*buf = '\0';

@@ -36,11 +36,11 @@ pid=$(cat leak)
 
 # The limit: near, with the time that is left, while the module suspects nothing
 wait_for 90 told limit limit_near
-state=$(seepage -j ps | jq -r "select(.pid == $pid).state")
+state=$(seepage -j ps | jq -r ".[] | select(.pid == $pid).state")
 [[ $state == ok || $state == watch ]] || die "the leak was suspected before its limit was near: $state"
-seepage policy list >list
-has list '^name idle +\+.* +24\.0 MiB +2[0-9.]+ MiB .* a leak$'
-has list '^name quiet +never +-'
+seepage policy >said
+has said '^name idle +\+.* +24\.0 MiB +2[0-9.]+ MiB .* a leak$'
+has said '^name quiet +never +-'
 assert_eq "$(seepage -j policy | jq -c '[.[] | [.name, .limit_bytes, .processes]]')" \
 	'[["idle",25165824,1],["quiet",null,null]]' "policies as JSON"
 wait_for 60 told limit limit_exceeded
@@ -55,7 +55,7 @@ sleep 4
 if told 'memory|process|file' 'suspected|confirmed|runaway'; then
 	die "told below the threshold: $(cat got)"
 fi
-growth=$(seepage -j ps | jq "select(.pid == $pid).growth_bytes_per_hour")
+growth=$(seepage -j ps | jq ".[] | select(.pid == $pid).growth_bytes_per_hour")
 ((growth > 100 << 20)) || die "growth of the leak: $growth"
 seepage policy add --name idle --replace --growth 100M/h --limit 2G
 leak_told() { grep -E "^\[\"[a-z]*\",$pid,\"(suspected|confirmed|runaway)\"" got | grep -qv '^\["limit"'; }
@@ -64,11 +64,11 @@ wait_for 30 told limit limit_ended
 has log 'nothing holds it back any more'
 
 # With a limit that the growth reaches in an hour, the time is in the event.
-seepage policy add --name idle --replace --limit "$(($(seepage -j ps | jq "select(.pid == $pid).anon_bytes") * 3 / 2 >> 20))M"
+seepage policy add --name idle --replace --limit "$(($(seepage -j ps | jq ".[] | select(.pid == $pid).anon_bytes") * 3 / 2 >> 20))M"
 left() { grep -qE "^\[\"limit\",$pid,\"limit_near\",[1-9][0-9]*,\".*, \+.*/h, .* left\"" got; }
 wait_for 40 left
-seepage policy list >list
-has list '^name idle +always .* \+[0-9.]+ [MG]iB/h +[0-9]+'
+seepage policy >said
+has said '^name idle +always .* \+[0-9.]+ [MG]iB/h +[0-9]+'
 
 # A writer that is killed leaves the file as it was.
 for ((i = 0; i < $(some 60); i++)); do

@@ -32,14 +32,19 @@ static void refused(const char *policies, const char *why)
 	assert_string_equal(err, why);
 }
 
+static u64 bytes_of(const struct policies *p, size_t i)
+{
+	return quiet_number(json_object_array_get_idx(p->o, i), "limit_bytes", 0);
+}
+
 static void sizes_are_numbers_or_words(void **state)
 {
 	struct policies p = rules("{\"name\": \"a\", \"limit_bytes\": \"2G\"},"
 				  "{\"name\": \"b\", \"limit_bytes\": 1048576},"
 				  "{\"name\": \"c\", \"growth_bytes_per_hour\": \"1024T\"}");
 
-	assert_int_equal(quiet_number(json_object_array_get_idx(p.o, 0), "limit_bytes", 0), 2048 * MB);
-	assert_int_equal(quiet_number(json_object_array_get_idx(p.o, 1), "limit_bytes", 0), MB);
+	assert_int_equal(bytes_of(&p, 0), 2048 * MB);
+	assert_int_equal(bytes_of(&p, 1), MB);
 	policies_free(&p);
 	refused("{\"name\": \"a\", \"limit_bytes\": 1048575}", "policies[0]: limit_bytes: '1048575': "
 		"allowed 1M to 1024T, as 500M, 2G or a number of bytes");
@@ -89,26 +94,35 @@ static const char *held(const struct policies *p, const struct policy_figures *f
 	return policies_holding(p, &s, f, why, sizeof(why)) ? why : NULL;
 }
 
+static void waits(const struct policies *p, const struct policy_figures *f, const char *why)
+{
+	const char *text = held(p, f);
+
+	assert_non_null(text);
+	assert_memory_equal(text, "by the policy of ", 17);
+	assert_string_equal(text + 17, why);
+}
+
 static void all_thresholds_have_to_be_reached(void **state)
 {
 	struct policies p = rules("{\"name\": \"a\", \"state\": \"confirmed\", \"confidence\": 90},"
 				  "{\"name\": \"*\", \"growth_bytes_per_hour\": \"20M\"}");
 	struct policy_figures f = { SEEPAGE_STATE_SUSPECTED, 95, true, (s64)(20 * MB) };
 
-	assert_string_equal(held(&p, &f), "by the policy of name a: state suspected, confirmed is wanted");
+	waits(&p, &f, "name a: state suspected, confirmed is wanted");
 	f.state = SEEPAGE_STATE_CONFIRMED;
 	assert_null(held(&p, &f));
 	f.state = SEEPAGE_STATE_RUNAWAY;
 	assert_null(held(&p, &f));
 	f.confidence = 89;
-	assert_string_equal(held(&p, &f), "by the policy of name a: confidence 89, 90 is wanted");
+	waits(&p, &f, "name a: confidence 89, 90 is wanted");
 	f.confidence = 90;
 	f.growth--;
-	assert_string_equal(held(&p, &f), "by the policy of name *: growth +20.0 MiB/h, +20.0 MiB/h is wanted");
+	waits(&p, &f, "name *: growth +20.0 MiB/h, +20.0 MiB/h is wanted");
 	f.has_growth = false;
-	assert_string_equal(held(&p, &f), "by the policy of name *: growth not known, +20.0 MiB/h is wanted");
+	waits(&p, &f, "name *: growth not known, +20.0 MiB/h is wanted");
 	f.state = -1;
-	assert_string_equal(held(&p, &f), "by the policy of name a: state not known, confirmed is wanted");
+	waits(&p, &f, "name a: state not known, confirmed is wanted");
 	policies_free(&p);
 }
 
@@ -159,7 +173,8 @@ static void an_hour_of_growth_is_near(void **state)
 	assert_int_equal(policy_level(100 * MB, &use, LIMIT_NEAR), LIMIT_NEAR);
 	use.growth = (s64)(19 * MB);
 	assert_int_equal(policy_level(100 * MB, &use, LIMIT_NEAR), LIMIT_BELOW);
-	use = (struct policy_use){ .bytes = 49 * MB, .has_growth = true, .growth = (s64)(999 * MB) };
+	use.bytes = 49 * MB;
+	use.growth = (s64)(999 * MB);
 	assert_int_equal(policy_level(100 * MB, &use, LIMIT_BELOW), LIMIT_BELOW);
 }
 
