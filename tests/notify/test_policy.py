@@ -22,7 +22,6 @@ ctypes.CDLL(None).prctl(15, sys.argv[1].encode(), 0, 0, 0)
 held = None
 print("ready", flush=True)
 for line in sys.stdin:
-    held = None
     held = b"x" * (int(line) << 20)
     print("taken", flush=True)
 """

@@ -46,7 +46,8 @@ static void sizes_are_numbers_or_words(void **state)
 	assert_int_equal(bytes_of(&p, 0), 2048 * MB);
 	assert_int_equal(bytes_of(&p, 1), MB);
 	policies_free(&p);
-	refused("{\"name\": \"a\", \"limit_bytes\": 1048575}", "policies[0]: limit_bytes: '1048575': "
+	refused("{\"name\": \"a\", \"limit_bytes\": 1048575}",
+		"policies[0]: limit_bytes: '1048575': "
 		"allowed 1M to 1024T, as 500M, 2G or a number of bytes");
 	refused("{\"name\": \"a\", \"limit_bytes\": -1}", "policies[0]: limit_bytes: '-1': "
 		"allowed 1M to 1024T, as 500M, 2G or a number of bytes");
