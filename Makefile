@@ -34,9 +34,9 @@ deps:
 	@scripts/setup kmod ctl man
 
 ## progs: what the VM cases run; build/tests/
-# Those in C++ are for cases that run on x86 only.
-progs_cc := $(if $(findstring x86_64,$(shell $(CC) -dumpmachine 2>/dev/null)),newleak requests)
-progs: $(patsubst tests/prog/%.c,$(build)/tests/%,$(wildcard tests/prog/*.c)) $(addprefix $(build)/tests/,$(progs_cc))
+# Those in C++, and of musl, are for cases that run on x86 only.
+progs_x86 := $(if $(findstring x86_64,$(shell $(CC) -dumpmachine 2>/dev/null)),newleak anynew requests anyleak-musl)
+progs: $(build)/tests/anyleak-static $(patsubst tests/prog/%.c,$(build)/tests/%,$(wildcard tests/prog/*.c)) $(addprefix $(build)/tests/,$(progs_x86))
 	+@[ ! -e tests/netlink/Makefile ] || \
 		$(MAKE) --no-print-directory -C tests/netlink O=$(build)/tests
 	+@$(MAKE) --no-print-directory -C tests/nlfuzz O=$(build)/tests
@@ -46,10 +46,21 @@ $(build)/tests/%: tests/prog/%.c
 	@mkdir -p $(@D)
 	$(CC) -O2 -g -Wall -Wextra -pthread $(progflags) -o $@ $<
 
-$(build)/tests/newleak: tests/prog/newleak.cc
+$(build)/tests/newleak $(build)/tests/anynew: $(build)/tests/%: tests/prog/%.cc
 	@scripts/setup build
 	@mkdir -p $(@D)
 	$(CXX) -O2 -g -Wall -Wextra $(progflags) -o $@ $<
+
+# Programs whose allocators are linked in, or that of another C library
+$(build)/tests/anyleak-static: tests/prog/anyleak.c
+	@scripts/setup build
+	@mkdir -p $(@D)
+	$(CC) -O2 -g -Wall -Wextra -static -o $@ $<
+
+$(build)/tests/anyleak-musl: tests/prog/anyleak.c
+	@scripts/setup build
+	@mkdir -p $(@D)
+	musl-gcc -O2 -g -Wall -Wextra -o $@ $<
 
 $(build)/tests/requests: tests/demo/requests.cc
 	@mkdir -p $(@D)

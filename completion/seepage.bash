@@ -32,7 +32,7 @@ declare -A _seepage_options=(
 	[notify]='--exec --webhook --alertmanager --pagerduty-key --pagerduty-key-file --pagerduty-url --journal --syslog --config
 		--state --min-confidence --min-severity --url --cacert --timeout --exec-timeout --retry --spool-size --state-dir
 		--from --dry-run --test'
-	[where]='--seconds --diff --keep --follow --limit --class --top --text --census --burst --samples --max-traps --cost --again-after --folded --svg --faults --profile --last'
+	[where]='--seconds --diff --keep --follow --limit --class --top --text --census --burst --object --samples --max-traps --cost --again-after --folded --svg --faults --profile --last'
 	[silence]='--unit --name --uid --cgroup --for --until --forever --comment --by --remove --from'
 	[ack]='--by --remove --from'
 	[policy]='--unit --name --cgroup --ignore --confidence --state --growth --limit --comment --replace'
@@ -63,7 +63,7 @@ _seepage_words() {
 	policy:--state) echo 'suspected confirmed runaway' ;;
 	*:--state | *:--states) echo "$_seepage_states" ;;
 	ps:-o | ps:--columns | ps:--sort | top:-o | top:--sort) echo "$_seepage_columns" ;;
-	where:--diff | where:--svg) return 1 ;;
+	where:--diff | where:--svg | where:-O | where:--object) return 1 ;;
 	where:--keep) echo 'first second' ;;
 	where:--follow) echo 'census burst' ;;
 	watch:--where) echo 'census burst off' ;;

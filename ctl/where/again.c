@@ -81,3 +81,26 @@ void again_look(struct target *t, struct survivors *v, const struct again *again
 		from = to;
 	}
 }
+
+/**
+ * again_longer() - look at the blocks for longer
+ * @t: the process; its end is the end of the looks
+ * @v: the blocks, after again_look()
+ * @after: seconds from the burst to the last of these looks
+ * @seconds: from now on
+ * @wait: as of again_look()
+ * @arg: for @wait
+ */
+void again_longer(struct target *t, struct survivors *v, u64 after, u64 seconds,
+		  bool (*wait)(void *arg, u64 ms, int fd), void *arg)
+{
+	u64 start = clock_ns();
+	unsigned int k;
+
+	for (k = 1; k <= LOOKS && target_alive(t); k++) {
+		if (!wait_until(start, seconds * 1000 * k / LOOKS, wait, arg))
+			break;
+		survivors_look(v);
+	}
+	survivors_mark(v, after + ms_since(start) / 1000);
+}

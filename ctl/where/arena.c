@@ -3,6 +3,7 @@
  * Finds the regions in which glibc's malloc keeps chunks: the data segment (main arena), the
  * heaps of other arenas, which begin at multiples of 64 MiB, and mappings of single chunks.
  */
+#include <stdlib.h>
 #include "where/where.h"
 
 #define HEAP_ALIGN	(64 * MIB)
@@ -10,6 +11,7 @@
 #define STATE_SIZE	0x898
 #define PAGE		4096U
 #define IS_MMAPPED	2U
+#define FIRST_WORDS	8192U	/* of the data segment, in which the first chunk begins */
 
 struct arena_walk {
 	struct target *t;
@@ -88,6 +90,27 @@ static u64 walk(struct arena_walk *a, u64 lo, u64 hi, bool main)
 }
 
 /*
+ * The first chunk is the cache of the first thread. In a program that is linked statically the
+ * variables of that thread lie in front of it. Returns @lo if it is not found.
+ */
+static u64 first_chunk(struct arena_walk *a, u64 lo, u64 hi)
+{
+	size_t n = (hi - lo) / 8 < FIRST_WORDS ? (size_t)((hi - lo) / 8) : FIRST_WORDS, i;
+	u64 *word, found = lo;
+
+	if (bins_thread_cache(a->t, a->b, lo))
+		return lo;
+	word = must(calloc(n + 1, sizeof(*word)));
+	if (target_read(a->t, lo, word, n * sizeof(*word)))
+		for (i = 1; i < n && found == lo; i += 2)
+			if ((word[i] == 0x291 || word[i] == 0x251) &&
+			    bins_thread_cache(a->t, a->b, lo + 8 * (i - 1)))
+				found = lo + 8 * (i - 1);
+	free(word);
+	return found;
+}
+
+/*
  * The main arena begins at the start of the data segment and not at the mapping "[heap]":
  * the C library may have used the first bytes before malloc() was called.
  */
@@ -98,7 +121,7 @@ static void main_arena(struct arena_walk *a)
 
 	if (!m || !m->anon || !m->write)
 		return;
-	bins_thread_cache(a->t, a->b, lo);
+	lo = first_chunk(a, lo, m->hi);
 	a->l->arenas++;
 	a->lo = lo;
 	top = walk(a, lo, m->hi, true);

@@ -38,8 +38,11 @@ static void add_key(struct bins *b, u64 key)
 		b->keys[b->keys_n++] = key;
 }
 
-/* Takes the key of a thread's cache, if the chunk at @chunk is one that holds any block. */
-void bins_thread_cache(struct target *t, struct bins *b, u64 chunk)
+/*
+ * Takes the key of a thread's cache, if the chunk at @chunk is one that holds any block. Returns
+ * whether it is one.
+ */
+bool bins_thread_cache(struct target *t, struct bins *b, u64 chunk)
 {
 	unsigned char d[0x290];
 	u64 size, entry, key;
@@ -48,12 +51,12 @@ void bins_thread_cache(struct target *t, struct bins *b, u64 chunk)
 	int i;
 
 	if (!target_read(t, chunk, d, sizeof(d)))
-		return;
+		return false;
 	memcpy(&size, d + 8, sizeof(size));
 	size &= ~7ULL;
 	wide = size == 0x290;
 	if (!wide && size != 0x250)
-		return;
+		return false;
 	for (i = 0; i < CACHE_BINS; i++) {
 		memcpy(&entry, d + 16 + CACHE_BINS * (wide ? 2 : 1) + 8 * i, sizeof(entry));
 		count = d[16 + i];
@@ -61,10 +64,11 @@ void bins_thread_cache(struct target *t, struct bins *b, u64 chunk)
 			memcpy(&count, d + 16 + 2 * i, sizeof(count));
 		/* in a cache both are empty or neither is */
 		if (!count != !entry || (entry & 15))
-			return;
+			return false;
 		if (entry && target_read(t, entry + 8, &key, sizeof(key)))
 			add_key(b, key);
 	}
+	return true;
 }
 
 /* Is the head of an arena at @state, with this top? An empty bin points to itself. */

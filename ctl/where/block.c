@@ -6,7 +6,9 @@
 #include <string.h>
 #include "where/burst.h"
 
-#define HEAD	16U
+#define HEAD		16U
+#define LEAST_ADDRESS	0x10000ULL
+#define MOST_ADDRESS	0x7fffffffffffULL	/* of user space, with tables of four levels */
 
 /*
  * Is the chunk one of the block's size, and is it in use? @head: out, size and marks of the chunk.
@@ -49,6 +51,18 @@ static bool read_data(struct target *t, u64 addr, u64 size, struct early *now)
 	return !now->bytes || target_read(t, addr, now->data, now->bytes);
 }
 
+/*
+ * Does mallocng of musl say that the block is free? In front of it free() writes 0 to the offset of
+ * its group, and 255 to the byte that has the number of its slot.
+ */
+static bool is_free_of_musl(struct target *t, u64 addr)
+{
+	unsigned char b[3];
+
+	return addr >= HEAD && target_read(t, addr - 3, b, sizeof(b)) && b[0] == 255 && !b[1] &&
+	       !b[2];
+}
+
 /**
  * block_read() - look at a block
  * @t: the process
@@ -67,8 +81,30 @@ bool block_read(struct target *t, const struct bins *bins, u64 addr, u64 size, u
 		*head = 0;
 		return pool_is_used(t, addr, bins->pool_block) && read_data(t, addr, size, now);
 	}
+	if (bins->rule != BLOCK_CHUNK) {
+		*head = 0;
+		return !(bins->rule == BLOCK_MUSL && is_free_of_musl(t, addr)) &&
+		       read_data(t, addr, size, now);
+	}
 	return in_use(t, addr, size, head) && read_data(t, addr, size, now) &&
 	       !is_cached(bins, now->data, now->bytes);
+}
+
+/*
+ * Has the allocator put the block into a list of free ones since it was read as @before? Such a
+ * list goes through the first words of its blocks. The end of a list is not seen: it is 0, which
+ * programs write as well.
+ */
+bool block_is_linked(const struct bins *bins, const struct early *before, const struct early *now)
+{
+	u64 was, is;
+
+	if (bins->rule != BLOCK_LINKED || bins->pool_block || before->bytes < sizeof(was) ||
+	    now->bytes < sizeof(is))
+		return false;
+	memcpy(&was, before->data, sizeof(was));
+	memcpy(&is, now->data, sizeof(is));
+	return is != was && !(is & 7) && is >= LEAST_ADDRESS && is <= MOST_ADDRESS;
 }
 
 /*

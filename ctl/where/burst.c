@@ -174,6 +174,7 @@ static int take_round(struct rounds *r, struct burst *b)
 	samples_read(fd, r->p, r->how.samples + r->how.latest, b);
 	wait_until(r, end + FILL_MS * 1000000ULL);
 	samples_read_blocks(r->t, r->bins, b, had);
+	samples_unwind(b, had);
 	err = ioctl(fd, SEEPAGE_WHERE_STATUS, &s) ? errno : 0;
 	close(fd);
 	if (err || s.reason == SEEPAGE_WHERE_BY_ERROR)
@@ -202,6 +203,8 @@ static u64 traps_of(const struct rounds *r, const struct burst *b, unsigned int 
 {
 	u64 rest = (r->l->traps - b->traps + left - 1) / left, n = r->l->traps / FEW;
 
+	if (r->l->even)
+		return rest;
 	n = (n ? n : 1) << 2 * (r->barren < MANY ? r->barren : MANY);
 	return n < rest ? n : rest;
 }
@@ -266,7 +269,7 @@ int burst_take(struct target *t, const struct bins *bins, const struct probes *p
 			.pid = (int)t->pid, .probes = p->n, .start_ticks = target_start_ticks(t),
 			.lo = l->lo, .hi = l->hi, .cost_permille = (u32)l->cost_permille,
 			.trap_ns = TRAP_NS, .samples = (u32)((l->samples + ROUNDS - 1) / ROUNDS),
-			.latest = (u32)l->samples,
+			.latest = (u32)(l->even ? SEEPAGE_WHERE_SAMPLES : l->samples),
 		},
 		.begin = clock_ns(), .slice = l->seconds * 1000000000 / ROUNDS,
 	};
@@ -277,6 +280,8 @@ int burst_take(struct target *t, const struct bins *bins, const struct probes *p
 	memcpy(r.how.probe, p->p, sizeof(r.how.probe));
 	for (i = 0; i < ROUNDS && !status && !stop && !is_spent(b, l); i++)
 		status = next_round(&r, b, i, &stop);
+	if (!status && l->even)
+		samples_thin(t, bins, b, l->samples);
 	return status;
 }
 

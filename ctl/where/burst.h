@@ -7,6 +7,7 @@
 #define SEEPAGE_WHERE_BURST_H
 
 #include <linux/seepage_where.h>
+#include "where/growth.h"
 #include "where/where.h"
 
 #define TRAP_NS		2000	/* what a trap is taken to cost; docs/where.md has measured ones */
@@ -21,7 +22,8 @@ struct probes {
 	bool emulated[SEEPAGE_WHERE_PROBES];	/* not single-stepped */
 };
 
-bool probes_find(struct target *t, struct probes *p);
+const char *probes_find(struct target *t, const struct object *o, struct probes *p);
+bool probe_allocates(const char *name, enum family *family);
 u64 probe_place(int fd, u64 offset, bool *emulated);
 bool probe_is_function(int fd, u64 offset);
 void probes_close(struct probes *p);
@@ -32,6 +34,7 @@ bool pool_probe_find(struct target *t, u64 interpreter, struct probes *p);
 /* burst.c: samples */
 struct burst_limits {
 	u64 lo, hi;		/* sizes of the class */
+	bool even;		/* of many classes: each round takes the same part of the traps */
 	u64 samples, traps, seconds, cost_permille;
 };
 
@@ -79,12 +82,14 @@ void burst_free(struct burst *b);
 /* sample.c: the samples of a burst, round by round */
 u64 samples_random(u64 n);
 void samples_read(int fd, const struct probes *p, size_t most, struct burst *b);
+void samples_unwind(struct burst *b, size_t had);
 void samples_read_blocks(struct target *t, const struct bins *bins, struct burst *b, size_t had);
 size_t samples_thin(struct target *t, const struct bins *bins, struct burst *b, size_t most);
 
 /* block.c: a block of malloc, looked at from outside */
 bool block_read(struct target *t, const struct bins *bins, u64 addr, u64 size, u64 *head,
 		struct early *now);
+bool block_is_linked(const struct bins *bins, const struct early *before, const struct early *now);
 bool block_is_same(const struct early *e, const struct early *now);
 u64 block_find(struct target *t, u64 size, const struct early *e);
 
@@ -113,12 +118,17 @@ struct growth {
 	double seconds;		/* in which it grew by so many */
 	s64 bytes_per_hour;
 	bool recent;		/* the burst began just after the looks */
+	bool pages;		/* blocks of all sizes, and what is known is of pages: */
+	s64 bytes;		/* by which the memory grew from the first look on, */
+	struct trend trend;	/* and from the burst on */
 };
 
 struct survivors;
 bool again_parse(const char *list, struct again *again);
 void again_look(struct target *t, struct survivors *v, const struct again *again,
 		bool (*wait)(void *arg, u64 ms, int fd), void *arg);
+void again_longer(struct target *t, struct survivors *v, u64 after, u64 seconds,
+		  bool (*wait)(void *arg, u64 ms, int fd), void *arg);
 
 /* site.c: which sites the blocks are of that stay */
 struct survivors *survivors_new(struct target *t, const struct bins *bins, struct unwinder *u,
@@ -128,6 +138,12 @@ void survivors_mark(struct survivors *v, u64 seconds);
 void survivors_free(struct survivors *v);
 
 /* named.c: which of these sites are named */
+struct size_range {
+	u64 lo, hi;
+};
+
+size_t survivors_sizes(const struct survivors *v, struct size_range *range, size_t most);
+bool survivors_open(struct survivors *v, const struct growth *g);
 unsigned int survivors_sites(struct survivors *v, struct result *r, const struct growth *g,
 			     size_t top);
 
@@ -137,11 +153,13 @@ struct sites_how {
 	struct again again;
 	size_t top;
 	bool recent;		/* see struct growth */
+	bool longer;		/* look for longer where that may tell more */
+	struct page_count first;	/* of pages, at the first look */
 	bool (*wait)(void *arg, u64 ms, int fd);
 	void *arg;
 };
 
-int sites_find(struct target *t, const struct bins *bins, struct sites_how *how, u64 class_bytes,
-	       struct result *r);
+int sites_find(struct target *t, const struct object *o, const struct bins *bins,
+	       struct sites_how *how, u64 class_bytes, struct result *r);
 
 #endif /* SEEPAGE_WHERE_BURST_H */

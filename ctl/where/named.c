@@ -5,7 +5,8 @@
  * ones from the latest calls by address, too, as these have nearly every block that stays.
  *
  * Example: a cache that is full has 4096 entries, each for eight seconds. All looks were within
- * six, so that all blocks stay. But the class does not grow: nobody is named.
+ * six, so that all blocks stay. But the class does not grow: nobody is named. judge.c has the same
+ * of pages.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -17,6 +18,8 @@
 #define SURVIVE		900U	/* permille */
 #define DRAWN		20U	/* random calls that tell how many blocks stay */
 #define TURNOVER	10	/* what stays, by what the class grows */
+#define SHARE		10	/* less than a tenth of what stays */
+#define OCTAVES		64U
 
 static int by_unchanged(const void *x, const void *y)
 {
@@ -120,11 +123,23 @@ static u64 bytes_of(const struct survivors *v, const struct block *b)
 	       (b->size + 8 + 15) & ~15ULL;
 }
 
+/* Counts anew, after any look. */
 static void count(struct survivors *v, struct site_counts *drawn)
 {
 	size_t i;
 
 	memset(drawn, 0, sizeof(*drawn));
+	for (i = 0; i < v->sites; i++) {
+		struct site *s = &v->site[i];
+
+		memset(&s->all, 0, sizeof(s->all));
+		memset(&s->drawn, 0, sizeof(s->drawn));
+		s->bytes = 0;
+		s->unchanged_bytes = 0;
+		s->largest = 0;
+		s->drawn_bytes = 0;
+		s->grows = false;
+	}
 	for (i = 0; i < v->n; i++) {
 		const struct block *b = &v->block[i];
 		struct site *s = &v->site[b->site];
@@ -136,12 +151,12 @@ static void count(struct survivors *v, struct site_counts *drawn)
 			add(v, b, &s->drawn);
 			add(v, b, drawn);
 		}
+		s->largest = b->alive && b->size > s->largest ? b->size : s->largest;
+		s->drawn_bytes += b->alive && b->drawn ? bytes_of(v, b) : 0;
 		s->bytes += b->alive ? bytes_of(v, b) : 0;
 		s->unchanged_bytes += b->unchanged ? bytes_of(v, b) : 0;
 		s->grows = s->grows || (b->alive && b->resized >= LEAST && bytes_of(v, b));
 	}
-	if (v->sites)
-		qsort(v->site, v->sites, sizeof(*v->site), by_unchanged);
 }
 
 static bool is_named(const struct site *s, unsigned int least)
@@ -164,21 +179,114 @@ static bool is_turnover(const struct survivors *v, const struct site_counts *dra
 	       (double)g->blocks * TURNOVER < stay * g->seconds;
 }
 
+/**
+ * survivors_sizes() - ranges of sizes in which most of the bytes are that stay
+ * @v: after its looks
+ * @range: out, from the one with the most bytes on
+ * @most: room in @range
+ *
+ * Return: how many.
+ */
+size_t survivors_sizes(const struct survivors *v, struct size_range *range, size_t most)
+{
+	u64 bytes[OCTAVES] = { 0 };
+	size_t i, n;
+
+	for (i = 0; i < v->n; i++)
+		if (v->block[i].alive && v->block[i].size)
+			bytes[63 - __builtin_clzll(v->block[i].size)] += bytes_of(v, &v->block[i]);
+	for (n = 0; n < most; n++) {
+		size_t best = 0;
+
+		for (i = 1; i < OCTAVES; i++)
+			best = bytes[i] > bytes[best] ? i : best;
+		if (!bytes[best])
+			break;
+		range[n].lo = 1ULL << best;
+		range[n].hi = 2 * range[n].lo - 1;
+		bytes[best] = 0;
+	}
+	return n;
+}
+
 /* How many blocks of a site have to stay: five, or half of those that the growth predicts */
 static unsigned int least_of(const struct survivors *v, const struct growth *g)
 {
 	double half = g->seconds > 0 ? (double)g->blocks / g->seconds * v->armed / 2 : 0;
 
-	if (!g->recent || g->blocks < LEAST_FEW || half >= LEAST)
+	if (g->pages || !g->recent || g->blocks < LEAST_FEW || half >= LEAST)
 		return LEAST;
 	return half > LEAST_FEW ? (unsigned int)half : LEAST_FEW;
 }
 
+/* Finds the sites of blocks that stay, and what the growth says of them. */
+static void judge(struct survivors *v, const struct growth *g, struct site_counts *drawn,
+		  struct judgment *j)
+{
+	unsigned int least = least_of(v, g);
+	size_t i;
+
+	count(v, drawn);
+	for (i = 0; i < v->sites; i++)
+		v->site[i].named = is_named(&v->site[i], least);
+	if (g->pages)
+		judge_pages(v, drawn->samples, g, j);
+	else
+		*j = (struct judgment){
+			.verdict = is_turnover(v, drawn, g) ? JUDGED_TURNOVER : JUDGED_GROWS,
+		};
+}
+
+/* May a longer look tell whether the sites are to be named? */
+bool survivors_open(struct survivors *v, const struct growth *g)
+{
+	struct site_counts drawn;
+	struct judgment j;
+
+	judge(v, g, &drawn, &j);
+	return judged_is_open(&j);
+}
+
+/* What of the growth is the site's: its part of that of the class, or what it keeps of pages */
+static s64 per_hour(const struct site *s, const struct growth *g, u64 all)
+{
+	if (g->pages)
+		return (s64)(s->stays * (double)g->bytes_per_hour / (double)g->trend.bytes);
+	return (s64)((double)g->bytes_per_hour * (double)s->bytes / (double)all);
+}
+
+/* Adds the sites that are named. Returns their number. */
+static unsigned int add_sites(struct survivors *v, struct result *r, const struct growth *g,
+			      size_t top)
+{
+	unsigned int named = 0;
+	u64 all = 0, enough;
+	size_t i;
+
+	for (i = 0; i < v->sites; i++)
+		all += v->site[i].named ? v->site[i].bytes : 0;
+	/* Without heads of blocks a few that were freed may look as if they stay. */
+	enough = g->pages ? all / SHARE : 0;
+	if (v->sites)
+		qsort(v->site, v->sites, sizeof(*v->site), by_unchanged);
+	for (i = 0; i < v->sites; i++) {
+		const struct site *s = &v->site[i];
+
+		if (!s->named || s->bytes < enough)
+			continue;
+		if (++named <= top)
+			json_object_array_add(r->sites,
+					      site_json(v, s, named, g->class_bytes ?: s->largest,
+							per_hour(s, g, all)));
+	}
+	return named;
+}
+
 /**
  * survivors_sites() - add the sites of blocks that stay to the answer
- * @v: after its looks; this is done once
+ * @v: after its looks; this is done once, and last
  * @r: to add to
- * @g: growth of the class, which they share by the bytes that stay
+ * @g: growth of the class, which they share by the bytes that stay; or of the process
  * @top: most sites
  *
  * Return: number of sites that are named.
@@ -186,32 +294,21 @@ static unsigned int least_of(const struct survivors *v, const struct growth *g)
 unsigned int survivors_sites(struct survivors *v, struct result *r, const struct growth *g,
 			     size_t top)
 {
-	unsigned int named = 0, least = least_of(v, g);
 	struct site_counts drawn;
-	u64 all = 0;
-	size_t i;
+	unsigned int named;
+	struct judgment j;
 
-	count(v, &drawn);
-	if (is_turnover(v, &drawn, g)) {
+	judge(v, g, &drawn, &j);
+	if (g->pages)
+		judged_note(&j, g, r);
+	else if (j.verdict == JUDGED_TURNOVER)
 		result_note(r, "sites: none, because the class does not grow by a tenth of what "
 			    "stays: that is freed later, see --again-after");
+	if (j.verdict != JUDGED_GROWS && j.verdict != JUDGED_NONE)
 		return 0;
-	}
-	for (i = 0; i < v->sites; i++)
-		all += is_named(&v->site[i], least) ? v->site[i].bytes : 0;
-	for (i = 0; i < v->sites; i++) {
-		const struct site *s = &v->site[i];
-
-		if (!is_named(s, least))
-			continue;
-		if (++named <= top)
-			json_object_array_add(r->sites,
-					      site_json(v, s, named, g->class_bytes,
-							(s64)((double)g->bytes_per_hour *
-							      (double)s->bytes / (double)all)));
-	}
-	if (v->sites > named)
+	named = add_sites(v, r, g, top);
+	if (v->sites > named + j.turnover)
 		result_note(r, "sites: %zu more, of few blocks or none that stay",
-			    v->sites - named);
+			    v->sites - named - j.turnover);
 	return named;
 }

@@ -4,6 +4,9 @@
  * first look, and are not written while they are read twice. What occurs in more of them than
  * in pages that are not new is what the process gains. Nothing of the process is changed: the
  * soft-dirty bits stay as they are.
+ *
+ * A huge page comes as a whole, with the first byte that is written to it. What of it is zero was
+ * not used yet, and does not count: else memory would seem to grow in steps of 2 MiB.
  */
 #include <fcntl.h>
 #include <string.h>
@@ -16,6 +19,9 @@
 #define PAGES_MAX	(1ULL << 28)	/* 1 TiB, of all mappings */
 #define MAP_PAGES_MAX	(1ULL << 26)	/* a larger mapping is a reservation */
 #define NAMES		256U
+#define HUGE		512U		/* pages of a huge one */
+#define READ_PAGES	64U		/* that are read at once */
+#define READ_MAX	(4096 * MIB)	/* in one look; what is beyond counts as used */
 
 static u64 mix(u64 v)
 {
@@ -52,8 +58,42 @@ static void take(struct page_look *p, struct seen *now, const struct seen *befor
 		p->old_n = reservoir(p->old, p->old_n, p->present - p->fresh, page * PAGE);
 }
 
+static bool is_zero(const unsigned char *page)
+{
+	return !page[0] && !memcmp(page, page + 1, PAGE - 1);
+}
+
+/*
+ * Which of the pages from @page on are used: all that are there, but of a huge page those that hold
+ * something. What was used @before is not read again.
+ */
+static void used_pages(struct target *t, const u64 *v, unsigned int n, u64 page,
+		       const struct seen *before, u64 *room, bool *used)
+{
+	static unsigned char data[READ_PAGES * PAGE];
+	bool huge = n == HUGE;
+	unsigned int i, k;
+
+	for (i = 0; i < n; i++) {
+		used[i] = v[i] & (PRESENT | SWAPPED);
+		huge = huge && (v[i] & PRESENT);
+	}
+	for (i = 0; huge && i < n; i += READ_PAGES) {
+		for (k = i; k < i + READ_PAGES && before && seen_has(before, (page + k) << 4); k++)
+			;
+		if (k == i + READ_PAGES || *room < sizeof(data))
+			continue;
+		*room -= sizeof(data);
+		if (!target_read(t, (page + i) * PAGE, data, sizeof(data)))
+			continue;
+		for (k = 0; k < READ_PAGES; k++)
+			used[i + k] = (before && seen_has(before, (page + i + k) << 4)) ||
+				      !is_zero(data + k * PAGE);
+	}
+}
+
 /**
- * pages_look() - find the pages of anonymous memory that are there
+ * pages_look() - find the pages of anonymous memory that are used
  * @t: the process; its mappings are up to date
  * @p: out
  * @now: to remember them in; or NULL
@@ -64,7 +104,8 @@ static void take(struct page_look *p, struct seen *now, const struct seen *befor
 int pages_look(struct target *t, struct page_look *p, struct seen *now, const struct seen *before)
 {
 	int fd = openat(t->dir, "pagemap", O_RDONLY | O_CLOEXEC);
-	u64 v[512], page, last, scanned = 0;
+	u64 v[HUGE], page, last, scanned = 0, room = READ_MAX;
+	bool used[HUGE];
 	ssize_t n, i;
 	size_t k;
 
@@ -80,13 +121,15 @@ int pages_look(struct target *t, struct page_look *p, struct seen *now, const st
 		if ((m->hi - m->lo) / PAGE > MAP_PAGES_MAX)
 			continue;
 		for (page = m->lo / PAGE; page < last && scanned < PAGES_MAX;
-		     page += (u64)n / 8, scanned += (u64)n / 8) {
-			n = (ssize_t)(last - page < 512 ? 8 * (last - page) : sizeof(v));
-			n = pread(fd, v, (size_t)n, (off_t)(page * 8));
-			if (n < 8)
+		     page += (u64)n, scanned += (u64)n) {
+			n = (ssize_t)(HUGE - page % HUGE);
+			n = last - page < (u64)n ? (ssize_t)(last - page) : n;
+			n = pread(fd, v, (size_t)n * sizeof(*v), (off_t)(page * 8)) / 8;
+			if (n < 1)
 				break;
-			for (i = 0; i < n / 8; i++)
-				if (v[i] & (PRESENT | SWAPPED))
+			used_pages(t, v, (unsigned int)n, page, before, &room, used);
+			for (i = 0; i < n; i++)
+				if (used[i])
 					take(p, now, before, page + (u64)i);
 		}
 	}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Which instructions a burst traps at: the entries of the functions of glibc that allocate, as
- * offsets in the file that is mapped: that of libc, or where there is none the program's own.
+ * Which instructions a burst traps at: the entries of the functions that allocate, as offsets in
+ * the file that is mapped and has them.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -42,19 +42,58 @@ u64 probe_place(int fd, u64 offset, bool *emulated)
 #ifdef HAVE_LIBELF
 #include "where/elf.h"
 
-static const struct {
+/* In the order in which they get probes */
+static const struct function {
 	const char *name;
 	u32 kind;
+	bool is_new;		/* of C++; most of them call malloc() */
 } functions[] = {
-	{ "malloc", SEEPAGE_WHERE_ARG0 },
-	{ "calloc", SEEPAGE_WHERE_PRODUCT },
-	{ "realloc", SEEPAGE_WHERE_REALLOC },
-	{ "memalign", SEEPAGE_WHERE_ARG1 },
-	{ "aligned_alloc", SEEPAGE_WHERE_ARG1 },
-	{ "posix_memalign", SEEPAGE_WHERE_POSIX },
-	{ "valloc", SEEPAGE_WHERE_ARG0 },
-	{ "pvalloc", SEEPAGE_WHERE_ARG0 },
+	{ "malloc", SEEPAGE_WHERE_ARG0, false },
+	{ "calloc", SEEPAGE_WHERE_PRODUCT, false },
+	{ "realloc", SEEPAGE_WHERE_REALLOC, false },
+	{ "memalign", SEEPAGE_WHERE_ARG1, false },
+	{ "aligned_alloc", SEEPAGE_WHERE_ARG1, false },
+	{ "posix_memalign", SEEPAGE_WHERE_POSIX, false },
+	{ "_Znwm", SEEPAGE_WHERE_ARG0, true },
+	{ "_Znam", SEEPAGE_WHERE_ARG0, true },
+	{ "_ZnwmRKSt9nothrow_t", SEEPAGE_WHERE_ARG0, true },
+	{ "_ZnamRKSt9nothrow_t", SEEPAGE_WHERE_ARG0, true },
+	{ "_ZnwmSt11align_val_t", SEEPAGE_WHERE_ARG0, true },
+	{ "_ZnamSt11align_val_t", SEEPAGE_WHERE_ARG0, true },
+	{ "mallocx", SEEPAGE_WHERE_ARG0, false },
+	{ "rallocx", SEEPAGE_WHERE_REALLOC, false },
+	{ "valloc", SEEPAGE_WHERE_ARG0, false },
+	{ "pvalloc", SEEPAGE_WHERE_ARG0, false },
+	{ "_ZnwmSt11align_val_tRKSt9nothrow_t", SEEPAGE_WHERE_ARG0, true },
+	{ "_ZnamSt11align_val_tRKSt9nothrow_t", SEEPAGE_WHERE_ARG0, true },
 };
+
+#define FUNCTIONS	ARRAY_SIZE(functions)
+
+/* Which of the functions a symbol is, and of which family; FUNCTIONS: none */
+static size_t function_of(const char *name, enum family *family)
+{
+	size_t i, n;
+
+	for (*family = FAMILY_PLAIN + 1; *family < FAMILIES; (*family)++) {
+		n = strlen(family_prefix(*family));
+		if (!strncmp(name, family_prefix(*family), n)) {
+			name += n;
+			break;
+		}
+	}
+	if (*family == FAMILIES)
+		*family = FAMILY_PLAIN;
+	for (i = 0; i < FUNCTIONS && strcmp(name, functions[i].name); i++)
+		;
+	return i;
+}
+
+/* Is it the name of a function that allocates? */
+bool probe_allocates(const char *name, enum family *family)
+{
+	return function_of(name, family) < FUNCTIONS;
+}
 
 static bool file_offset(Elf *elf, u64 addr, u64 *offset)
 {
@@ -73,74 +112,124 @@ static bool file_offset(Elf *elf, u64 addr, u64 *offset)
 	return false;
 }
 
-static void add(struct probes *p, u32 kind, const char *name, u64 offset, int fd)
+/* Where a file has the functions of one family */
+struct found {
+	const struct object *object;
+	u64 offset[FUNCTIONS], size[FUNCTIONS];	/* offset 0: nowhere */
+	bool twice[FUNCTIONS];	/* there are several local ones of that name */
+};
+
+static bool see_symbol(void *arg, Elf *elf, const char *name, const GElf_Sym *sym)
+{
+	struct found *f = arg;
+	enum family family;
+	u64 offset;
+	size_t i;
+
+	/* The symbol of an STT_GNU_IFUNC is what chooses a function, at start. */
+	if (GELF_ST_TYPE(sym->st_info) != STT_FUNC || sym->st_shndx == SHN_UNDEF)
+		return false;
+	i = function_of(name, &family);
+	if (i == FUNCTIONS || family != f->object->family)
+		return false;
+	/* A helper may be called memalign, too. A prefix says that it is no helper. */
+	if (!elf_is_visible(sym) && family == FAMILY_PLAIN && !f->object->is_local)
+		return false;
+	if (!file_offset(elf, sym->st_value, &offset))
+		return false;
+	f->twice[i] = f->twice[i] || (f->offset[i] && f->offset[i] != offset &&
+				      !elf_is_visible(sym));
+	if (!f->offset[i]) {
+		f->offset[i] = offset;
+		f->size[i] = sym->st_size;
+	}
+	return false;
+}
+
+/*
+ * Does the code at @at call the function at @to, or go on there? Bytes that look like it are
+ * enough: the probe is left out then. What cannot be read calls nothing: one more is no fault.
+ */
+static bool calls(int fd, u64 at, u64 size, u64 to)
+{
+#ifdef __x86_64__
+	unsigned char code[512];
+	ssize_t n, i;
+	int distance;
+
+	n = pread(fd, code, size < sizeof(code) ? size : sizeof(code), (off_t)at);
+	for (i = 0; i + 5 <= n; i++) {
+		memcpy(&distance, code + i + 1, sizeof(distance));
+		if ((code[i] & 0xfe) == 0xe8 && at + (u64)i + 5 + (u64)(s64)distance == to)
+			return true;
+	}
+#endif
+	return false;
+}
+
+static void add(struct probes *p, const struct function *f, u64 offset)
 {
 	bool emulated;
 	u32 i;
 
-	offset = probe_place(fd, offset, &emulated);
+	offset = probe_place(p->fd, offset, &emulated);
 	for (i = 0; i < p->n; i++)
 		if (p->p[i].offset == offset)
 			return;		/* another name of the same function */
 	if (p->n == SEEPAGE_WHERE_PROBES)
 		return;
-	p->name[p->n] = name;
+	p->name[p->n] = f->name;
 	p->emulated[p->n] = emulated;
-	p->p[p->n++] = (struct seepage_where_probe){ .fd = fd, .kind = kind, .offset = offset };
+	p->p[p->n++] = (struct seepage_where_probe){
+		.fd = p->fd, .kind = f->kind, .offset = offset,
+	};
 }
 
-static bool add_symbol(void *arg, Elf *elf, const char *name, const GElf_Sym *sym)
+/* Does function @i call one that has a probe? */
+static bool ends_in_another(const struct probes *p, const struct found *f, size_t i)
 {
-	struct probes *p = arg;
-	u64 offset;
-	size_t i;
+	size_t k;
 
-	if (GELF_ST_TYPE(sym->st_info) != STT_FUNC || sym->st_shndx == SHN_UNDEF)
-		return false;
-	for (i = 0; i < ARRAY_SIZE(functions); i++)
-		if (!strcmp(name, functions[i].name) && file_offset(elf, sym->st_value, &offset))
-			add(p, functions[i].kind, functions[i].name, offset, p->fd);
+	for (k = 0; k < i; k++)
+		if (f->offset[k] && calls(p->fd, f->offset[i], f->size[i], f->offset[k]))
+			return true;
 	return false;
 }
 
-static bool is_libc(const char *file)
+static void add_all(struct probes *p, const struct found *f)
 {
-	const char *name = strrchr(file, '/');
-
-	name = name ? name + 1 : file;
-	return !strncmp(name, "libc.so.", 8) || !strncmp(name, "libc-2.", 7);
-}
-
-static const struct where_map *allocator_map(const struct target *t)
-{
-	const struct where_map *exe = NULL;
 	size_t i;
 
-	for (i = 0; i < t->maps; i++) {
-		if (!t->map[i].file || !t->map[i].exec)
-			continue;
-		if (is_libc(t->map[i].file))
-			return &t->map[i];
-		exe = exe ? exe : &t->map[i];
-	}
-	return exe;
+	for (i = 0; i < FUNCTIONS; i++)
+		if (f->offset[i] && !f->twice[i] &&
+		    !(functions[i].is_new && ends_in_another(p, f, i)))
+			add(p, &functions[i], f->offset[i]);
 }
 
-/* Finds the functions of the process that allocate. Returns false if there are none. */
-bool probes_find(struct target *t, struct probes *p)
+/**
+ * probes_find() - find the functions of an allocator
+ * @t: the process, its mappings up to date
+ * @o: what allocates
+ * @p: out; probes_close() releases it
+ *
+ * Return: NULL, or why there are none.
+ */
+const char *probes_find(struct target *t, const struct object *o, struct probes *p)
 {
-	const struct where_map *m = allocator_map(t);
-	Elf *elf;
+	const struct where_map *m = object_map(t, o);
+	struct found f = { .object = o };
+	struct elf_room room = { .left = ELF_TABLES };
 
 	memset(p, 0, sizeof(*p));
 	p->fd = m ? map_open(t, m) : -1;
-	if (p->fd < 0 || elf_version(EV_CURRENT) == EV_NONE)
-		return false;
-	elf = elf_begin(p->fd, ELF_C_READ, NULL);
-	if (elf)
-		elf_symbols(elf, add_symbol, p);
-	elf_end(elf);
-	return p->n;
+	if (!m)
+		return "the file that allocates is not mapped any more";
+	if (p->fd < 0)
+		return "the file that allocates cannot be opened";
+	elf_file_symbols(p->fd, &room, see_symbol, &f);
+	add_all(p, &f);
+	return p->n ? NULL : "the file that allocates has no function that can have a probe: its "
+			     "malloc is chosen when it starts, or not in its code";
 }
 
 /* Where the code at @offset of the file is linked; *eh: the segment of .eh_frame_hdr */
@@ -215,11 +304,11 @@ bool probe_is_function(int fd, u64 offset)
 	return false;
 }
 
-bool probes_find(struct target *t, struct probes *p)
+const char *probes_find(struct target *t, const struct object *o, struct probes *p)
 {
 	memset(p, 0, sizeof(*p));
 	p->fd = -1;
-	return false;
+	return "this build cannot read symbols: it has no libelf";
 }
 
 #endif

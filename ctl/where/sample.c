@@ -53,9 +53,10 @@ static bool is_wanted(const struct probes *p, const struct seepage_where_sample 
 
 /*
  * What python executes is read from the process, too, so that the stacks of its samples are
- * unwound at once.
+ * unwound soon. That takes longer than to read their blocks, which comes first: a block that is
+ * freed before it was read may look as if it stays.
  */
-static void unwind_all(struct burst *b, size_t had)
+void samples_unwind(struct burst *b, size_t had)
 {
 	size_t i;
 
@@ -88,7 +89,6 @@ void samples_read(int fd, const struct probes *p, size_t most, struct burst *b)
 	for (i = 0; i < most; i++)
 		if (is_wanted(p, &b->s[had + i], b->n > had ? &b->s[b->n - 1] : NULL))
 			b->s[b->n++] = b->s[had + i];
-	unwind_all(b, had);
 }
 
 /*
@@ -117,7 +117,7 @@ static bool stays(struct target *t, const struct bins *bins, const struct burst 
 	u64 head;
 
 	return block_read(t, bins, b->s[i].addr, b->s[i].size, &head, &now) &&
-	       block_is_same(&b->early[i], &now);
+	       !block_is_linked(bins, &b->early[i], &now) && block_is_same(&b->early[i], &now);
 }
 
 static void move(struct burst *b, size_t i, size_t *n)

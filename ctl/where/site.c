@@ -5,7 +5,8 @@
  *
  *	a later sample has the same address,
  *	its chunk has another size, or the header of the next chunk marks it as free,
- *	its second word is the key by which glibc marks blocks in a cache of a thread, or
+ *	its second word is the key by which glibc marks blocks in a cache of a thread,
+ *	of musl its header says so, of tcmalloc and mimalloc its first word is another pointer, or
  *	less than half of what it held, soon after it was sampled or at the first look, is still
  *	there.
  *
@@ -123,6 +124,8 @@ struct survivors *survivors_new(struct target *t, const struct bins *bins, struc
 	for (i = 0; i < b->n; i++)
 		add_block(v, &b->s[i], &b->early[i], site_of(v, b, i));
 	v->armed = (double)b->armed_ns / 1e9;
+	v->own = v->armed - (double)b->traps * TRAP_NS / 1e9;
+	v->own = v->own > v->armed / 10 ? v->own : v->armed / 10;
 	v->calls = b->armed_ns ? (double)b->matched / v->armed : 0;
 	return v;
 }
@@ -151,6 +154,10 @@ static void look_at(struct survivors *v, struct block *b)
 		b->alive = is_moved(v, b);
 		b->unchanged = b->alive;
 		b->head = 0;	/* changes as it grows in place; compare contents from now on */
+		return;
+	}
+	if (block_is_linked(v->bins, v->seen ? &b->first : b->early, &now)) {
+		b->alive = false;
 		return;
 	}
 	if (!v->seen) {

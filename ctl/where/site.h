@@ -33,6 +33,10 @@ struct site {
 	struct site_counts all, drawn;
 	bool grows;		/* has a block that realloc() made larger, again and again */
 	u64 bytes, unchanged_bytes;	/* of those that are alive, with their heads */
+	u64 largest;		/* of those that are alive */
+	u64 drawn_bytes;	/* of these, in the calls that were drawn */
+	bool named;
+	double stays, stays_least;	/* bytes, in the time of struct trend; of pages only */
 };
 
 struct survivors {
@@ -43,9 +47,31 @@ struct survivors {
 	struct site *site;
 	size_t n, sites;
 	double armed, calls;	/* seconds; calls for sizes of the class, a second */
+	double own;		/* seconds of these without what traps are taken to cost */
 	bool seen;		/* after the first look */
 	bool resized;		/* some block is */
 	struct again marks;	/* the times of those that were asked for */
 };
+
+/* judge.c: does the growth of the process speak for the sites of blocks that stay? */
+enum judged {
+	JUDGED_NONE,		/* no site keeps its blocks */
+	JUDGED_SHORT,		/* the growth is not known */
+	JUDGED_STILL,		/* the process does not grow by more than its size varies */
+	JUDGED_TURNOVER,	/* more stays than it grows by */
+	JUDGED_LITTLE,		/* what stays does not explain the growth */
+	JUDGED_GROWS,		/* it does: the sites are named */
+};
+
+struct judgment {
+	enum judged verdict;
+	unsigned int keep;	/* sites that keep their blocks; of these */
+	unsigned int turnover;	/* those that keep more than the process grows by */
+};
+
+void judge_pages(struct survivors *v, unsigned int drawn, const struct growth *g,
+		 struct judgment *j);
+bool judged_is_open(const struct judgment *j);
+void judged_note(const struct judgment *j, const struct growth *g, struct result *r);
 
 #endif /* SEEPAGE_WHERE_SITE_H */

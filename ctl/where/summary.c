@@ -20,9 +20,10 @@ void summary_class(const struct result *r, char *buf, size_t size)
 	}
 	fmt_growth(grew, sizeof(grew), result_per_hour(r, row->growth_bytes));
 	content_cell(row, content, sizeof(content));
-	if (!strcmp(r->method, "pages"))
-		snprintf(buf, size, "%s in pages of an allocator that is not known: %s, in %s",
-			 grew, content, time);
+	if (r->pages)
+		snprintf(buf, size, "%s in pages of %s: %s, in %s", grew,
+			 strcmp(r->allocator, "unknown") ? r->allocator :
+			 "an allocator that is not known", content, time);
 	else
 		snprintf(buf, size, "%s in blocks of %s bytes: %s, %.1f %% of the growth in %s",
 			 grew, size_cell(row, sizes, sizeof(sizes)), content, row->permille / 10.0,

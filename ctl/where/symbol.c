@@ -35,6 +35,25 @@ static int elf_checked(int fd)
 	return -1;
 }
 
+/*
+ * Opens a regular file for reading, -1 if @path leads to anything else: to open a device or a FIFO
+ * may have effects. What was looked at is what is opened, whatever becomes of the path meanwhile.
+ */
+static int open_regular(int dir, const char *path)
+{
+	int fd = openat(dir, path, O_PATH | O_CLOEXEC), own = -1;
+	char name[40];
+	struct stat st;
+
+	if (fd >= 0 && !fstat(fd, &st) && S_ISREG(st.st_mode)) {
+		snprintf(name, sizeof(name), "/proc/self/fd/%d", fd);
+		own = open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	}
+	if (fd >= 0)
+		close(fd);
+	return own;
+}
+
 /* Opens the ELF file that is mapped at @m; -1: none */
 int map_open(const struct target *t, const struct where_map *m)
 {
@@ -42,10 +61,10 @@ int map_open(const struct target *t, const struct where_map *m)
 	int fd;
 
 	snprintf(path, sizeof(path), "map_files/%llx-%llx", m->lo, m->hi);
-	fd = openat(t->dir, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	fd = open_regular(t->dir, path);
 	if (fd < 0) {
 		snprintf(path, sizeof(path), "root%s", m->file);
-		fd = openat(t->dir, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+		fd = open_regular(t->dir, path);
 	}
 	return elf_checked(fd);
 }
@@ -54,29 +73,31 @@ int map_open(const struct target *t, const struct where_map *m)
 #include "where/elf.h"
 
 #define TABLE_KINDS	2U	/* SHT_DYNSYM, SHT_SYMTAB; an ELF file may have one of each */
-#define TABLES_MAX	(128 * MIB)	/* symbols and their names that are read of a file */
 
 /*
  * Reads a section. elf_getdata() copies it, so that each has to fit into what is left of @room.
  * No file is mapped instead: a process that truncates its file would end the tool by SIGBUS.
  */
-static Elf_Data *table(Elf_Scn *scn, u64 type, u64 *room, size_t *link)
+static Elf_Data *table(Elf_Scn *scn, u64 type, struct elf_room *room, size_t *link)
 {
 	Elf_Data *data;
 	GElf_Shdr sh;
 
-	if (!scn || !gelf_getshdr(scn, &sh) || sh.sh_type != type || !sh.sh_size ||
-	    sh.sh_size > *room)
+	if (!scn || !gelf_getshdr(scn, &sh) || sh.sh_type != type || !sh.sh_size)
 		return NULL;
-	*room -= sh.sh_size;
+	if (sh.sh_size > room->left) {
+		room->cut = true;
+		return NULL;
+	}
+	room->left -= sh.sh_size;
 	*link = sh.sh_link;
 	data = elf_getdata(scn, NULL);
 	return data && data->d_buf && data->d_size ? data : NULL;
 }
 
 /* Returns whether @each returned true for one of the symbols, which ends it. */
-static bool each_of_section(Elf *elf, Elf_Scn *scn, u64 type, u64 *room, elf_symbol_fn *each,
-			    void *arg)
+static bool each_of_section(Elf *elf, Elf_Scn *scn, u64 type, struct elf_room *room,
+			    elf_symbol_fn *each, void *arg)
 {
 	size_t link = 0, none;
 	Elf_Data *data = table(scn, type, room, &link);
@@ -94,12 +115,11 @@ static bool each_of_section(Elf *elf, Elf_Scn *scn, u64 type, u64 *room, elf_sym
 	return false;
 }
 
-/* Calls @each for the symbols of a file, within bounds, until it returns true, which is returned */
-bool elf_symbols(Elf *elf, elf_symbol_fn *each, void *arg)
+/* Returns whether @each returned true for one of the symbols, which ends it. */
+static bool each_within(Elf *elf, struct elf_room *room, elf_symbol_fn *each, void *arg)
 {
 	static const u32 kind[TABLE_KINDS] = { SHT_DYNSYM, SHT_SYMTAB };
 	bool had[TABLE_KINDS] = { false };
-	u64 room = TABLES_MAX;
 	Elf_Scn *scn = NULL;
 	GElf_Shdr sh;
 	unsigned int k;
@@ -109,10 +129,18 @@ bool elf_symbols(Elf *elf, elf_symbol_fn *each, void *arg)
 			if (had[k] || sh.sh_type != kind[k])
 				continue;
 			had[k] = true;
-			if (each_of_section(elf, scn, kind[k], &room, each, arg))
+			if (each_of_section(elf, scn, kind[k], room, each, arg))
 				return true;
 		}
 	return false;
+}
+
+/* Calls @each for the symbols of a file, within bounds, until it returns true, which is returned */
+bool elf_symbols(Elf *elf, elf_symbol_fn *each, void *arg)
+{
+	struct elf_room room = { .left = ELF_TABLES };
+
+	return each_within(elf, &room, each, arg);
 }
 
 static Elf *begin(int fd, GElf_Ehdr *eh)
@@ -124,6 +152,28 @@ static Elf *begin(int fd, GElf_Ehdr *eh)
 		return elf;
 	elf_end(elf);
 	return NULL;
+}
+
+/*
+ * The same of the file that is open as @fd, and of no more than is left of @room. Returns whether
+ * it is an ELF file.
+ */
+bool elf_file_symbols(int fd, struct elf_room *room, elf_symbol_fn *each, void *arg)
+{
+	struct elf_room own = { .left = room->left < ELF_TABLES ? room->left : ELF_TABLES };
+	u64 had = own.left, heads;
+	GElf_Ehdr eh;
+	Elf *elf = begin(fd, &eh);
+
+	heads = elf ? eh.e_shnum * sizeof(Elf64_Shdr) : 0;
+	own.cut = heads > own.left;
+	own.left -= own.cut ? own.left : heads;
+	if (elf && !own.cut)
+		each_within(elf, &own, each, arg);
+	elf_end(elf);
+	room->left -= had - own.left;
+	room->cut = room->cut || own.cut;
+	return elf;
 }
 
 struct at {
@@ -189,7 +239,7 @@ static bool is_wanted(void *arg, Elf *elf, const char *name, const GElf_Sym *sym
 /* Writes the address in the process of the symbol @name of its program. */
 bool symbol_find(struct target *t, const char *name, u64 *addr)
 {
-	int fd = elf_checked(openat(t->dir, "exe", O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+	int fd = elf_checked(open_regular(t->dir, "exe"));
 	struct symbol s = { .name = name };
 	struct wanted w = { .s = &s, .n = 1, .left = 1 };
 	GElf_Ehdr eh;

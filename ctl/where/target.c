@@ -101,12 +101,15 @@ int target_open(const struct ctx *ctx, u32 pid, struct target *t)
 	return 0;
 }
 
-static void free_maps(struct target *t)
+/* Forgets the mappings. */
+void target_free_maps(struct target *t)
 {
 	size_t i;
 
 	for (i = 0; i < t->maps; i++)
 		free(t->map[i].file);
+	free(t->map);
+	t->map = NULL;
 	t->maps = 0;
 }
 
@@ -139,15 +142,13 @@ int target_maps(struct target *t)
 	char *line = NULL;
 	int err;
 
-	free_maps(t);
+	target_free_maps(t);
 	if (!f) {
 		err = errno;
 		if (fd >= 0)
 			close(fd);
 		return err;
 	}
-	free(t->map);
-	t->map = NULL;
 	while (t->maps < MAPS_MAX && getline(&line, &size, f) > 0) {
 		if (!parse_map(line, &m))
 			continue;
@@ -287,9 +288,7 @@ struct cxx *target_cxx(struct target *t)
 
 void target_close(struct target *t)
 {
-	free_maps(t);
-	free(t->map);
-	t->map = NULL;
+	target_free_maps(t);
 	cxx_free(t->cxx);
 	t->cxx = NULL;
 	if (t->dir >= 0)

@@ -18,10 +18,12 @@
 #ifdef __x86_64__
 #define REGS	17
 #define SP	7
+#define RA	16
 static const unsigned char kept[] = { 3, 6, 12, 13, 14, 15 };	/* by callees */
 #else
 #define REGS	32
 #define SP	31
+#define RA	30
 #define PC	32
 static const unsigned char kept[] = { 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29 };
 #endif
@@ -33,6 +35,8 @@ struct unwinder {
 	const struct seepage_where_sample *s;	/* the one at work */
 	struct frame *f;
 	unsigned int n;
+	unsigned int natives;	/* frames that are not of python */
+	bool from_caller;	/* without the frame of the function itself */
 	struct python_frame callers[PYTHON_CALLERS];	/* of python, that are still to come */
 	unsigned int callers_n;
 };
@@ -120,7 +124,13 @@ static bool set_registers(Dwfl_Thread *thread, void *arg)
 	for (i = 0; i < REGS; i++)
 		regs[i] = u->s->regs[i];
 #ifdef PC
-	dwfl_thread_state_register_pc(thread, u->s->regs[PC]);
+	dwfl_thread_state_register_pc(thread, u->s->regs[u->from_caller ? RA : PC]);
+#else
+	/* The return address is on the stack. */
+	if (u->from_caller) {
+		memcpy(&regs[RA], u->s->stack, sizeof(u64));
+		regs[SP] += sizeof(u64);
+	}
 #endif
 	return dwfl_thread_state_registers(thread, 0, REGS, regs);
 }
@@ -218,8 +228,24 @@ static int take_frame(Dwfl_Frame *state, void *arg)
 		take_python(u, state);
 	if (u->n == FRAMES_MAX)
 		return DWARF_CB_ABORT;
+	/* The first frame of the caller is no place where it was interrupted. */
+	activation = activation && !(u->from_caller && u->natives == 1);
 	u->f[u->n++] = (struct frame){ .pc = pc, .activation = activation };
+	u->natives++;
 	return DWARF_CB_OK;
+}
+
+/*
+ * The function that allocates has no tables, as all of musl: at its first instruction the caller
+ * is known without.
+ */
+static void unwind_caller(struct unwinder *u)
+{
+	if (u->natives != 1 || u->s->stack_bytes < sizeof(u64))
+		return;
+	u->from_caller = true;
+	dwfl_getthread_frames(u->dwfl, 1, take_frame, u);
+	u->from_caller = false;
 }
 
 /* Fills up to FRAMES_MAX frames, the function that allocates first. Returns how many. */
@@ -228,8 +254,10 @@ unsigned int unwind(struct unwinder *u, const struct seepage_where_sample *s, st
 	u->s = s;
 	u->f = f;
 	u->n = 0;
+	u->natives = 0;
 	u->callers_n = 0;
 	dwfl_getthread_frames(u->dwfl, 1, take_frame, u);
+	unwind_caller(u);
 	/* The native callers were not copied. */
 	add_python(u, true);
 	return u->n;

@@ -37,6 +37,7 @@ struct target {
 int target_open(const struct ctx *ctx, u32 pid, struct target *t);
 int target_refused(const struct target *t, int err);
 int target_maps(struct target *t);
+void target_free_maps(struct target *t);
 bool target_read(struct target *t, u64 addr, void *buf, size_t n);
 bool target_string(struct target *t, u64 addr, char *buf, size_t size);
 const struct where_map *target_at(const struct target *t, u64 addr);
@@ -47,6 +48,68 @@ u64 target_start_ticks(const struct target *t);
 s64 target_started(const struct target *t);
 struct cxx *target_cxx(struct target *t);
 void target_close(struct target *t);
+
+/* linkmap.c: files of a process in the order in which the dynamic linker looks for symbols */
+size_t link_order(struct target *t, u64 *at, size_t most);
+u64 link_program(const struct target *t);
+
+/* allocator.c: what is known of them. object.c: the file with the malloc() that a process calls */
+enum allocator {
+	ALLOCATOR_UNKNOWN,
+	ALLOCATOR_GLIBC,
+	ALLOCATOR_STATIC_GLIBC,
+	ALLOCATOR_MUSL,
+	ALLOCATOR_JEMALLOC,
+	ALLOCATOR_TCMALLOC,
+	ALLOCATOR_MIMALLOC,
+};
+
+/* What tells, from outside, that a block was freed, besides other content */
+enum block_rule {
+	BLOCK_CHUNK,		/* the head of its chunk, of glibc */
+	BLOCK_MUSL,		/* the bytes in front of it, of mallocng */
+	BLOCK_LINKED,		/* a pointer in its first word, which was another one before */
+	BLOCK_PLAIN,		/* nothing */
+};
+
+/* What the functions of an allocator may have in front of their names */
+enum family {
+	FAMILY_PLAIN,		/* nothing */
+	FAMILY_RJEM,		/* jemalloc of Rust */
+	FAMILY_JE,
+	FAMILIES,
+};
+
+enum object_why {
+	OBJECT_NO_SYMBOL,
+	OBJECT_NO_FILE,		/* none of the files could be opened */
+	OBJECT_CUT,		/* not all were looked at */
+};
+
+struct object {
+	char *file;		/* as the mappings have it; NULL: not found */
+	enum allocator kind;
+	enum family family;	/* of its functions: those of others do not count */
+	bool is_local;		/* they are local ones, of a program that is linked statically */
+	enum family other;	/* another one that some file has; FAMILY_PLAIN: none */
+	bool is_cut;		/* not all files were looked at */
+	enum object_why why;	/* it was not found */
+};
+
+#define OBJECT_LIBC	"libc"	/* a name for object_find() */
+#define OBJECT_FILES	256U	/* that are looked at */
+#define OBJECT_MIB	256U	/* of their tables that are read */
+#define OBJECT_PREFIX	8U
+bool object_find(struct target *t, const char *name, struct object *o);
+bool object_other(const struct object *o, char prefix[OBJECT_PREFIX]);
+const char *family_prefix(enum family family);
+const struct where_map *object_map(const struct target *t, const struct object *o);
+void object_drop(struct object *o);
+const char *object_missing(const struct object *o);
+const char *allocator_name(enum allocator kind);
+bool allocator_has_chunks(enum allocator kind);
+enum block_rule allocator_rule(enum allocator kind);
+const char *allocator_note(enum block_rule rule);
 
 /* forget.c */
 void target_forget(const struct target *t);
@@ -140,9 +203,10 @@ struct bins {
 	unsigned int keys_n;
 	u64 main_arena;		/* address of its head; 0: not known */
 	u64 pool_block;		/* size of those of pymalloc that are looked at; or 0 */
+	enum block_rule rule;	/* of all others */
 };
 
-void bins_thread_cache(struct target *t, struct bins *b, u64 chunk);
+bool bins_thread_cache(struct target *t, struct bins *b, u64 chunk);
 void bins_find_main(struct target *t, struct bins *b, u64 top);
 void bins_fast(struct target *t, u64 arena, struct look *l);
 u64 bins_system_bytes(struct target *t, u64 arena);
@@ -214,7 +278,7 @@ void cxx_free(struct cxx *c);
 #define PAGE_SAMPLES	400U
 
 struct page_look {
-	u64 present, fresh;	/* pages of anonymous memory */
+	u64 present, fresh;	/* pages of anonymous memory that are used */
 	unsigned int n, old_n;
 	u64 sample[PAGE_SAMPLES];	/* of fresh ones */
 	u64 old[PAGE_SAMPLES];		/* of the others, to compare with */
@@ -258,6 +322,7 @@ struct where_row {
 struct result {
 	const struct target *t;
 	const char *method, *allocator;
+	bool pages;		/* the one class is pages of memory */
 	u64 heap_bytes;
 	s64 growth;		/* bytes, of all classes */
 	double seconds;

@@ -227,10 +227,15 @@ static void the_class_in_a_sentence(void **state)
 	summary_class(&r, text, sizeof(text));
 	assert_string_equal(text, "no class of blocks grew in 5m12s");
 	row.growth_bytes = 480;
-	r.method = "pages";
+	r.pages = true;
+	r.allocator = "unknown";
 	summary_class(&r, text, sizeof(text));
 	assert_string_equal(text, "+5.4 KiB/h in pages of an allocator that is not known: "
 			    "vtable Session (96 %), in 5m12s");
+	r.allocator = "jemalloc";
+	summary_class(&r, text, sizeof(text));
+	assert_string_equal(text, "+5.4 KiB/h in pages of jemalloc: vtable Session (96 %), "
+			    "in 5m12s");
 }
 
 static void sites_in_sentences(void **state)

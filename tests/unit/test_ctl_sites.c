@@ -11,6 +11,15 @@
 
 static char said[400];		/* the last failure, or note about pools */
 static u64 sampled;		/* lo of the last burst */
+static u64 sampled_to[8];	/* hi of each */
+static unsigned int named;	/* sites of each burst */
+static struct trend trend;	/* of the memory of the process, at the next look */
+static unsigned int counted;	/* looks at its pages */
+static struct page_count last;
+static bool is_open;		/* a longer look may tell more */
+static u64 longer;		/* seconds that it took */
+static u64 now = 1;
+static struct growth judged;	/* what the last burst is judged by */
 static unsigned int bursts;
 static bool has_pool_probe;
 
@@ -38,7 +47,7 @@ void result_note(struct result *r, const char *fmt, ...)
 	va_start(args, fmt);
 	vsnprintf(text, sizeof(text), fmt, args);
 	va_end(args);
-	if (strstr(text, "pools was found"))
+	if (strstr(text, "pools was found") || strstr(text, "looked for"))
 		strcpy(said, text);
 }
 
@@ -49,7 +58,7 @@ s64 result_per_hour(const struct result *r, s64 bytes)
 
 u64 clock_ns(void)
 {
-	return 1;
+	return now;
 }
 
 bool target_alive(const struct target *t)
@@ -57,10 +66,10 @@ bool target_alive(const struct target *t)
 	return true;
 }
 
-bool probes_find(struct target *t, struct probes *p)
+const char *probes_find(struct target *t, const struct object *o, struct probes *p)
 {
 	p->n = 0;
-	return true;
+	return o->file ? "no probe" : NULL;
 }
 
 bool pool_probe_find(struct target *t, u64 interpreter, struct probes *p)
@@ -94,8 +103,13 @@ int burst_take(struct target *t, const struct bins *bins, const struct probes *p
 	       const struct burst_limits *l, bool (*wait)(void *arg, u64 ms, int fd), void *arg,
 	       struct burst *b)
 {
-	bursts++;
+	sampled_to[bursts++ % 8] = l->hi;
 	sampled = l->lo;
+	/* A round, of which the descriptor is, then a pause */
+	wait(arg, 5000, 3);
+	wait(arg, 20, -1);
+	wait(arg, 0, -1);
+	wait(arg, 5000, -1);
 	return 0;
 }
 
@@ -122,7 +136,66 @@ void again_look(struct target *t, struct survivors *v, const struct again *again
 unsigned int survivors_sites(struct survivors *v, struct result *r, const struct growth *g,
 			     size_t top)
 {
-	return 1;
+	judged = *g;
+	return named;
+}
+
+size_t survivors_sizes(const struct survivors *v, struct size_range *range, size_t most)
+{
+	assert_int_equal(most, 2);
+	range[0] = (struct size_range){ 64, 127 };
+	range[1] = (struct size_range){ 256, 511 };
+	return most;
+}
+
+bool survivors_open(struct survivors *v, const struct growth *g)
+{
+	return is_open;
+}
+
+void again_longer(struct target *t, struct survivors *v, u64 after, u64 seconds,
+		  bool (*wait)(void *arg, u64 ms, int fd), void *arg)
+{
+	assert_int_equal(after, 60);
+	longer = seconds;
+	trend.bytes *= 2;
+}
+
+const char *allocator_note(enum block_rule rule)
+{
+	return NULL;
+}
+
+void series_begin(struct page_series *s, u64 seconds)
+{
+	s->n = 0;
+}
+
+void series_look(const struct target *t, struct page_series *s, bool at_once)
+{
+	counted++;
+	s->at[s->n++ % SERIES] = last;
+	s->next = now + 1000000000;
+}
+
+void series_mark(struct page_series *s, u64 seconds)
+{
+	assert_true(s->n > 0 || !counted);
+}
+
+struct trend series_trend(const struct page_series *s)
+{
+	return trend;
+}
+
+void series_free(struct page_series *s)
+{
+}
+
+static bool wait_not(void *arg, u64 ms, int fd)
+{
+	now += ms * 1000000;
+	return true;
 }
 
 void survivors_free(struct survivors *v)
@@ -138,8 +211,9 @@ static int sites(size_t n, u64 class_bytes)
 	};
 	struct result r = { .method = "census", .row = row, .rows = n };
 	struct target t = { 0 };
+	struct object o = { 0 };
 	struct bins bins = { 0 };
-	struct sites_how how = { .top = 1 };
+	struct sites_how how = { .top = 1, .wait = wait_not };
 	size_t i;
 
 	for (i = 0; i < n; i++) {
@@ -149,7 +223,120 @@ static int sites(size_t n, u64 class_bytes)
 	*said = '\0';
 	bursts = 0;
 	sampled = 0;
-	return sites_find(&t, &bins, &how, class_bytes, &r);
+	named = 1;
+	return sites_find(&t, &o, &bins, &how, class_bytes, &r);
+}
+
+static struct sites_how how = { .top = 1, .recent = true, .wait = wait_not,
+				.again = { 1, { 60 } } };
+static s64 between;		/* growth between the two looks */
+
+/* Of an allocator without a census: so many pages more than at the first look */
+static int sizes(u64 first, u64 class_bytes)
+{
+	struct result r = { .method = "pages", .pages = true, .growth = between };
+	struct target t = { 0 };
+	struct object o = { 0 };
+	struct bins bins = { .rule = BLOCK_PLAIN };
+
+	how.first = (struct page_count){ .pages = first, .ns = first ? 10000000000 : 0 };
+	last = (struct page_count){ .pages = 1600, .ns = 40000000000 };
+	*said = '\0';
+	bursts = 0;
+	memset(&judged, 0, sizeof(judged));
+	return sites_find(&t, &o, &bins, &how, class_bytes, &r);
+}
+
+static void all_sizes_then_those_that_stay(void **state)
+{
+	trend = (struct trend){ .bytes = 1228800, .error = 1000, .seconds = 20 };
+	named = 0;
+	assert_int_equal(sizes(1000, 0), 0);
+	assert_int_equal(bursts, 3);
+	assert_true(sampled_to[0] == UINT64_MAX && sampled_to[1] == 127 && sampled_to[2] == 511);
+	assert_int_equal(sampled, 256);
+	/* If the process does not grow, sizes tell nothing. */
+	trend.error = 1228800;
+	assert_int_equal(sizes(1000, 0), 0);
+	assert_int_equal(bursts, 1);
+	trend.error = 1000;
+	named = 1;
+	assert_int_equal(sizes(1000, 0), 0);
+	assert_int_equal(bursts, 1);
+	assert_true(judged.pages && !judged.class_bytes);
+	assert_int_equal(judged.trend.bytes, 1228800);
+	assert_int_equal(judged.bytes, 600 * 4096);
+	named = 0;
+	assert_int_equal(sizes(1000, 100), 0);
+	assert_int_equal(bursts, 1);
+	assert_int_equal(judged.class_bytes, class_size(class_of_request(100)));
+	assert_int_equal(sampled, class_least(class_of_request(100)));
+}
+
+static void the_growth_of_a_site_is_no_more_than_was_measured(void **state)
+{
+	named = 1;
+	/* 61 440 bytes a second from the burst on, 81 920 from the first look on */
+	trend = (struct trend){ .bytes = 1228800, .error = 1000, .seconds = 20 };
+	assert_int_equal(sizes(1000, 0), 0);
+	assert_int_equal(judged.bytes_per_hour, 61440 * 3600);
+	trend.bytes = 2457600;
+	assert_int_equal(sizes(1000, 0), 0);
+	assert_int_equal(judged.bytes_per_hour, 81920 * 3600);
+	/* Nor more than the answer has for the process */
+	between = 50000;
+	assert_int_equal(sizes(1000, 0), 0);
+	assert_int_equal(judged.bytes_per_hour, 50000);
+	between = 0;
+	/* Without a first look, as with --diff, it counts from the burst on. */
+	assert_int_equal(sizes(0, 0), 0);
+	assert_int_equal(judged.bytes, 2457600);
+	assert_int_equal(judged.bytes_per_hour, 122880 * 3600);
+	trend.bytes = -4096;
+	assert_int_equal(sizes(1000, 0), 0);
+	assert_int_equal(judged.bytes_per_hour, 0);
+}
+
+static void pages_are_counted_between_rounds(void **state)
+{
+	trend = (struct trend){ .bytes = 1228800, .error = 1000, .seconds = 20 };
+	counted = 0;
+	assert_int_equal(sizes(1000, 0), 0);
+	/* At both ends, after the burst, between rounds, some times in a pause of five seconds */
+	assert_in_range(counted, 8, 9);
+	counted = 0;
+	assert_int_equal(sites(4, 1000), 0);
+	assert_int_equal(counted, 0);
+}
+
+static void a_longer_look_where_it_may_tell_more(void **state)
+{
+	trend = (struct trend){ .bytes = 1228800, .error = 1000, .seconds = 20 };
+	is_open = true;
+	longer = 0;
+	assert_int_equal(sizes(1000, 0), 0);
+	assert_int_equal(longer, 0);
+	how.longer = true;
+	assert_int_equal(sizes(1000, 0), 0);
+	assert_int_equal(longer, 21);
+	assert_string_equal(said, "sites: not clear after the looks, looked for 21 s more");
+	assert_int_equal(judged.trend.bytes, 2457600);
+	is_open = false;
+	longer = 0;
+	assert_int_equal(sizes(1000, 0), 0);
+	assert_int_equal(longer, 0);
+	how.longer = false;
+}
+
+static void why_there_are_no_probes(void **state)
+{
+	struct result r = { .method = "pages", .pages = true };
+	struct object o = { .file = said };
+	struct bins bins = { .rule = BLOCK_PLAIN };
+	struct target t = { 0 };
+
+	assert_int_equal(sites_find(&t, &o, &bins, &how, 0, &r), 1);
+	assert_string_equal(said, "--burst: no probe");
 }
 
 static void classes_of_pymalloc_are_sampled_first(void **state)
@@ -191,6 +378,11 @@ int main(void)
 		cmocka_unit_test(classes_of_pymalloc_are_sampled_first),
 		cmocka_unit_test(without_a_probe_for_them_others_are),
 		cmocka_unit_test(no_class_that_can_be_sampled_is_a_failure),
+		cmocka_unit_test(all_sizes_then_those_that_stay),
+		cmocka_unit_test(the_growth_of_a_site_is_no_more_than_was_measured),
+		cmocka_unit_test(pages_are_counted_between_rounds),
+		cmocka_unit_test(a_longer_look_where_it_may_tell_more),
+		cmocka_unit_test(why_there_are_no_probes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -53,6 +53,8 @@ def setUpModule():
         name = source.replace(".cc", "-cc").replace(".c", "")
         subprocess.run([compiler, "-O1", "-pthread", "-o", os.path.join(BUILD, name),
                         os.path.join(HERE, source)], check=True)
+    subprocess.run(["gcc", "-O1", "-pthread", "-static", "-o", os.path.join(BUILD, "leaky-static"),
+                    os.path.join(HERE, "leaky.c")], check=True)
     subprocess.run(["g++", "-O1", "-fno-rtti", "-o", os.path.join(BUILD, "leaky-no-rtti"),
                     os.path.join(HERE, "leaky.cc")], check=True)
 
@@ -348,8 +350,30 @@ class Where(unittest.TestCase):
         got = where("-j", "-s", 2, program.pid)
         self.assertEqual((got.returncode, got.stderr), (0, ""))
         answer = json.loads(got.stdout)
-        self.assertEqual((answer["method"], answer["allocator"]), ("pages", "unknown"))
+        self.assertEqual((answer["method"], answer["allocator"]), ("pages", "musl"))
         self.assertGreater(answer["growth_bytes_per_hour"], 0)
+
+    def test_a_program_that_is_linked_statically(self):
+        """In front of its first chunk are variables of its first thread."""
+        answer = self.pair([f"{BUILD}/leaky-static", "small"], 20000, 56, kind="binary")
+        self.assertEqual((answer["method"], answer["allocator"]), ("census", "static glibc"))
+        self.pair([f"{BUILD}/leaky-static", "threads"], 20000, 200)
+
+    def test_allocators_that_are_preloaded(self):
+        for name, allocator in (("libjemalloc.so.2", "jemalloc"), ("libmimalloc.so.2.0", "mimalloc"),
+                                ("libtcmalloc_minimal.so.4", "tcmalloc")):
+            path = f"/usr/lib/x86_64-linux-gnu/{name}"
+            if not os.path.exists(path):
+                continue
+            with self.subTest(allocator):
+                program = Program(self, "env", f"LD_PRELOAD={path}", f"{BUILD}/leaky", "small")
+                answer, told = self.between(program, "leak", 100000)
+                self.assertEqual((answer["method"], answer["allocator"]), ("pages", allocator))
+                self.assertEqual(answer["classes"][0]["growth_bytes"],
+                                 4096 * answer["classes"][0]["growth_blocks"])
+                self.assertGreaterEqual(answer["classes"][0]["growth_bytes"], 0.8 * told[1])
+                answer = self.between(program, "work", 1000)[0]
+                self.assertLess(answer["classes"][0]["growth_bytes"], 2 << 20)
 
     @unittest.skipUnless(os.geteuid() == 0, "needs root, for namespaces")
     def test_a_class_without_typeinfo_in_another_namespace(self):
@@ -504,6 +528,10 @@ class Where(unittest.TestCase):
                 json.dump(ledger, f)
             got = where("--keep", "second", program.pid, env={**os.environ, "SEEPAGE_RUN": run})
             self.assertEqual((got.returncode, self.kept(run, "answer", program.pid)), (1, []))
+            self.assertIn("limit of cost", got.stderr)
+            # No file of the process is looked at before: -O would be refused.
+            got = where("--keep", "second", "--burst", "-O", "libnone", program.pid,
+                        env={**os.environ, "SEEPAGE_RUN": run})
             self.assertIn("limit of cost", got.stderr)
 
     def test_a_kept_look_of_another_program_is_not_used(self):
@@ -808,6 +836,9 @@ class Where(unittest.TestCase):
         self.refused(where("--faults", "--burst", 1), "--faults: allowed with --seconds", 2)
         self.refused(where("--faults", "--text", 1), "--faults: allowed with --seconds", 2)
         self.refused(where("--census", "--samples", 5, 1), "not allowed without a burst", 2)
+        self.refused(where("--census", "-O", "libc", 1), "not allowed without a burst", 2)
+        self.refused(where("-O", "", 1), "--object: '': allowed the name of a file", 2)
+        self.refused(where("-O", "libnone", os.getpid()), "--object: 'libnone': process ")
         for bad in ("", "0", "5,", "5,,6", "6,5", "5,5", "x", "86401", "1,2,3,4,5,6,7,8,9"):
             self.refused(where("--burst", "--again-after", bad, 1),
                          f"--again-after: '{bad}': allowed up to 8 numbers", 2)

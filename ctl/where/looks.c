@@ -1,0 +1,346 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Two looks at the heap of a process, some time apart, and what they show: classes of blocks, or
+ * pages where the allocator has no walk here, or the profile of Go.
+ */
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+#include "where/survey.h"
+
+#define PAGE		4096U
+#define SITES_MAX	100
+#define SETTLE_S	10	/* most seconds between two reads of new pages */
+
+/* Waits, or until @fd is readable if it is not -1. Returns false after a signal. */
+bool survey_wait(void *arg, u64 ms, int fd)
+{
+	struct survey *s = arg;
+	struct pollfd p[2] = {
+		{ .fd = s->signals, .events = POLLIN },
+		{ .fd = fd, .events = POLLIN },
+	};
+	u64 end = clock_ns() + ms * 1000000, now;
+	struct signalfd_siginfo info;
+
+	while (!s->stopped && (now = clock_ns()) < end) {
+		if (poll(p, 2, (int)((end - now) / 1000000) + 1) <= 0)
+			continue;
+		/* SIGCHLD comes when modprobe, a child of this tool, ends. */
+		while (read(s->signals, &info, sizeof(info)) == sizeof(info))
+			s->stopped |= info.ssi_signo != SIGCHLD;
+		if (p[1].revents)
+			break;
+	}
+	return !s->stopped;
+}
+
+static bool wait_settle(void *arg)
+{
+	struct survey *s = arg;
+	u64 n = s->want.seconds < SETTLE_S ? s->want.seconds : SETTLE_S;
+
+	return s->stopped || survey_wait(s, n * 1000, -1);
+}
+
+/* An allocator that is known, or asked for, and has no chunks of glibc */
+static bool is_other(const struct survey *s)
+{
+	return !allocator_has_chunks(s->object.kind) &&
+	       (s->object.kind != ALLOCATOR_UNKNOWN || s->want.object);
+}
+
+/* Finds the object that allocates. Returns an exit status; none is no failure. */
+int survey_object(struct survey *s)
+{
+	bool found = object_find(&s->t, s->want.object, &s->object);
+	char prefix[OBJECT_PREFIX];
+
+	if (!found && s->want.object)
+		return fail(s->ctx, "--object: '%s': process %u has mapped no such file with a "
+			    "function that allocates", s->want.object, s->t.pid);
+	if (s->object.is_cut)
+		result_note(&s->r, "files: not all were looked at for what allocates, because "
+			    "they are more than %u, or their symbols more than %u MiB",
+			    OBJECT_FILES, OBJECT_MIB);
+	if (object_other(&s->object, prefix))
+		result_note(&s->r, "files: a function %smalloc is there as well, of another "
+			    "allocator; --object FILE:%s is for it", prefix, prefix);
+	s->bins.rule = allocator_rule(s->object.kind);
+	return 0;
+}
+
+/*
+ * A library that is not known may pass calls on to the C library. Then there are chunks of glibc,
+ * and its calls are sampled. If there is no such file, the library is what there is.
+ */
+static void look_behind(struct survey *s)
+{
+	struct object libc;
+
+	if (s->want.object || s->object.kind != ALLOCATOR_UNKNOWN || !s->object.file ||
+	    !object_find(&s->t, OBJECT_LIBC, &libc))
+		return;
+	object_drop(&s->object);
+	s->object = libc;
+	s->bins.rule = allocator_rule(s->object.kind);
+}
+
+/* Reads the heap once. Returns an exit status. */
+int survey_look(struct survey *s, struct look *l, bool remember, const struct seen *before)
+{
+	int err = target_maps(&s->t);
+
+	if (err)
+		return target_refused(&s->t, err);
+	look_begin(l, remember, before);
+	if (!is_other(s))
+		arena_look(&s->t, &s->bins, l);
+	pool_look(&s->t, l);
+	target_forget(&s->t);
+	if (!target_alive(&s->t))
+		return fail(s->ctx, "process %u ended, or executed a program, while its heap was "
+			    "read", s->t.pid);
+	return 0;
+}
+
+/* Data of files, which counts as anonymous memory once it is written. The most it can be */
+static u64 file_data(const struct target *t)
+{
+	u64 sum = 0;
+	size_t i;
+
+	for (i = 0; i < t->maps; i++)
+		if (t->map[i].file && t->map[i].write)
+			sum += t->map[i].hi - t->map[i].lo;
+	return sum;
+}
+
+/*
+ * Does the census know less than half of the memory, or heaps that do not add up? Data of files
+ * is no heap. A process with less than 1 MiB may have most of it in stacks, but then it has chunks.
+ */
+bool survey_is_unknown(const struct survey *s, const struct look *l)
+{
+	u64 known = l->walked_bytes + l->mmapped_bytes, anon = target_anon_bytes(&s->t);
+	u64 data = file_data(&s->t);
+
+	anon -= data < anon ? data : anon;
+	return l->torn_bytes > l->walked_bytes || ((anon > MIB || !l->chunks) && known < anon / 2);
+}
+
+static void pages_row(struct survey *s)
+{
+	struct result *r = &s->r;
+	unsigned int kept;
+
+	r->method = "pages";
+	r->pages = true;
+	r->allocator = is_other(s) ? allocator_name(s->object.kind) : "unknown";
+	free(r->row);
+	r->row = must(calloc(1, sizeof(*r->row)));
+	r->rows = 1;
+	r->row[0] = (struct where_row){
+		.id = class_of_request(PAGE), .blocks = s->new_pages.present,
+		.growth_blocks = (s64)(s->new_pages.present - s->first.pages),
+		.permille = 1000,
+	};
+	r->row[0].growth_bytes = r->row[0].growth_blocks * PAGE;
+	r->growth = r->row[0].growth_bytes;
+	r->heap_bytes = s->new_pages.present * PAGE;
+	kept = pages_content(&s->t, &s->new_pages, s->want.text, wait_settle, s, r->row[0].content);
+	result_note(r, "%s%s: the class is pages of memory, of which %llu are new",
+		    is_other(s) ? "" : "allocator ", r->allocator, s->new_pages.fresh);
+	result_note(r, "%u of the new pages were not written again and were looked at", kept);
+}
+
+static void contents(struct survey *s)
+{
+	struct result *r = &s->r;
+	size_t i, n = 0;
+
+	for (i = 0; i < r->rows && n < (s->want.top ? s->want.top : TOP); i++) {
+		struct where_class *c = &s->b.c[r->row[i].id];
+
+		if (r->row[i].growth_bytes <= 0)
+			break;
+		n++;
+		content_of(&s->t, c->sample, c->samples, class_room(r->row[i].id), s->want.text,
+			   r->row[i].content);
+	}
+}
+
+static const char *allocator(const struct survey *s, const struct look *l)
+{
+	if (l->pools && !is_other(s))
+		return "glibc and pymalloc";
+	if (is_other(s) || s->object.kind == ALLOCATOR_STATIC_GLIBC)
+		return allocator_name(s->object.kind);
+	return l->chunks ? "glibc" : "none";
+}
+
+void survey_notes(struct survey *s)
+{
+	struct result *r = &s->r;
+	const struct look *l = &s->b;
+	double mb = (double)s->looks_bytes / MIB, ms = (double)s->looks_cpu / 1e6;
+	char size[32];
+
+	if (s->stopped)
+		result_note(r, "stopped by a signal after %.1f s", r->seconds);
+	if (l->torn)
+		result_note(r, "%u heaps do not add up or changed too fast: %s not counted",
+			    l->torn, fmt_bytes(size, sizeof(size), l->torn_bytes));
+	if (l->outside_bytes)
+		result_note(r, "%s of the main arena are outside the data segment: not counted",
+			    fmt_bytes(size, sizeof(size), l->outside_bytes));
+	if (l->no_fastbins && l->arenas)
+		result_note(r, "no main arena found: some free chunks may count as in use");
+	runtime_notes(&s->t, r);
+	result_note(r, "read %.1f MiB with %.0f ms of CPU (%.2f ms per MiB)", mb, ms,
+		    mb > 0 ? ms / mb : 0);
+	if (!s->go && !s->want.burst && !s->want.automatic)
+		result_note(r, "sites: not known, --burst finds them");
+}
+
+/* Drops all rows but that of --class. */
+static void choose_class(struct result *r, u64 bytes)
+{
+	unsigned int id = class_of_request(bytes), pool;
+	size_t i, n = 0;
+
+	pool = bytes <= 512 ? class_of_pool((u32)((bytes + 15) & ~15ULL)) : id;
+	for (i = 0; bytes && i < r->rows; i++)
+		if (r->row[i].id == id || r->row[i].id == pool)
+			r->row[n++] = r->row[i];
+	if (bytes)
+		r->rows = n;
+}
+
+/* The first look, then the time between the two. Returns an exit status. */
+int survey_first(struct survey *s)
+{
+	bool profile = !s->want.census && (!s->want.burst || s->want.keep);
+	struct page_look p;
+	u64 start = clock_ns();
+	int status;
+
+	s->go = profile && go_is(&s->t) && go_look(&s->t, &s->go_a);
+	if (s->want.profile && !s->go)
+		return fail(s->ctx, "--profile: process %u: no profile of Go in it", s->t.pid);
+	status = s->go ? 0 : survey_look(s, &s->a, true, NULL);
+	if (status)
+		return status;
+	s->a.ns = s->go ? start : s->a.ns;
+	if (!s->go && survey_is_unknown(s, &s->a)) {
+		s->pages = seen_new();
+		if (pages_look(&s->t, &p, s->pages, NULL))
+			return fail(s->ctx, "process %u: its page map cannot be read", s->t.pid);
+		s->first = (struct page_count){ .pages = p.present, .ns = clock_ns() };
+	}
+	if (clock_ns() - start < s->want.seconds * 1000000000)
+		survey_wait(s, s->want.seconds * 1000, -1);
+	if (!target_alive(&s->t))
+		return fail(s->ctx, "process %u ended, or executed a program, between the two "
+			    "looks", s->t.pid);
+	return 0;
+}
+
+static int second_profile(struct survey *s)
+{
+	struct result *r = &s->r;
+	size_t most = s->want.top ? s->want.top : TOP, i;
+
+	most = most < SITES_MAX ? most : SITES_MAX;
+	if (target_maps(&s->t) || !go_look(&s->t, &s->go_b))
+		return fail(s->ctx, "process %u ended while its profile was read", s->t.pid);
+	r->seconds = (double)(clock_ns() - s->a.ns) / 1e9;
+	go_compare(&s->go_a, &s->go_b);
+	r->method = "profile";
+	r->allocator = "go";
+	r->heap_bytes = s->go_b.bytes;
+	r->growth = (s64)(s->go_b.bytes - s->go_a.bytes);
+	for (i = 0; i < s->go_b.n && i < most && s->go_b.site[i].bytes; i++)
+		json_object_array_add(r->sites,
+				      go_site_json(&s->t, &s->go_b.site[i], i + 1,
+						   result_per_hour(r, s->go_b.site[i].growth)));
+	result_note(r, "the profile is that of the last garbage collections");
+	return 0;
+}
+
+/* The second look, which fills in the answer. Returns an exit status. */
+int survey_second(struct survey *s)
+{
+	int status = s->go ? second_profile(s) : survey_look(s, &s->b, false, s->a.seen);
+
+	if (status || s->go)
+		return status;
+	s->r.seconds = (double)(s->b.ns - s->a.ns) / 1e9;
+	if (s->want.diff &&
+	    !result_earlier(s->ctx, s->want.diff, &s->t, &s->b, &s->a, &s->r.seconds))
+		return 1;
+	result_compare(&s->r, &s->a, &s->b);
+	choose_class(&s->r, s->want.class_bytes);
+	s->r.method = "census";
+	s->r.allocator = allocator(s, &s->b);
+	if (s->pages && !pages_look(&s->t, &s->new_pages, NULL, s->pages)) {
+		pages_row(s);
+	} else {
+		if (!survey_is_unknown(s, &s->b))
+			look_behind(s);
+		contents(s);
+	}
+	target_forget(&s->t);
+	return 0;
+}
+
+/* What a burst is in want of; NULL: nothing */
+const char *survey_missing(const struct survey *s)
+{
+	return s->object.file ? NULL : object_missing(&s->object);
+}
+
+/* Tells a person at a terminal what the census found, before the time that a burst takes. */
+void survey_say(const struct survey *s, u64 again)
+{
+	const struct where_row *row = s->r.row;
+	char size[64], grew[32], cell[CONTENT_CELL];
+
+	if (s->stopped || !isatty(STDERR_FILENO) || !s->r.rows || row->growth_bytes <= 0)
+		return;
+	content_cell(row, cell, sizeof(cell));
+	fprintf(stderr, "%s: blocks of %s, %s: %s\n", s->t.comm,
+		size_cell(row, size, sizeof(size)),
+		fmt_growth(grew, sizeof(grew), result_per_hour(&s->r, row->growth_bytes)), cell);
+	fprintf(stderr, "now call sites: up to %llu s of samples, then %llu s to see what stays; "
+		"^C shows what is known\n", s->want.seconds, again);
+}
+
+/* The heap as a whole, or one class by much, beside which others shrank. */
+bool survey_grows(const struct result *r)
+{
+	s64 most = r->rows ? r->row[0].growth_bytes : 0;
+
+	return most > 0 && (r->growth > 0 || (u64)most >= r->heap_bytes / 128);
+}
+
+void survey_free(struct survey *s)
+{
+	if (s->signals > 0)
+		close(s->signals);
+	drawing_drop(&s->drawing);
+	json_object_put(s->r.notes);
+	json_object_put(s->r.sites);
+	go_free(&s->go_a);
+	go_free(&s->go_b);
+	free(s->r.row);
+	look_free(&s->a);
+	look_free(&s->b);
+	seen_free(s->pages);
+	target_close(&s->t);
+	object_drop(&s->object);
+	free(s);
+}
