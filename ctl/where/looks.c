@@ -14,6 +14,7 @@
 #define PAGE		4096U
 #define SITES_MAX	100
 #define SETTLE_S	10	/* most seconds between two reads of new pages */
+#define LEAST_GROWTH	(64 << 10)	/* bytes */
 
 /* Waits, or until @fd is readable if it is not -1. Returns false after a signal. */
 bool survey_wait(void *arg, u64 ms, int fd)
@@ -132,6 +133,18 @@ bool survey_is_unknown(const struct survey *s, const struct look *l)
 	return l->torn_bytes > l->walked_bytes || ((anon > MIB || !l->chunks) && known < anon / 2);
 }
 
+/*
+ * Most of the memory is not malloc's, such as the heap of a runtime or a cache of the program's own;
+ * but at least half of what it grew by is. Less than LEAST_GROWTH is chance.
+ */
+static bool explains_growth(const struct survey *s)
+{
+	s64 growth = s->r.growth;
+
+	return s->b.torn_bytes <= s->b.walked_bytes && growth >= LEAST_GROWTH &&
+	       growth >= ((s64)target_anon_bytes(&s->t) - (s64)s->anon_a) / 2;
+}
+
 static void pages_row(struct survey *s)
 {
 	struct result *r = &s->r;
@@ -236,6 +249,7 @@ int survey_first(struct survey *s)
 		return status;
 	s->a.ns = s->go ? start : s->a.ns;
 	if (!s->go && survey_is_unknown(s, &s->a)) {
+		s->anon_a = target_anon_bytes(&s->t);
 		s->pages = seen_new();
 		if (pages_look(&s->t, &p, s->pages, NULL))
 			return fail(s->ctx, "process %u: its page map cannot be read", s->t.pid);
@@ -286,10 +300,11 @@ int survey_second(struct survey *s)
 	choose_class(&s->r, s->want.class_bytes);
 	s->r.method = "census";
 	s->r.allocator = allocator(s, &s->b);
-	if (s->pages && !pages_look(&s->t, &s->new_pages, NULL, s->pages)) {
+	if (s->pages && !explains_growth(s) &&
+	    !pages_look(&s->t, &s->new_pages, NULL, s->pages)) {
 		pages_row(s);
 	} else {
-		if (!survey_is_unknown(s, &s->b))
+		if (s->pages || !survey_is_unknown(s, &s->b))
 			look_behind(s);
 		contents(s);
 	}

@@ -25,6 +25,7 @@ struct survey {
 	struct bins bins;
 	struct look a, b;
 	struct seen *pages;	/* present at the first look; NULL: pages are not looked at */
+	u64 anon_a;		/* bytes of anonymous memory at the first look, with pages only */
 	struct page_look new_pages;
 	struct page_count first;	/* the number of pages at the first look */
 	struct go_profile go_a, go_b;

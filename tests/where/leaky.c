@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -130,12 +131,26 @@ static void grow(long n, int keep)
 	bytes += now - old;
 }
 
+/* Memory that is not malloc's, as the heap of a runtime. @bytes_n: of a new part */
+static void beside(size_t bytes_n)
+{
+	char *p = mmap(NULL, bytes_n, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (p == MAP_FAILED)
+		abort();
+	memset(p, 1, bytes_n);
+}
+
 static void run(const char *mode, long n, int keep)
 {
 	static unsigned int seed = 1;
 
-	if (!strcmp(mode, "small") || !strcmp(mode, "churn")) {
+	if (!strcmp(mode, "small") || !strcmp(mode, "churn") || !strcmp(mode, "beside")) {
 		small(n, keep, &seed);
+	} else if (!strcmp(mode, "runtime")) {
+		small(n, 0, &seed);
+		if (keep)
+			beside(8 * MIB);
 	} else if (!strcmp(mode, "fast")) {
 		fast(n);
 	} else if (!strcmp(mode, "grow")) {
@@ -165,6 +180,8 @@ int main(int argc, char **argv)
 		pthread_create(&t, NULL, churn, NULL);
 	if (!strcmp(mode, "grow"))
 		grown = filled(MIB);
+	if (!strcmp(mode, "beside") || !strcmp(mode, "runtime"))
+		beside(64 * MIB);
 	if (strcmp(mode, "fast"))
 		run(mode, 10000, 0);
 	if (argc > 2 && fork()) {

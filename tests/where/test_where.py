@@ -337,6 +337,16 @@ class Where(unittest.TestCase):
     def test_the_heap_of_a_child(self):
         self.leak([f"{BUILD}/leaky", "small", "forked"], 20000, 56)
 
+    def test_a_heap_beside_more_memory_that_is_not_of_malloc(self):
+        """Such as the heap of node. What grows is malloc's."""
+        answer = self.leak([f"{BUILD}/leaky", "beside"], 20000, 56)
+        self.assertEqual((answer["method"], answer["allocator"]), ("census", "glibc"))
+
+    def test_memory_that_is_not_of_malloc_grows_beside_a_heap(self):
+        answer = self.between(Program(self, f"{BUILD}/leaky", "runtime"), "leak", 20000)[0]
+        self.assertEqual((answer["method"], answer["allocator"]), ("pages", "unknown"))
+        self.assertAlmostEqual(answer["classes"][0]["growth_bytes"] / (8 << 20), 1, delta=0.05)
+
     def test_pages_of_an_allocator_that_is_not_known(self):
         answer = self.leak([f"{BUILD}/leaky-cc", "own"], 40000, 4104, "vtable", "app::Session",
                            blocks=False)
