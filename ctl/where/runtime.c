@@ -2,29 +2,52 @@
 /*
  * Runtimes and allocators that keep a profile of their own: what to ask them for.
  */
+#include <ctype.h>
 #include <string.h>
 #include "where/where.h"
 
 static const struct {
-	const char *file;	/* part of the name of a mapped file */
+	const char *name;	/* of a mapped file, without "lib" and the version */
 	const char *text;
 } runtimes[] = {
 	{ "jemalloc", "jemalloc: with MALLOC_CONF=prof:true,prof_leak:true it profiles itself" },
 	{ "tcmalloc", "tcmalloc: with HEAPPROFILE=PREFIX it writes profiles of the heap" },
-	{ "libjvm.so", "Java: jcmd PID GC.class_histogram counts its objects" },
-	{ "/node", "node: --heapsnapshot-signal=SIGUSR2 lets it write its heap" },
-	{ "libcoreclr.so", ".NET: dotnet-gcdump collect -p PID counts its objects" },
-	{ "libruby", "ruby: ObjectSpace.trace_object_allocations_start, then dump_all" },
-	{ "/perl", "perl: Devel::MAT reads a dump of its heap" },
+	{ "tcmalloc_and_profiler", "tcmalloc: with HEAPPROFILE=PREFIX it writes profiles of the heap" },
+	{ "jvm", "Java: jcmd PID GC.class_histogram counts its objects" },
+	{ "node", "node: --heapsnapshot-signal=SIGUSR2 lets it write its heap" },
+	{ "nodejs", "node: --heapsnapshot-signal=SIGUSR2 lets it write its heap" },
+	{ "coreclr", ".NET: dotnet-gcdump collect -p PID counts its objects" },
+	{ "ruby", "ruby: ObjectSpace.trace_object_allocations_start, then dump_all" },
+	{ "perl", "perl: Devel::MAT reads a dump of its heap" },
 	{ "python", "python: tracemalloc names the lines that allocate" },
 };
 
-static bool has_file(const struct target *t, const char *part)
+/*
+ * Is the file of a runtime: "perl", "perl5.36", "libperl.so.5.36", "libruby-3.1.so.3.1"? Others
+ * have more of a name, such as "node_exporter", or only a folder of it.
+ */
+static bool is_runtime(const char *path, const char *name)
+{
+	const char *base = strrchr(path, '/'), *rest;
+	size_t n = strlen(name);
+
+	base = base ? base + 1 : path;
+	if (!strncmp(base, "lib", 3))
+		base += 3;
+	if (strncmp(base, name, n))
+		return false;
+	rest = base + n;
+	if (*rest == '-')
+		return isdigit((unsigned char)rest[1]);
+	return !isalpha((unsigned char)*rest) && *rest != '_';
+}
+
+static bool has_file(const struct target *t, const char *name)
 {
 	size_t i;
 
 	for (i = 0; i < t->maps; i++)
-		if (t->map[i].file && t->map[i].exec && strstr(t->map[i].file, part))
+		if (t->map[i].file && t->map[i].exec && is_runtime(t->map[i].file, name))
 			return true;
 	return false;
 }
@@ -35,7 +58,7 @@ void runtime_notes(const struct target *t, struct result *r)
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(runtimes); i++)
-		if (has_file(t, runtimes[i].file))
+		if (has_file(t, runtimes[i].name))
 			result_note(r, "%s", runtimes[i].text);
 	if (go_is(t) && !json_object_array_length(r->sites))
 		result_note(r, "Go: /debug/pprof/heap of the process has its profile");

@@ -347,6 +347,17 @@ class Where(unittest.TestCase):
         self.assertEqual((answer["method"], answer["allocator"]), ("pages", "unknown"))
         self.assertAlmostEqual(answer["classes"][0]["growth_bytes"] / (8 << 20), 1, delta=0.05)
 
+    def test_a_runtime_is_known_by_the_name_of_its_file(self):
+        """Not by that of a folder, nor by the begin of a longer one."""
+        with tempfile.TemporaryDirectory(prefix="node-perl.") as folder:
+            for name, runtime in (("node_exporter", None), ("pythonic", None), ("node", "node"),
+                                  ("perl5.36", "perl"), ("libruby-3.1.so.3.1", "ruby"),
+                                  ("python-tool", None), ("libjvm.so", "Java")):
+                program = Program(self, shutil.copy(f"{BUILD}/leaky", f"{folder}/{name}"), "small")
+                got = json.loads(where("-j", "-s", 1, program.pid).stdout)["notes"]
+                told = [n.split(":")[0] for n in got if re.match("node|perl|python|ruby|Java", n)]
+                self.assertEqual(told, [runtime] if runtime else [], name)
+
     def test_pages_of_an_allocator_that_is_not_known(self):
         answer = self.leak([f"{BUILD}/leaky-cc", "own"], 40000, 4104, "vtable", "app::Session",
                            blocks=False)
