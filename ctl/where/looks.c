@@ -14,7 +14,9 @@
 #define PAGE		4096U
 #define SITES_MAX	100
 #define SETTLE_S	10	/* most seconds between two reads of new pages */
-#define LEAST_GROWTH	(64 << 10)	/* bytes */
+#define LEAST_GROWTH	(64 << 10)	/* bytes; less is chance */
+#define LEAST_OUTSIDE	(256 << 10)	/* the same of what is no heap: stacks, buffers */
+#define ALLOCATOR_STEPS	((s64)(4 * MIB))	/* two of an allocator that takes 2 MiB at a time */
 
 /* Waits, or until @fd is readable if it is not -1. Returns false after a signal. */
 bool survey_wait(void *arg, u64 ms, int fd)
@@ -134,15 +136,37 @@ bool survey_is_unknown(const struct survey *s, const struct look *l)
 }
 
 /*
- * Most of the memory is not malloc's, such as the heap of a runtime or a cache of the program's own;
- * but at least half of what it grew by is. Less than LEAST_GROWTH is chance.
+ * Is the growth that of chunks? Most of the memory may be of another kind, such as the heap of a
+ * runtime or a cache of the program's own: what counts is the part of what was gained.
  */
-static bool explains_growth(const struct survey *s)
+static bool heap_grew(const struct survey *s, s64 anon)
 {
-	s64 growth = s->r.growth;
+	return !is_other(s) && s->b.torn_bytes <= s->b.walked_bytes &&
+	       s->r.growth >= LEAST_GROWTH && s->r.growth >= anon / 2;
+}
 
-	return s->b.torn_bytes <= s->b.walked_bytes && growth >= LEAST_GROWTH &&
-	       growth >= ((s64)target_anon_bytes(&s->t) - (s64)s->anon_a) / 2;
+/* By how much memory outside the heaps of malloc grew */
+static s64 grew_outside(const struct survey *s, s64 anon)
+{
+	return anon + (s64)(s->a.walked_bytes + s->a.mmapped_bytes) -
+	       (s64)(s->b.walked_bytes + s->b.mmapped_bytes);
+}
+
+/* Is the answer that of pages: where chunks are not known, or most of the growth is outside? */
+static bool pages_tell(struct survey *s)
+{
+	s64 anon = (s64)target_anon_bytes(&s->t) - (s64)s->anon_a, outside = grew_outside(s, anon);
+	char size[32];
+
+	if (!s->pages || heap_grew(s, anon))
+		return false;
+	if (s->unknown || (outside >= ALLOCATOR_STEPS && outside >= anon / 2))
+		return true;
+	if (outside >= LEAST_OUTSIDE)
+		result_note(&s->r, "outside the heaps of malloc memory grew by %s, which may have "
+			    "happened once: a longer look tells", fmt_bytes(size, sizeof(size),
+									    (u64)outside));
+	return false;
 }
 
 static void pages_row(struct survey *s)
@@ -233,11 +257,27 @@ static void choose_class(struct result *r, u64 bytes)
 		r->rows = n;
 }
 
+/* Remembers the pages, which tell where growth is. Only chunks do without. */
+static bool first_pages(struct survey *s)
+{
+	struct page_look p;
+
+	s->unknown = survey_is_unknown(s, &s->a);
+	s->anon_a = target_anon_bytes(&s->t);
+	s->pages = seen_new();
+	if (!pages_look(&s->t, &p, s->pages, NULL)) {
+		s->first = (struct page_count){ .pages = p.present, .ns = clock_ns() };
+		return true;
+	}
+	seen_free(s->pages);
+	s->pages = NULL;
+	return !s->unknown;
+}
+
 /* The first look, then the time between the two. Returns an exit status. */
 int survey_first(struct survey *s)
 {
 	bool profile = !s->want.census && (!s->want.burst || s->want.keep);
-	struct page_look p;
 	u64 start = clock_ns();
 	int status;
 
@@ -248,13 +288,8 @@ int survey_first(struct survey *s)
 	if (status)
 		return status;
 	s->a.ns = s->go ? start : s->a.ns;
-	if (!s->go && survey_is_unknown(s, &s->a)) {
-		s->anon_a = target_anon_bytes(&s->t);
-		s->pages = seen_new();
-		if (pages_look(&s->t, &p, s->pages, NULL))
-			return fail(s->ctx, "process %u: its page map cannot be read", s->t.pid);
-		s->first = (struct page_count){ .pages = p.present, .ns = clock_ns() };
-	}
+	if (!s->go && !first_pages(s))
+		return fail(s->ctx, "process %u: its page map cannot be read", s->t.pid);
 	if (clock_ns() - start < s->want.seconds * 1000000000)
 		survey_wait(s, s->want.seconds * 1000, -1);
 	if (!target_alive(&s->t))
@@ -300,11 +335,10 @@ int survey_second(struct survey *s)
 	choose_class(&s->r, s->want.class_bytes);
 	s->r.method = "census";
 	s->r.allocator = allocator(s, &s->b);
-	if (s->pages && !explains_growth(s) &&
-	    !pages_look(&s->t, &s->new_pages, NULL, s->pages)) {
+	if (pages_tell(s) && !pages_look(&s->t, &s->new_pages, NULL, s->pages)) {
 		pages_row(s);
 	} else {
-		if (s->pages || !survey_is_unknown(s, &s->b))
+		if (heap_grew(s, 0) || !survey_is_unknown(s, &s->b))
 			look_behind(s);
 		contents(s);
 	}

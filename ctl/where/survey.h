@@ -24,8 +24,9 @@ struct survey {
 	struct object object;	/* what allocates */
 	struct bins bins;
 	struct look a, b;
-	struct seen *pages;	/* present at the first look; NULL: pages are not looked at */
-	u64 anon_a;		/* bytes of anonymous memory at the first look, with pages only */
+	struct seen *pages;	/* present at the first look; NULL: there was none, but a file */
+	u64 anon_a;		/* bytes of anonymous memory at the first look */
+	bool unknown;		/* chunks are less than half of them, or do not add up */
 	struct page_look new_pages;
 	struct page_count first;	/* the number of pages at the first look */
 	struct go_profile go_a, go_b;

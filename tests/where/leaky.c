@@ -180,7 +180,7 @@ int main(int argc, char **argv)
 		pthread_create(&t, NULL, churn, NULL);
 	if (!strcmp(mode, "grow"))
 		grown = filled(MIB);
-	if (!strcmp(mode, "beside") || !strcmp(mode, "runtime"))
+	if (!strcmp(mode, "beside"))
 		beside(64 * MIB);
 	if (strcmp(mode, "fast"))
 		run(mode, 10000, 0);

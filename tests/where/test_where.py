@@ -343,6 +343,7 @@ class Where(unittest.TestCase):
         self.assertEqual((answer["method"], answer["allocator"]), ("census", "glibc"))
 
     def test_memory_that_is_not_of_malloc_grows_beside_a_heap(self):
+        """Such as that of PHP, while all that there was is malloc's."""
         answer = self.between(Program(self, f"{BUILD}/leaky", "runtime"), "leak", 20000)[0]
         self.assertEqual((answer["method"], answer["allocator"]), ("pages", "unknown"))
         self.assertAlmostEqual(answer["classes"][0]["growth_bytes"] / (8 << 20), 1, delta=0.05)
