@@ -20,8 +20,15 @@ struct member {
 	s64 growth;
 };
 
+/* What the module has measured of a process */
+struct growth_of {
+	u64 pid;
+	s64 growth;
+};
+
 struct growths {
-	struct msgs m;
+	struct growth_of *v;		/* by pid */
+	size_t n;
 	bool asked;
 };
 
@@ -30,30 +37,51 @@ static struct nl_msg *all_processes(struct knl *k, void *arg)
 	return knl_msg(k, SEEPAGE_CMD_GET_PROC, NLM_F_DUMP);
 }
 
+static int by_pid(const void *a, const void *b)
+{
+	const struct growth_of *x = a, *y = b;
+
+	return x->pid < y->pid ? -1 : x->pid > y->pid;
+}
+
+static void take_growths(struct growths *g, const struct msgs *m)
+{
+	struct message msg;
+	size_t i;
+
+	g->v = must(calloc(m->n + 1, sizeof(*g->v)));
+	for (i = 0; i < m->n; i++) {
+		if (msg_parse(&msg, m->v[i]) ||
+		    !msg_s64(&msg, SEEPAGE_A_GROWTH_BYTES_PER_HOUR, &g->v[g->n].growth))
+			continue;
+		g->v[g->n++].pid = msg_get(&msg, SEEPAGE_A_PID, 0);
+	}
+	qsort(g->v, g->n, sizeof(*g->v), by_pid);
+}
+
 /* Reads what the module has measured of all processes; nothing if it may not be asked. */
 static void read_growths(struct growths *g)
 {
+	struct msgs m = { 0 };
 	struct knl k;
 
 	g->asked = true;
 	if (knl_open(&k) < 0)
 		return;
 	if (knl_resolve(&k) >= 0)
-		query_dump(&k, all_processes, NULL, &g->m);
+		query_dump(&k, all_processes, NULL, &m);
 	knl_close(&k);
+	take_growths(g, &m);
+	msgs_free(&m);
 }
 
-static void find_growth(struct growths *g, struct member *m)
+static void find_growth(const struct growths *g, struct member *m)
 {
-	struct message msg;
-	size_t i;
+	const struct growth_of key = { .pid = m->pid }, *found;
 
-	for (i = 0; i < g->m.n; i++) {
-		if (msg_parse(&msg, g->m.v[i]) || msg_get(&msg, SEEPAGE_A_PID, 0) != m->pid)
-			continue;
-		m->has_growth = msg_s64(&msg, SEEPAGE_A_GROWTH_BYTES_PER_HOUR, &m->growth);
-		return;
-	}
+	found = g->n ? bsearch(&key, g->v, g->n, sizeof(key), by_pid) : NULL;
+	m->has_growth = found;
+	m->growth = found ? found->growth : 0;
 }
 
 /* Returns the figure of a line as "RssAnon:	 1234 kB" in bytes. */
@@ -196,7 +224,7 @@ void policy_measure(const struct policies *p, bool ask_module, struct policy_row
 	}
 	if (proc)
 		closedir(proc);
-	msgs_free(&g.m);
+	free(g.v);
 }
 
 void policy_rows_free(struct policy_rows *rows)
