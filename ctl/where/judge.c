@@ -97,6 +97,16 @@ bool judged_is_open(const struct judgment *j)
 	       j->verdict == JUDGED_TURNOVER;
 }
 
+/* "the process ..." where its growth speaks for no site */
+static const char *still(const struct growth *g)
+{
+	if (g->trend.bytes <= 0)
+		return "did not grow";
+	if (g->trend.bytes <= g->trend.error)
+		return "is not known to grow";
+	return g->bytes < GROWN ? "grew by less than 64 KiB" : "grew in the burst only";
+}
+
 /* Says why no site is named. */
 void judged_note(const struct judgment *j, const struct growth *g, struct result *r)
 {
@@ -110,8 +120,7 @@ void judged_note(const struct judgment *j, const struct growth *g, struct result
 		result_note(r, "sites: none, because %u %s, but the process %s: looks like a "
 			    "cache (in %.0f s %s, give or take %s)", j->keep,
 			    j->keep == 1 ? "site keeps its blocks" : "sites keep their blocks",
-			    g->trend.bytes > 0 ? "is not known to grow" : "did not grow",
-			    g->trend.seconds, grown, error + (*error == '+'));
+			    still(g), g->trend.seconds, grown, error + (*error == '+'));
 		break;
 	case JUDGED_TURNOVER:
 		result_note(r, "sites: none, because %u %s, but the process grows by much less "
