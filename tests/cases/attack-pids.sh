@@ -8,6 +8,8 @@
 # timeout: 600
 . "$(dirname "$0")/lib.sh"
 
+[[ -e /proc/sys/kernel/ns_last_pid ]] ||
+	skip "this kernel has no ns_last_pid to use a pid again (CONFIG_CHECKPOINT_RESTORE)"
 load sample_interval_ms=200 suspect_interval_ms=200
 python3 "$top/tests/attack/reuse.py" "$(some 30)" >reused || die "$(grep -m 1 '^round' reused)"
 tail -n 1 reused
