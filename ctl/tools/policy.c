@@ -293,8 +293,9 @@ static struct json_object *list_json(struct json_object *policy, const struct po
 	u64 most = quiet_number(policy, "limit_bytes", 0), left = policy_left_s(most, use);
 	struct json_object *o = json_object_new_object();
 
-	json_object_object_foreach(policy, key, v)
+	json_object_object_foreach(policy, key, v) {
 		json_object_object_add(o, key, json_object_get(v));
+	}
 	add_number(o, "processes", most, use->processes);
 	add_number(o, "memory_bytes", most, use->bytes);
 	json_object_object_add(o, "memory_growth_bytes_per_hour", most && use->has_growth ?
