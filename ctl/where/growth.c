@@ -27,18 +27,32 @@ void series_begin(struct page_series *s, u64 seconds)
 {
 	s->n = 0;
 	s->next = 0;
+	s->mark = 0;
 	s->step = STEP_NS;
 	s->rest = seconds * 1000000000 / COUNTS;
 }
 
-/* Every second count is dropped, and they come half as often from now on. */
+/* How many counts are of the burst, which ended at the mark */
+static unsigned int of_burst(const struct page_series *s)
+{
+	unsigned int n;
+
+	for (n = 0; n < s->n && s->at[n].ns <= s->mark; n++)
+		;
+	return n;
+}
+
+/*
+ * Every second count is dropped, and they come half as often from now on. Those of the burst stay
+ * once it has ended: the looks may go on for hours.
+ */
 static void thin(struct page_series *s)
 {
-	unsigned int i;
+	unsigned int first = of_burst(s), i, n = first;
 
-	for (i = 0; 2 * i < s->n; i++)
-		s->at[i] = s->at[2 * i];
-	s->n = i;
+	for (i = first; i < s->n; i += 2)
+		s->at[n++] = s->at[i];
+	s->n = n;
 	s->step *= 2;
 }
 
@@ -91,9 +105,15 @@ static double pages_at(const struct page_series *s, double ns)
 	       (ns - (double)a->ns) / (double)(b->ns - a->ns);
 }
 
-/* The burst has ended, and looks follow for so many seconds. */
+/* The burst has ended, and looks follow for so many seconds. Its last count is kept in any case. */
 void series_mark(struct page_series *s, u64 seconds)
 {
+	struct page_count last = s->n ? s->at[s->n - 1] : (struct page_count){ .ns = 0 };
+
+	while (s->n > SERIES / 2)
+		thin(s);
+	if (s->n && s->at[s->n - 1].ns != last.ns)
+		s->at[s->n++] = last;
 	s->mark = clock_ns();
 	s->rest = seconds * 1000000000 / COUNTS;
 }
@@ -136,8 +156,7 @@ struct trend series_trend(const struct page_series *s)
 	struct phase a, b;
 	unsigned int n;
 
-	for (n = 0; n < s->n && s->at[n].ns <= s->mark; n++)
-		;
+	n = of_burst(s);
 	if (n < 2 || s->n - n < 2)
 		return t;
 	begin = (double)s->at[0].ns;

@@ -12,7 +12,8 @@ static const struct {
 } runtimes[] = {
 	{ "jemalloc", "jemalloc: with MALLOC_CONF=prof:true,prof_leak:true it profiles itself" },
 	{ "tcmalloc", "tcmalloc: with HEAPPROFILE=PREFIX it writes profiles of the heap" },
-	{ "tcmalloc_and_profiler", "tcmalloc: with HEAPPROFILE=PREFIX it writes profiles of the heap" },
+	{ "tcmalloc_and_profiler",
+	  "tcmalloc: with HEAPPROFILE=PREFIX it writes profiles of the heap" },
 	{ "jvm", "Java: jcmd PID GC.class_histogram counts its objects" },
 	{ "node", "node: --heapsnapshot-signal=SIGUSR2 lets it write its heap" },
 	{ "nodejs", "node: --heapsnapshot-signal=SIGUSR2 lets it write its heap" },

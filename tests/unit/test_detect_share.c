@@ -245,7 +245,7 @@ static void test_a_fall_counts_by_what_is_left(void **state)
 		if (t > rest + 5 * 3600 && t < again)
 			assert_int_equal(rate, 0);
 	}
-	assert_in_range(found, 3600, 5400);	/* 341 MB are an eighth of the rest, after 68 minutes */
+	assert_in_range(found, 3600, 5400);	/* 341 MB are an eighth of the rest: 68 minutes */
 	assert_in_range(rate, 240 * SEEP_MIB, 330 * SEEP_MIB);
 }
 
