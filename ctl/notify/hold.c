@@ -102,7 +102,8 @@ enum hold hold_verdict(struct delivery *d, const struct alert *a, const struct i
 	if (ack)
 		add_ack(a->o, ack);
 	silence = quiet_silence(&d->quiet, &s, clock_real_ns());
-	if (silence) {
+	/* "ignore its leaks, but tell of its limit" */
+	if (silence && !(a->limit && silence == policies_ignoring(&d->quiet.policies, &s))) {
 		snprintf(d->why, sizeof(d->why), "silenced ");
 		quiet_silence_text(silence, d->why + strlen(d->why),
 				   sizeof(d->why) - strlen(d->why));

@@ -43,16 +43,21 @@ static void add_time(struct json_object *o, u64 now)
 		add(o, "time", text);
 }
 
-/* "unit nginx.service", or "name cron 812-4711" of one process: no other has it */
+/*
+ * "unit nginx.service"; of a policy with a pattern "unit nginx.service (*.service)": another policy
+ * with a limit of its own may fit the same unit. Of a name it is the policy's own, whatever
+ * processes there are: else a user could make any number of them.
+ */
 static void key_of(const struct policy_row *row, char *buf, size_t size)
 {
 	const char *value, *kind = policy_subject(row->policy, &value);
+	const char *name = row->start ? value : row->name;
 	char safe[4 * QUIET_TEXT + 1];
 
-	fmt_safe(safe, sizeof(safe), row->name, strlen(row->name));
-	snprintf(buf, size, "%s %s", kind, safe);
-	if (row->start)
-		sentence_append(buf, size, " %llu-%llu", row->use.pid, row->start);
+	snprintf(buf, size, "%s %s", kind, fmt_safe(safe, sizeof(safe), name, strlen(name)));
+	if (strcmp(name, value))
+		sentence_append(buf, size, " (%s)",
+				fmt_safe(safe, sizeof(safe), value, strlen(value)));
 }
 
 /* "unit nginx.service uses 90 MB of its limit of 100 MB" */
@@ -198,7 +203,10 @@ bool limits_look(struct delivery *d)
 	hold_look(d);
 	if (*d->quiet.policies.err)
 		return false;	/* a file that is being mended ends nothing */
-	policy_measure(&d->quiet.policies, d->ask_module, &rows);
+	if (!policy_measure(&d->quiet.policies, d->ask_module, &rows)) {
+		policy_rows_free(&rows);
+		return false;	/* what is not seen has not ended */
+	}
 	for (i = open->n; i--;) {
 		if (!open->v[i].limit || !is_over(&rows, &open->v[i]))
 			continue;

@@ -94,7 +94,11 @@ static void make_notes(struct delivery *d, const struct alert *a, struct inciden
 	char name[NOTIFY_NAME_MAX];
 	struct receiver *to;
 
-	name_note(d, name, a->instance, "", a->seq);
+	/* Events of limits have no number: a note that has the name of one that waits is dropped. */
+	if (a->limit)
+		name_note(d, name, a->instance, "limit-", a->time_ns);
+	else
+		name_note(d, name, a->instance, "", a->seq);
 	for (to = d->set->to; to < d->set->to + d->set->n; to++) {
 		if (to->kind == TO_NOBODY)
 			continue;

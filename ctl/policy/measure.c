@@ -5,6 +5,7 @@
  */
 #include <ctype.h>
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -127,7 +128,7 @@ static struct policy_row *add_row(struct policy_rows *rows, struct json_object *
 	return row;
 }
 
-/* Processes of a name each have a row, those of a unit or a cgroup one together. */
+/* A unit or a cgroup has a row, and so has a name, for its largest process. */
 static struct policy_row *row_of(struct policy_rows *rows, struct json_object *policy,
 				 const struct quiet_subject *s)
 {
@@ -135,18 +136,26 @@ static struct policy_row *row_of(struct policy_rows *rows, struct json_object *p
 	size_t i;
 
 	name = *kind == 'u' ? s->unit : *kind == 'n' ? s->comm : value;
-	for (i = 0; *kind != 'n' && i < rows->n; i++)
-		if (rows->v[i].policy == policy && !strcmp(rows->v[i].name, name))
+	for (i = 0; i < rows->n; i++)
+		if (rows->v[i].policy == policy && (*kind == 'n' || !strcmp(rows->v[i].name, name)))
 			return &rows->v[i];
 	return add_row(rows, policy, name);
 }
 
 static void add_member(struct policy_row *row, const struct member *m)
 {
+	bool by_name = quiet_string(row->policy, "name"), largest;
 	struct policy_use *use = &row->use;
 
-	row->start = quiet_string(row->policy, "name") ? m->start : 0;
-	if (!use->processes || m->bytes > row->largest) {
+	largest = !use->processes || m->bytes > row->largest;
+	if (by_name && !largest)
+		return;
+	if (by_name) {
+		row->start = m->start;
+		snprintf(row->name, sizeof(row->name), "%s", m->comm);
+		*use = (struct policy_use){ .bytes = 0 };
+	}
+	if (largest) {
 		row->largest = m->bytes;
 		use->pid = m->pid;
 		memcpy(use->comm, m->comm, sizeof(use->comm));
@@ -201,12 +210,14 @@ static bool has_limit(const struct policies *p)
 
 /*
  * Measures what the policies with a limit are about: a row for each unit, cgroup and process that
- * there is. @ask_module: for the growth. policy_rows_free() frees the rows.
+ * there is. @ask_module: for the growth. policy_rows_free() frees the rows. Returns false if
+ * processes may be missing.
  */
-void policy_measure(const struct policies *p, bool ask_module, struct policy_rows *rows)
+bool policy_measure(const struct policies *p, bool ask_module, struct policy_rows *rows)
 {
 	struct growths g = { .asked = !ask_module };
 	DIR *proc = has_limit(p) ? opendir("/proc") : NULL;
+	bool whole = proc || !has_limit(p);
 	const struct dirent *e;
 	struct member m;
 	int dir;
@@ -216,8 +227,10 @@ void policy_measure(const struct policies *p, bool ask_module, struct policy_row
 		if (!isdigit((unsigned char)*e->d_name))
 			continue;
 		dir = openat(dirfd(proc), e->d_name, O_PATH | O_DIRECTORY | O_CLOEXEC);
-		if (dir < 0)
+		if (dir < 0) {
+			whole &= errno == ENOENT || errno == ESRCH;
 			continue;
+		}
 		m = (struct member){ .pid = (u32)strtoul(e->d_name, NULL, 10) };
 		look_at(p, dir, &m, &g, rows);
 		close(dir);
@@ -225,6 +238,7 @@ void policy_measure(const struct policies *p, bool ask_module, struct policy_row
 	if (proc)
 		closedir(proc);
 	free(g.v);
+	return whole;
 }
 
 void policy_rows_free(struct policy_rows *rows)

@@ -67,7 +67,7 @@ enum policy_level policy_level(u64 limit, const struct policy_use *use, enum pol
 /* policy/measure.c: the memory that limits are about */
 struct policy_row {
 	struct json_object *policy;
-	u64 start;			/* of a process by name: clock ticks since boot; else 0 */
+	u64 start;			/* of the process by name: clock ticks since boot; else 0 */
 	u64 largest;			/* bytes of its largest process */
 	char name[QUIET_TEXT + 1];	/* of the unit, the process or the cgroup */
 	struct policy_use use;
@@ -78,7 +78,7 @@ struct policy_rows {
 	size_t n;
 };
 
-void policy_measure(const struct policies *p, bool ask_module, struct policy_rows *rows);
+bool policy_measure(const struct policies *p, bool ask_module, struct policy_rows *rows);
 void policy_rows_free(struct policy_rows *rows);
 
 /* policy/store.c: changes the file, one writer at a time */

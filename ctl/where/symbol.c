@@ -13,6 +13,7 @@
 #include "where/where.h"
 
 #define FILE_MAX	(4096 * MIB)
+#define SEGMENTS_MAX	1024	/* each symbol may be looked for in all of them */
 
 /*
  * Returns @fd if it is a regular ELF file of 64 bits, else -1, and closes it. Libraries keep some
@@ -29,7 +30,7 @@ static int elf_checked(int fd)
 	if (!fstat(fd, &st) && S_ISREG(st.st_mode) && (u64)st.st_size <= FILE_MAX &&
 	    pread(fd, &eh, sizeof(eh), 0) == (ssize_t)sizeof(eh) &&
 	    !memcmp(eh.e_ident, ELFMAG "\2\1", EI_DATA + 1) &&
-	    (eh.e_shnum || !eh.e_shoff) && eh.e_phnum != PN_XNUM)
+	    (eh.e_shnum || !eh.e_shoff) && eh.e_phnum <= SEGMENTS_MAX)
 		return fd;
 	close(fd);
 	return -1;

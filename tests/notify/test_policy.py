@@ -354,6 +354,29 @@ class Limit(Policy):
         self.policy("del", "--name", name)
         self.wait_states("limit_exceeded", "limit_ended")
 
+    def test_limits_that_are_exceeded_at_once_are_all_told(self):
+        for i in range(3):
+            self.take(self.taker(f"lim{i}{os.getpid()}"), 120)
+            self.policy("add", "--name", f"lim{i}{os.getpid()}", "--limit", "100M",
+                        *(["--ignore"] if i == 2 else []))
+        self.pipe(*self.receiver, env=self.env)
+        self.wait_states(*["limit_exceeded"] * 3)
+        self.assertEqual(len({e["pid"] for e in self.events()}), 3)
+
+    def test_each_of_two_limits_is_one_of_its_own(self):
+        """Of processes of a name the largest one counts: more of them are not told."""
+        name = f"lim{os.getpid()}"
+        for mb in (120, 130, 125):
+            self.take(self.taker(name), mb)
+        self.policy("add", "--name", name, "--limit", "2G")
+        self.policy("add", "--name", name + "*", "--limit", "100M")
+        self.pipe(*self.receiver, env=self.env)
+        self.wait_states("limit_exceeded")
+        self.assertGreaterEqual(self.events()[0]["memory_bytes"], 130 * MB)
+        time.sleep(22)		# two more looks
+        self.assertEqual(self.states(), ["limit_exceeded"])
+        self.assertEqual(self.events()[0]["limit_of"], f"name {name}*")
+
     def test_a_cgroup_is_a_sum(self):
         with open("/proc/self/cgroup", encoding="ascii") as f:
             lines = [line.rstrip("\n").split(":", 2) for line in f]
