@@ -10,20 +10,6 @@
 
 #define DEPTH_MAX	32
 
-const char *alert_string(const struct json_object *o, const char *key)
-{
-	struct json_object *v = json_object_object_get(o, key);
-
-	return json_object_is_type(v, json_type_string) ? json_object_get_string(v) : NULL;
-}
-
-u64 alert_number(const struct json_object *o, const char *key, u64 otherwise)
-{
-	struct json_object *v = json_object_object_get(o, key);
-
-	return json_object_is_type(v, json_type_int) ? json_object_get_uint64(v) : otherwise;
-}
-
 const char *alert_host(void)
 {
 	static char host[256];
@@ -36,20 +22,20 @@ const char *alert_host(void)
 /* Fills @a from an object; it takes over the reference. */
 void alert_of(struct json_object *o, struct alert *a)
 {
-	const char *subject = alert_string(o, "subject");
+	const char *subject = quiet_string(o, "subject");
 
 	memset(a, 0, sizeof(*a));
 	a->o = o;
-	a->instance = alert_number(o, "instance", 0);
-	a->seq = alert_number(o, "seq", 0);
-	a->time_ns = alert_number(o, "time_ns", 0);
-	a->pid = alert_number(o, "pid", 0);
-	a->confidence = alert_number(o, "confidence", 0);
-	a->severity = alert_number(o, "severity", 0);
-	a->begun_s = (s64)(a->time_ns / 1000000000) - (s64)alert_number(o, "age_seconds", 0);
-	a->state = alert_string(o, "state");
+	a->instance = quiet_number(o, "instance", 0);
+	a->seq = quiet_number(o, "seq", 0);
+	a->time_ns = quiet_number(o, "time_ns", 0);
+	a->pid = quiet_number(o, "pid", 0);
+	a->confidence = quiet_number(o, "confidence", 0);
+	a->severity = quiet_number(o, "severity", 0);
+	a->begun_s = (s64)(a->time_ns / 1000000000) - (s64)quiet_number(o, "age_seconds", 0);
+	a->state = quiet_string(o, "state");
 	a->of_group = subject && !strcmp(subject, "group");
-	a->limit = subject && !strcmp(subject, "limit") ? alert_string(o, "limit_of") : NULL;
+	a->limit = subject && !strcmp(subject, "limit") ? quiet_string(o, "limit_of") : NULL;
 	a->ends = a->state && (!strcmp(a->state, "recovered") || !strcmp(a->state, "exited") ||
 			       (a->limit && !strcmp(a->state, "limit_ended")));
 }
@@ -89,7 +75,7 @@ enum alert_line alert_parse(const char *line, size_t len, struct alert *a, char 
 	range = json_object_object_get(o, "lost");
 	if (json_object_is_type(range, json_type_object)) {
 		memset(a, 0, sizeof(*a));
-		a->seq = alert_number(range, "to", 0) - alert_number(range, "from", 1) + 1;
+		a->seq = quiet_number(range, "to", 0) - quiet_number(range, "from", 1) + 1;
 		json_object_put(o);
 		return LINE_LOST;
 	}
@@ -113,8 +99,8 @@ static const char *severity_word(u64 severity)
 
 static void append_where(const struct json_object *o, char *buf, size_t size)
 {
-	const char *unit = alert_string(o, "unit"), *runtime = alert_string(o, "runtime");
-	const char *container = alert_string(o, "container");
+	const char *unit = quiet_string(o, "unit"), *runtime = quiet_string(o, "runtime");
+	const char *container = quiet_string(o, "container");
 
 	if (runtime && container)
 		sentence_append(buf, size, " in %s %.12s", runtime, container);
@@ -125,16 +111,16 @@ static void append_where(const struct json_object *o, char *buf, size_t size)
 /* Writes the alert in one line of plain text, control characters escaped. */
 static void sentence(const struct alert *a, char *buf, size_t size)
 {
-	const char *comm = alert_string(a->o, "comm");
-	u64 rss = alert_number(a->o, "rss_bytes", UINT64_MAX);
-	u64 left = alert_number(a->o, "tte_seconds", UINT64_MAX);
-	u64 into = alert_number(a->o, "merged_into", 0);
-	u64 members = alert_number(a->o, "members", 0);
+	const char *comm = quiet_string(a->o, "comm");
+	u64 rss = quiet_number(a->o, "rss_bytes", UINT64_MAX);
+	u64 left = quiet_number(a->o, "tte_seconds", UINT64_MAX);
+	u64 into = quiet_number(a->o, "merged_into", 0);
+	u64 members = quiet_number(a->o, "members", 0);
 	char text[TEXT_MAX], raw[SENTENCE_MAX];
 	struct json_object *growth = json_object_object_get(a->o, "growth_bytes_per_hour");
 
 	if (a->limit) {
-		comm = alert_string(a->o, "text");
+		comm = quiet_string(a->o, "text");
 		fmt_safe(buf, size, comm ? comm : "", comm ? strlen(comm) : 0);
 		return;
 	}

@@ -9,7 +9,7 @@
 
 static int rank(const struct json_object *o)
 {
-	const char *state = o ? alert_string(o, "state") : NULL;
+	const char *state = o ? quiet_string(o, "state") : NULL;
 
 	return state ? state_from_name(state, strlen(state)) : -1;
 }
@@ -19,14 +19,14 @@ static void subject_of(const struct json_object *o, struct quiet_subject *s)
 	struct json_object *of_user = json_object_object_get(o, "unit_uid");
 
 	memset(s, 0, sizeof(*s));
-	s->comm = alert_string(o, "comm");
-	s->unit = alert_string(o, "unit");
-	s->cgroup = alert_string(o, "cgroup");
+	s->comm = quiet_string(o, "comm");
+	s->unit = quiet_string(o, "unit");
+	s->cgroup = quiet_string(o, "cgroup");
 	s->unit_uid = json_object_is_type(of_user, json_type_int) ?
 		      json_object_get_int64(of_user) : -1;
-	s->uid = alert_number(o, "uid", UINT64_MAX);
+	s->uid = quiet_number(o, "uid", UINT64_MAX);
 	s->has_uid = s->uid != UINT64_MAX;
-	s->cgroup_id = alert_number(o, "cgroup_id", 0);
+	s->cgroup_id = quiet_number(o, "cgroup_id", 0);
 }
 
 static void subject_of_alert(const struct alert *a, struct quiet_subject *s)

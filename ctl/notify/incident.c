@@ -163,7 +163,7 @@ void incidents_read(struct incidents *i, struct json_object *list)
 	for (k = 0; k < n && i->n < INCIDENTS_MAX; k++) {
 		struct json_object *o = json_object_array_get_idx(list, k);
 		struct json_object *alert = json_object_object_get(o, "alert");
-		const char *key = alert_string(o, "key"), *limit = alert_string(o, "limit");
+		const char *key = quiet_string(o, "key"), *limit = quiet_string(o, "limit");
 		struct json_object *held;
 		struct incident *one;
 
@@ -173,10 +173,10 @@ void incidents_read(struct incidents *i, struct json_object *list)
 		one = &i->v[i->n++];
 		memset(one, 0, sizeof(*one));
 		snprintf(one->key, sizeof(one->key), "%s", key);
-		one->instance = alert_number(o, "instance", 0);
-		one->pid = alert_number(o, "pid", 0);
-		one->begun_s = (s64)alert_number(o, "begun_s", 0);
-		one->first_ns = alert_number(o, "first_ns", 0);
+		one->instance = quiet_number(o, "instance", 0);
+		one->pid = quiet_number(o, "pid", 0);
+		one->begun_s = (s64)quiet_number(o, "begun_s", 0);
+		one->first_ns = quiet_number(o, "first_ns", 0);
 		one->of_group = json_object_get_boolean(json_object_object_get(o, "of_group"));
 		one->alert = json_object_get(alert);
 		one->labels = json_object_get(json_object_object_get(o, "labels"));

@@ -16,7 +16,7 @@ static const u64 severities[] = { 1, NEAR_SEVERITY, EXCEEDED_SEVERITY };
 
 static enum policy_level level_of(const struct incident *one)
 {
-	const char *state = one ? alert_string(one->alert, "state") : NULL;
+	const char *state = one ? quiet_string(one->alert, "state") : NULL;
 
 	return !state ? LIMIT_BELOW : !strcmp(state, states[LIMIT_EXCEEDED]) ? LIMIT_EXCEEDED :
 	       LIMIT_NEAR;
@@ -117,7 +117,7 @@ static void add_use(struct json_object *o, const struct policy_row *row)
 	json_object_object_add(o, "growth_bytes_per_hour", row->use.has_growth ?
 			       json_object_new_int64(row->use.growth) : NULL);
 	add_number(o, "tte_seconds", left != UINT64_MAX, left);
-	snprintf(text, sizeof(text), "%s: ", alert_string(o, "state"));
+	snprintf(text, sizeof(text), "%s: ", quiet_string(o, "state"));
 	sentence(row, limit, left, text + strlen(text), sizeof(text) - strlen(text));
 	add(o, "text", text);
 }

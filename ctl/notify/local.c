@@ -24,8 +24,8 @@
 
 static int priority(const struct json_object *alert)
 {
-	const char *state = alert_string(alert, "state");
-	u64 severity = alert_number(alert, "severity", 0);
+	const char *state = quiet_string(alert, "state");
+	u64 severity = quiet_number(alert, "severity", 0);
 
 	if (state && (!strcmp(state, "recovered") || !strcmp(state, "exited")))
 		return LOG_NOTICE;
@@ -79,7 +79,7 @@ static void put_field(FILE *f, const char *name, const char *value)
 
 static void put_fields(FILE *f, struct json_object *alert)
 {
-	const char *text = alert_string(alert, "text");
+	const char *text = quiet_string(alert, "text");
 	char name[FIELD_MAX + 1], number[24];
 	size_t i;
 
@@ -88,7 +88,7 @@ static void put_fields(FILE *f, struct json_object *alert)
 	snprintf(number, sizeof(number), "%d", priority(alert));
 	put_field(f, "PRIORITY", number);
 	put_field(f, "SYSLOG_IDENTIFIER", "seepage");
-	snprintf(number, sizeof(number), "%llu", alert_number(alert, "pid", 0));
+	snprintf(number, sizeof(number), "%llu", quiet_number(alert, "pid", 0));
 	put_field(f, "OBJECT_PID", number);
 	json_object_object_foreach(alert, key, value) {
 		if (!value)
@@ -156,7 +156,7 @@ void journal_send(struct json_object *note, struct result *r)
 void syslog_send(struct json_object *note, struct result *r)
 {
 	int fd = connect_to("SEEPAGE_SYSLOG_SOCKET", SYSLOG), err = 0, n;
-	const char *sentence = alert_string(note, "text"), *id = alert_string(note, "id");
+	const char *sentence = quiet_string(note, "text"), *id = quiet_string(note, "id");
 	time_t now = time(NULL);
 	char text[2 * SENTENCE_MAX], when[32] = "";
 	struct tm tm;

@@ -32,8 +32,6 @@ void alert_of(struct json_object *o, struct alert *a);
 void alert_test(struct alert *a);
 void alert_complete(struct alert *a, const char *boot);
 void alert_free(struct alert *a);
-const char *alert_string(const struct json_object *o, const char *key);
-u64 alert_number(const struct json_object *o, const char *key, u64 otherwise);
 const char *alert_host(void);
 
 /* notify/incident.c: which processes are under an alert that receivers were told of */

@@ -47,7 +47,7 @@ static void add_time(struct json_object *o, const char *key, u64 ns)
 /* The label of the document begins its words with capitals: Medium-High. */
 static void add_severity_label(struct json_object *o, const struct json_object *alert)
 {
-	const char *s = alert_string(alert, "severity_label");
+	const char *s = quiet_string(alert, "severity_label");
 	char text[32];
 	size_t i;
 
@@ -61,7 +61,7 @@ static void add_severity_label(struct json_object *o, const struct json_object *
 static void add_mb(struct json_object *o, const char *key, const struct json_object *alert,
 		   const char *from)
 {
-	u64 bytes = alert_number(alert, from, UINT64_MAX);
+	u64 bytes = quiet_number(alert, from, UINT64_MAX);
 
 	json_object_object_add(o, key, bytes == UINT64_MAX ? NULL :
 			       json_object_new_uint64(bytes >> 20));
@@ -132,10 +132,10 @@ static struct json_object *labels_of(const struct alert *a)
 	else
 		add_label(o, "pid", number);
 	if (!a->limit)
-		add_label(o, "comm", alert_string(a->o, "comm"));
-	add_label(o, "unit", alert_string(a->o, "unit"));
-	add_label(o, "container", alert_string(a->o, "container"));
-	add_label(o, "pod", alert_string(a->o, "pod"));
+		add_label(o, "comm", quiet_string(a->o, "comm"));
+	add_label(o, "unit", quiet_string(a->o, "unit"));
+	add_label(o, "container", quiet_string(a->o, "container"));
+	add_label(o, "pod", quiet_string(a->o, "pod"));
 	add_label(o, "severity", a->severity >= CRITICAL ? "critical" :
 		  a->severity >= WARNING ? "warning" : "info");
 	return o;
@@ -147,14 +147,14 @@ static void add_alert(struct json_object *list, const struct settings *s,
 		      u64 ends_ns)
 {
 	struct json_object *o = json_object_new_object(), *notes = json_object_new_object();
-	u64 seq = alert_number(alert, "seq", 0);
+	u64 seq = quiet_number(alert, "seq", 0);
 	char url[512];
 
 	copy(notes, "summary", alert, "text");
 	copy(notes, "state", alert, "state");
 	copy(notes, "seepage_id", alert, "id");
-	add_string(notes, "ack", alert_string(alert, "ack"));
-	add_string(notes, "ack_by", alert_string(alert, "ack_by"));
+	add_string(notes, "ack", quiet_string(alert, "ack"));
+	add_string(notes, "ack_by", quiet_string(alert, "ack_by"));
 	if (seq)
 		snprintf(url, sizeof(url), "seepage explain '#%llu'", seq);
 	else
@@ -223,7 +223,7 @@ static struct json_object *for_pagerduty(const struct settings *s, const struct 
 	json_object_object_add(o, "dedup_key", json_object_new_string(one->key));
 	add_string(o, "client", "seepage");
 	add_string(o, "client_url", s->url);
-	snprintf(summary, sizeof(summary), "%s: %s", alert_host(), alert_string(a->o, "text"));
+	snprintf(summary, sizeof(summary), "%s: %s", alert_host(), quiet_string(a->o, "text"));
 	json_object_object_add(p, "summary", json_text(summary, strlen(summary)));
 	json_object_object_add(p, "source", json_text(alert_host(), strlen(alert_host())));
 	add_string(p, "severity", urgency(a->severity));

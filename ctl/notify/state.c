@@ -72,9 +72,9 @@ static void read_counts(struct json_object *counts, struct settings *set)
 	for (to = set->to; to < set->to + set->n; to++) {
 		struct json_object *c = json_object_object_get(counts, to->dir);
 
-		to->taken = alert_number(c, "taken", 0);
-		to->refused = alert_number(c, "refused", 0);
-		to->dropped = alert_number(c, "dropped", 0);
+		to->taken = quiet_number(c, "taken", 0);
+		to->refused = quiet_number(c, "refused", 0);
+		to->dropped = quiet_number(c, "dropped", 0);
 	}
 }
 
@@ -89,14 +89,14 @@ void state_read(struct spool *s, struct settings *set)
 			note(s->ctx, "%s/" STATE ": damaged, begun anew", set->state_dir);
 		return;
 	}
-	boot = alert_string(o, "boot_id");
+	boot = quiet_string(o, "boot_id");
 	s->rebooted = boot && strcmp(boot, s->boot);
-	s->arrivals = alert_number(o, "arrivals", 0);
-	s->lost = alert_number(o, "lost", 0);
-	s->position.instance = alert_number(o, "instance", 0);
-	s->position.next = alert_number(o, "next", 0);
-	s->position.old_instance = alert_number(o, "old_instance", 0);
-	s->position.old_next = alert_number(o, "old_next", 0);
+	s->arrivals = quiet_number(o, "arrivals", 0);
+	s->lost = quiet_number(o, "lost", 0);
+	s->position.instance = quiet_number(o, "instance", 0);
+	s->position.next = quiet_number(o, "next", 0);
+	s->position.old_instance = quiet_number(o, "old_instance", 0);
+	s->position.old_next = quiet_number(o, "old_next", 0);
 	read_counts(json_object_object_get(o, "receivers"), set);
 	incidents_read(&s->open, json_object_object_get(o, "open"));
 	json_object_put(o);
