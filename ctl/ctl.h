@@ -532,12 +532,21 @@ void msgs_free(struct msgs *m);
 
 /* disk.c: files that are whole or not there */
 #define DISK_NEW	".new"	/* name while it is written */
+#define DISK_LOCK	".seepage.lock"	/* of its directory, while there is a writer */
 
 int disk_write(int dir, const char *name, const char *text, size_t len, mode_t mode);
 struct json_object *disk_read(int dir, const char *name);
 void disk_parents(const char *path);
-int disk_lock(const char *path, int *dir, const char **name);
-int disk_replace(int dir, const char *name, const char *text);
+
+/* A file in a directory that is locked against other writers */
+struct disk_place {
+	int dir, lock;		/* descriptors */
+	const char *name;	/* of the file; points into its path */
+};
+
+int disk_lock(const char *path, struct disk_place *p);
+void disk_unlock(struct disk_place *p);
+int disk_replace(const struct disk_place *p, const char *text);
 int disk_keep_older(const struct ctx *ctx, const char *path);
 
 /* next.c: what an operator can do about a process under alert */

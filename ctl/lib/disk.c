@@ -106,32 +106,68 @@ void disk_parents(const char *path)
 	free(copy);
 }
 
+/* Has the file not been removed, or made anew, by the one that had the lock before? */
+static bool is_there(int dir, int lock)
+{
+	struct stat own, now;
+
+	return !fstat(lock, &own) && !fstatat(dir, DISK_LOCK, &now, AT_SYMLINK_NOFOLLOW) &&
+	       own.st_dev == now.st_dev && own.st_ino == now.st_ino;
+}
+
+/*
+ * Takes the lock of a directory. It is a file that nobody else may open, as any user may lock a
+ * directory. Returns 0 or an errno.
+ */
+static int take_lock(struct disk_place *p)
+{
+	int err;
+
+	for (;;) {
+		p->lock = openat(p->dir, DISK_LOCK, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+		if (p->lock < 0)
+			return errno;
+		while ((err = flock(p->lock, LOCK_EX) ? errno : 0) == EINTR)
+			;
+		if (!err && is_there(p->dir, p->lock))
+			return 0;
+		close(p->lock);
+		if (err)
+			return err;
+	}
+}
+
 /*
  * Opens the directory of the file at @path, which it makes if need be, and locks it against other
- * writers: two would write the same file beside it. @name: of the file. Returns 0 or an errno;
- * the caller closes @dir.
+ * writers: two would write the same file beside it. Returns 0 or an errno; the caller calls
+ * disk_unlock().
  */
-int disk_lock(const char *path, int *dir, const char **name)
+int disk_lock(const char *path, struct disk_place *p)
 {
 	const char *slash = strrchr(path, '/');
 	char parent[PATH_MAX];
-	int err = EINVAL;
+	int err;
 
-	*name = slash ? slash + 1 : path;
-	if (!**name || strlen(*name) > NAME_MAX - 1 || strlen(path) >= PATH_MAX)
-		return err;
-	err = 0;
+	p->name = slash ? slash + 1 : path;
+	if (!*p->name || strlen(p->name) > NAME_MAX - 1 || strlen(path) >= PATH_MAX)
+		return EINVAL;
 	snprintf(parent, sizeof(parent), "%.*s", slash ? (int)(slash - path) : 1,
 		 slash ? path : ".");
 	disk_parents(path);
-	*dir = open(*parent ? parent : "/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (*dir < 0)
+	p->dir = open(*parent ? parent : "/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (p->dir < 0)
 		return errno;
-	while (!err && flock(*dir, LOCK_EX))
-		err = errno == EINTR ? 0 : errno;
+	err = take_lock(p);
 	if (err)
-		close(*dir);
+		close(p->dir);
 	return err;
+}
+
+void disk_unlock(struct disk_place *p)
+{
+	unlinkat(p->dir, DISK_LOCK, 0);
+	close(p->lock);
+	close(p->dir);
 }
 
 static bool is_the_same(int dir, const char *name, const char *text)
@@ -143,19 +179,19 @@ static bool is_the_same(int dir, const char *name, const char *text)
 	return same;
 }
 
-/* Makes @text the file @name of a locked directory. The earlier one is kept as NAME~. */
-int disk_replace(int dir, const char *name, const char *text)
+/* Makes @text the file of @p. The earlier one is kept as NAME~. Returns 0 or an errno. */
+int disk_replace(const struct disk_place *p, const char *text)
 {
 	char old[NAME_MAX + 2];
 	int err;
 
-	if (is_the_same(dir, name, text))
+	if (is_the_same(p->dir, p->name, text))
 		return 0;
-	snprintf(old, sizeof(old), "%s~", name);
-	unlinkat(dir, old, 0);
-	linkat(dir, name, dir, old, 0);
-	err = disk_write(dir, name, text, strlen(text), 0644);
-	if (!err && fsync(dir))
+	snprintf(old, sizeof(old), "%s~", p->name);
+	unlinkat(p->dir, old, 0);
+	linkat(p->dir, p->name, p->dir, old, 0);
+	err = disk_write(p->dir, p->name, text, strlen(text), 0644);
+	if (!err && fsync(p->dir))
 		err = errno;
 	return err;
 }

@@ -71,13 +71,6 @@ static bool refuse(const struct check *c, const char *key, struct json_object *v
 	return false;
 }
 
-static bool ends_in(const char *s, const char *end)
-{
-	size_t n = strlen(s), k = strlen(end);
-
-	return n > k && !strcmp(s + n - k, end);
-}
-
 static bool check_text(const struct check *c, const char *key, struct json_object *v)
 {
 	const char *s = json_object_is_type(v, json_type_string) ? json_object_get_string(v) : "";
@@ -89,7 +82,7 @@ static bool check_text(const struct check *c, const char *key, struct json_objec
 	if (!strcmp(key, "name") && strlen(s) >= SEEPAGE_COMM_LEN && !strpbrk(s, "*?["))
 		return refuse(c, key, v, "1 to 15 bytes, which is what the kernel keeps, or a "
 			      "pattern");
-	if (!strcmp(key, "unit") && !ends_in(s, ".service") && !ends_in(s, ".scope"))
+	if (!strcmp(key, "unit") && !quiet_ends_in(s, ".service") && !quiet_ends_in(s, ".scope"))
 		return refuse(c, key, v, "a name that ends in .service or .scope");
 	return true;
 }

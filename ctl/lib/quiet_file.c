@@ -21,6 +21,14 @@ u64 quiet_number(const struct json_object *o, const char *key, u64 otherwise)
 	return json_object_is_type(v, json_type_int) ? json_object_get_uint64(v) : otherwise;
 }
 
+/* Is @end the end of @s, which is longer? */
+bool quiet_ends_in(const char *s, const char *end)
+{
+	size_t n = strlen(s), k = strlen(end);
+
+	return n > k && !strcmp(s + n - k, end);
+}
+
 /* Is @s a name or a comment: UTF-8 without control characters? */
 bool quiet_is_text(const char *s)
 {

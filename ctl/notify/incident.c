@@ -15,15 +15,18 @@
 #define START_SLACK_S	5
 #define PASS_MOST_S	3600	/* sample_interval_ms is at most that */
 
-/* Groups: the pid is that of the oldest process, another one when that has ended. */
-static bool same_group(const struct incident *one, const struct alert *a)
+/*
+ * Is @o, an alert or the answer about a process, of the group of @one? The pid does not tell: it is
+ * that of the oldest process, another one when that has ended.
+ */
+bool incident_is_of_group(const struct incident *one, const struct json_object *o)
 {
 	static const char *const keys[] = { "comm", "uid", "cgroup_id" };
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(keys); i++)
 		if (!json_object_equal(json_object_object_get(one->alert, keys[i]),
-				       json_object_object_get(a->o, keys[i])))
+				       json_object_object_get(o, keys[i])))
 			return false;
 	return true;
 }
@@ -47,7 +50,7 @@ struct incident *incident_find(struct incidents *i, const struct alert *a)
 		}
 		if (one->instance != a->instance || one->of_group != a->of_group)
 			continue;
-		if (!(one->of_group ? same_group(one, a) : same_process(one, a)))
+		if (!(one->of_group ? incident_is_of_group(one, a->o) : same_process(one, a)))
 			continue;
 		if (!found || one->begun_s > found->begun_s)
 			found = one;
@@ -108,7 +111,7 @@ void incident_update(struct incident *one, const struct alert *a)
 	static const char *const keys[] = {
 		"id", "seq", "pid", "comm", "uid", "cgroup_id", "unit", "runtime", "container",
 		"pod", "state", "severity", "severity_label", "confidence", "text",
-		"ack", "ack_by", "subject", "limit_of", "cgroup",
+		"ack", "ack_by", "subject", "limit_of", "cgroup", "growth_bytes_per_hour",
 	};
 	size_t i;
 

@@ -109,8 +109,8 @@ static void add_use(struct json_object *o, const struct policy_row *row)
 
 	add_number(o, "pid", true, row->use.pid);
 	add(o, "comm", row->use.comm);
-	add(o, "unit", !strcmp(kind, "unit") ? row->name : NULL);
-	add(o, "cgroup", !strcmp(kind, "cgroup") ? row->name : NULL);
+	add(o, "unit", !strcmp(kind, "unit") ? row->name : row->unit);
+	add(o, "cgroup", !strcmp(kind, "cgroup") ? row->name : row->cgroup);
 	add_number(o, "limit_bytes", true, limit);
 	add_number(o, "memory_bytes", true, row->use.bytes);
 	add_number(o, "processes", true, row->use.processes);
@@ -143,16 +143,32 @@ static struct incident *find(struct incidents *i, const char *key)
 	return NULL;
 }
 
+/*
+ * A limit that growth made near stays so while the growth is not known: the module is loaded
+ * again, and has measured none yet.
+ */
+static bool is_near_still(const struct incident *one, const struct policy_row *row)
+{
+	return level_of(one) == LIMIT_NEAR && !row->use.has_growth &&
+	       json_object_object_get(one->alert, "growth_bytes_per_hour") &&
+	       row->use.bytes >= quiet_number(row->policy, "limit_bytes", 0) / 2;
+}
+
 static bool look_at(struct delivery *d, const struct policy_row *row)
 {
+	const struct incident *one;
 	struct json_object *o;
 	enum policy_level level, before;
 	char key[LIMIT_KEY_MAX];
 
 	key_of(row, key, sizeof(key));
-	before = level_of(find(&d->spool->open, key));
+	one = find(&d->spool->open, key);
+	before = level_of(one);
 	level = policy_level(quiet_number(row->policy, "limit_bytes", 0), &row->use, before);
-	if (level == before)
+	if (level == LIMIT_BELOW && is_near_still(one, row))
+		level = before;
+	/* one that is not wanted has no incident: it would be told anew at each look */
+	if (level == before || (!one && severities[level] < d->set->min_severity))
 		return false;
 	o = event(key, level, before);
 	add_use(o, row);

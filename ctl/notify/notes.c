@@ -8,7 +8,8 @@ static bool keeps_incidents(const struct receiver *to)
 	return to->kind == TO_ALERTMANAGER || to->kind == TO_PAGERDUTY;
 }
 
-static bool wanted(const struct settings *s, const struct alert *a)
+/* Do the options ask for alerts of this kind? */
+bool deliver_wanted(const struct settings *s, const struct alert *a)
 {
 	int state = state_from_name(a->state, strlen(a->state));
 
@@ -45,10 +46,21 @@ static void put(struct delivery *d, struct receiver *to, const char *name,
 	json_object_put(what);
 }
 
+/*
+ * A note that has the name of one that waits is dropped, whatever its arrival: an alert that is
+ * read twice is told once. @number: with @instance it tells the note from all others
+ */
 static void name_note(struct delivery *d, char *name, u64 instance, const char *what, u64 number)
 {
 	snprintf(name, NOTIFY_NAME_MAX, "%012llu-%llx-%s%llu", d->spool->arrivals++, instance, what,
 		 number);
+}
+
+/* Of limits, the instance is 0 on every boot, and a pid may be used again. */
+static void name_incident(struct delivery *d, char *name, const struct incident *one,
+			  const char *what)
+{
+	name_note(d, name, one->instance, what, one->limit ? one->first_ns : one->pid);
 }
 
 /* A limit has nothing to do with a load of the module, only with a boot. */
@@ -74,7 +86,7 @@ static void end_older_incidents(struct delivery *d, u64 instance)
 			i++;
 			continue;
 		}
-		name_note(d, name, open->v[i].instance, "end-", open->v[i].pid);
+		name_incident(d, name, &open->v[i], "end-");
 		for (to = d->set->to; to < d->set->to + d->set->n; to++) {
 			what = payload_forgotten(to, &open->v[i]);
 			if (what)
@@ -90,11 +102,11 @@ static void end_older_incidents(struct delivery *d, u64 instance)
  */
 static void make_notes(struct delivery *d, const struct alert *a, struct incident *one, bool quiet)
 {
-	bool is_wanted = wanted(d->set, a);
+	bool is_wanted = deliver_wanted(d->set, a);
 	char name[NOTIFY_NAME_MAX];
 	struct receiver *to;
 
-	/* Events of limits have no number: a note that has the name of one that waits is dropped. */
+	/* Events of limits have no number. */
 	if (a->limit)
 		name_note(d, name, a->instance, "limit-", a->time_ns);
 	else
@@ -147,9 +159,9 @@ void deliver_alert(struct delivery *d, const struct alert *a)
 		deliver_end_of(d, a, one, why);
 		return;
 	}
-	if (!one && wanted(d->set, a))
+	if (!one && deliver_wanted(d->set, a))
 		one = incident_open(&s->open, a, s->boot);
-	if (one && why != HOLD_NOT && wanted(d->set, a)) {
+	if (one && why != HOLD_NOT && deliver_wanted(d->set, a)) {
 		hold_back(d, a, one, why);
 		incident_update(one, a);
 		return;
@@ -176,7 +188,7 @@ void deliver_acked(struct delivery *d, struct incident *one)
 	char name[NOTIFY_NAME_MAX];
 	struct receiver *to;
 
-	name_note(d, name, one->instance, "ack-", one->pid);
+	name_incident(d, name, one, "ack-");
 	for (to = d->set->to; to < d->set->to + d->set->n; to++) {
 		what = payload_acked(to, one);
 		if (what)

@@ -53,6 +53,7 @@ struct incidents {
 	size_t n;
 };
 
+bool incident_is_of_group(const struct incident *one, const struct json_object *o);
 struct incident *incident_find(struct incidents *i, const struct alert *a);
 struct incident *incident_open(struct incidents *i, const struct alert *a, const char *boot);
 void incident_update(struct incident *one, const struct alert *a);
@@ -235,6 +236,7 @@ void deliver_rebooted(struct delivery *d);
 void deliver_alert(struct delivery *d, const struct alert *a);
 void deliver_made(struct delivery *d, const struct alert *a, struct incident *one);
 void deliver_acked(struct delivery *d, struct incident *one);
+bool deliver_wanted(const struct settings *s, const struct alert *a);
 
 /* notify/hold.c: silences, policies and acknowledgments */
 enum hold { HOLD_NOT, HOLD_SILENCED, HOLD_POLICY, HOLD_ACKED };

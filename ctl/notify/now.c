@@ -9,35 +9,42 @@
 #define NOW_MS		5000
 #define START_SLACK_S	5
 
+/* Of a group, the process that was its oldest when the incident began may have ended since. */
 static int ask(struct knl *k, const struct incident *one, struct nlmsghdr **nlh)
 {
-	return one->of_group ? query_group(k, (u32)one->pid, nlh) :
+	return one->of_group ? query_group(k, (u32)quiet_number(one->held, "pid", one->pid), nlh) :
 			       query_process(k, (u32)one->pid, nlh);
 }
 
-/* Is it still the process of the incident? A group has the age of its oldest process. */
-static bool is_same(const struct incident *one, const struct message *msg)
+/*
+ * Is @now still about the process of the incident? A group has the age of its oldest process, and
+ * the pid that was asked for may be of a process of another group by now.
+ */
+static bool is_same(const struct incident *one, const struct message *msg,
+		    const struct json_object *now)
 {
 	s64 begun = (s64)(clock_real_ns() / QUIET_NS) - (s64)msg_get(msg, SEEPAGE_A_AGE_SECONDS, 0);
 
-	return one->of_group || (begun <= one->begun_s + 2 * START_SLACK_S &&
-				 begun >= one->begun_s - 2 * START_SLACK_S);
+	if (one->of_group)
+		return incident_is_of_group(one, now);
+	return begun <= one->begun_s + 2 * START_SLACK_S &&
+	       begun >= one->begun_s - 2 * START_SLACK_S;
 }
 
+/* What is not known any more is null then, as a time that nothing grows towards. */
 static void take_over(struct delivery *d, struct incident *one, const struct message *msg)
 {
 	static const char *const keys[] = { "confidence", "growth_bytes_per_hour", "rss_bytes",
 					    "tte_seconds" };
 	struct place p = { 0 };
 	struct json_object *now = json_process(msg, &p), *v;
+	bool same = is_same(one, msg, now);
 	struct alert a;
 	size_t i;
 
-	for (i = 0; i < ARRAY_SIZE(keys); i++) {
-		v = json_object_object_get(now, keys[i]);
-		if (v)
+	for (i = 0; same && i < ARRAY_SIZE(keys); i++)
+		if (json_object_object_get_ex(now, keys[i], &v))
 			json_object_object_add(one->held, keys[i], json_object_get(v));
-	}
 	json_object_put(now);
 	alert_of(one->held, &a);
 	alert_complete(&a, d->spool->boot);
@@ -60,7 +67,7 @@ void now_refresh(struct delivery *d)
 	for (i = 0; knl_resolve(&k) >= 0 && i < open->n; i++) {
 		nlh = NULL;
 		if (open->v[i].held && !open->v[i].limit && ask(&k, &open->v[i], &nlh) >= 0 &&
-		    !msg_parse(&msg, nlh) && is_same(&open->v[i], &msg))
+		    !msg_parse(&msg, nlh))
 			take_over(d, &open->v[i], &msg);
 		free(nlh);
 	}

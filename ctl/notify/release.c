@@ -2,7 +2,10 @@
 /* Tells receivers what nothing holds back any more, and what was acknowledged. */
 #include "notify/notify.h"
 
-/* Tells of incidents that nothing holds back any more. Returns whether there was one. */
+/*
+ * Tells of incidents that nothing holds back any more. What the options do not ask for is held
+ * on: its figures may come to be wanted. Returns whether there was one.
+ */
 bool release_held(struct delivery *d)
 {
 	struct incidents *open = &d->spool->open;
@@ -16,7 +19,7 @@ bool release_held(struct delivery *d)
 		if (!open->v[i].held)
 			continue;
 		alert_of(open->v[i].held, &a);
-		if (hold_verdict(d, &a, &open->v[i]) != HOLD_NOT)
+		if (hold_verdict(d, &a, &open->v[i]) != HOLD_NOT || !deliver_wanted(d->set, &a))
 			continue;
 		note(d->ctx, "#%llu: nothing holds it back any more", a.seq);
 		held = open->v[i].held;

@@ -142,7 +142,17 @@ static struct policy_row *row_of(struct policy_rows *rows, struct json_object *p
 	return add_row(rows, policy, name);
 }
 
-static void add_member(struct policy_row *row, const struct member *m)
+/* A unit of a user's manager is left out: a user may give it any name. */
+static void set_place(struct policy_row *row, const struct quiet_subject *s)
+{
+	free(row->unit);
+	free(row->cgroup);
+	row->unit = s->unit && s->unit_uid < 0 ? must(strdup(s->unit)) : NULL;
+	row->cgroup = s->cgroup ? must(strdup(s->cgroup)) : NULL;
+}
+
+static void add_member(struct policy_row *row, const struct member *m,
+		       const struct quiet_subject *s)
 {
 	bool by_name = quiet_string(row->policy, "name"), largest;
 	struct policy_use *use = &row->use;
@@ -153,6 +163,7 @@ static void add_member(struct policy_row *row, const struct member *m)
 	if (by_name) {
 		row->start = m->start;
 		snprintf(row->name, sizeof(row->name), "%s", m->comm);
+		set_place(row, s);
 		*use = (struct policy_use){ .bytes = 0 };
 	}
 	if (largest) {
@@ -193,7 +204,7 @@ static void look_at(const struct policies *p, int dir, struct member *m, struct 
 		if (!known)
 			find_growth(g, m);
 		known = true;
-		add_member(row_of(rows, o, &s), m);
+		add_member(row_of(rows, o, &s), m, &s);
 	}
 	free(cgroup);
 }
@@ -243,8 +254,11 @@ bool policy_measure(const struct policies *p, bool ask_module, struct policy_row
 
 void policy_rows_free(struct policy_rows *rows)
 {
-	while (rows->n)
-		json_object_put(rows->v[--rows->n].policy);
+	while (rows->n--) {
+		json_object_put(rows->v[rows->n].policy);
+		free(rows->v[rows->n].unit);
+		free(rows->v[rows->n].cgroup);
+	}
 	free(rows->v);
 	memset(rows, 0, sizeof(*rows));
 }

@@ -70,6 +70,7 @@ struct policy_row {
 	u64 start;			/* of the process by name: clock ticks since boot; else 0 */
 	u64 largest;			/* bytes of its largest process */
 	char name[QUIET_TEXT + 1];	/* of the unit, the process or the cgroup */
+	char *unit, *cgroup;		/* of the process by name, owned; NULL: not known */
 	struct policy_use use;
 };
 
@@ -86,5 +87,6 @@ typedef int (*policy_change)(const struct ctx *ctx, struct json_object *list, vo
 
 char *policy_read_file(const char *path, size_t *len);
 int policy_edit(const struct ctx *ctx, policy_change change, void *arg);
+int policy_replace(const struct ctx *ctx, struct json_object *list);
 
 #endif /* SEEPAGE_CTL_POLICY_H */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Changes the file of policies. A writer locks the directory, reads the file, changes the list,
+ * Changes the file of policies. A writer locks its directory, reads the file, changes the list,
  * checks all of it as a reader does, and writes the file beside its place, syncs and renames it. A
  * writer that is killed leaves the file as it was.
  */
@@ -62,7 +62,7 @@ static char *text_of(struct json_object *list)
 	return must(text);
 }
 
-static int write_list(const struct ctx *ctx, const char *path, int dir, const char *name,
+static int write_list(const struct ctx *ctx, const char *path, const struct disk_place *place,
 		      struct json_object *list)
 {
 	char *text = text_of(list), err[CONF_ERR_MAX];
@@ -72,13 +72,24 @@ static int write_list(const struct ctx *ctx, const char *path, int dir, const ch
 	if (!checked) {
 		status = fail(ctx, "%s", err);
 	} else {
-		code = disk_replace(dir, name, text);
+		code = disk_replace(place, text);
 		if (code)
 			status = fail(ctx, "%s: %s", path, strerror(code));
 	}
 	json_object_put(checked);
 	free(text);
 	return status;
+}
+
+/* @path: room for PATH_MAX. Returns an exit status; the caller calls disk_unlock(). */
+static int lock_file(const struct ctx *ctx, char *path, struct disk_place *place)
+{
+	int err;
+
+	if (!policies_path(path, PATH_MAX))
+		return fail(ctx, "SEEPAGE_CONF_DIR: allowed is a shorter path");
+	err = disk_lock(path, place);
+	return err ? fail(ctx, "%s: %s", path, strerror(err)) : 0;
 }
 
 /*
@@ -88,15 +99,12 @@ static int write_list(const struct ctx *ctx, const char *path, int dir, const ch
 int policy_edit(const struct ctx *ctx, policy_change change, void *arg)
 {
 	struct policies p = { 0 };
+	struct disk_place place;
 	char path[PATH_MAX];
-	const char *name;
-	int dir, status, err;
+	int status = lock_file(ctx, path, &place);
 
-	if (!policies_path(path, sizeof(path)))
-		return fail(ctx, "SEEPAGE_CONF_DIR: allowed is a shorter path");
-	err = disk_lock(path, &dir, &name);
-	if (err)
-		return fail(ctx, "%s: %s", path, strerror(err));
+	if (status)
+		return status;
 	policies_look(&p);
 	status = *p.err ? fail(ctx, "%s", p.err) : 0;
 	if (!status) {
@@ -104,8 +112,22 @@ int policy_edit(const struct ctx *ctx, policy_change change, void *arg)
 		status = change(ctx, p.o, arg);
 	}
 	if (!status)
-		status = write_list(ctx, path, dir, name, p.o);
+		status = write_list(ctx, path, &place, p.o);
 	policies_free(&p);
-	close(dir);
+	disk_unlock(&place);
+	return status;
+}
+
+/* Makes @list the policies, whatever the file is like by now. Returns an exit status. */
+int policy_replace(const struct ctx *ctx, struct json_object *list)
+{
+	struct disk_place place;
+	char path[PATH_MAX];
+	int status = lock_file(ctx, path, &place);
+
+	if (status)
+		return status;
+	status = write_list(ctx, path, &place, list);
+	disk_unlock(&place);
 	return status;
 }

@@ -35,6 +35,11 @@ bool quiet_file_open(struct quiet_file *f, const char *path, int *fd, const char
 const char *quiet_string(const struct json_object *o, const char *key);
 u64 quiet_number(const struct json_object *o, const char *key, u64 otherwise);
 bool quiet_is_text(const char *s);
+bool quiet_ends_in(const char *s, const char *end);
 bool quiet_fits(const struct json_object *o, const struct quiet_subject *s);
+
+/* quiet/words.c: what the tools for them have in common */
+void quiet_unit_name(char *buf, size_t size, const char *unit);
+int quiet_show(const struct ctx *ctx, int status, struct table *t, struct json_object *list);
 
 #endif /* SEEPAGE_CTL_QUIET_FILE_H */

@@ -54,15 +54,7 @@ static int list(const struct ctx *ctx)
 	n = all ? json_object_array_length(all) : 0;
 	for (i = 0; i < n; i++)
 		list_cells(t, json_object_array_get_idx(all, i));
-	if (!ctx->json)
-		out_fold();
-	if (!status && ctx->json)
-		out_json(ctx, all ? json_object_get(all) : json_object_new_array());
-	else if (!status && n)
-		table_print(t, "");
-	else if (!status)
-		note(ctx, "there is none");
-	table_free(t);
+	status = quiet_show(ctx, status, t, json_object_get(all));
 	quiet_free(&q);
 	return status;
 }

@@ -44,14 +44,7 @@ static void add_text(struct json_object *o, const char *key, const char *text)
 		json_object_object_add(o, key, json_object_new_string(text));
 }
 
-static bool ends_in(const char *s, const char *end)
-{
-	size_t n = strlen(s), k = strlen(end);
-
-	return n > k && !strcmp(s + n - k, end);
-}
-
-/* Adds what a command line names. As systemctl does: a unit without a type is a service. */
+/* Adds what a command line names. */
 static int add_subject(const struct ctx *ctx, struct json_object *o)
 {
 	char text[QUIET_TEXT + sizeof(".service")];
@@ -60,8 +53,7 @@ static int add_subject(const struct ctx *ctx, struct json_object *o)
 		return usage(ctx, "the subject: allowed exactly one of --unit UNIT, --name NAME, "
 			     "--cgroup PATH");
 	if (unit && *unit)
-		snprintf(text, sizeof(text), "%s%s", unit, ends_in(unit, ".service") ||
-			 ends_in(unit, ".scope") ? "" : ".service");
+		quiet_unit_name(text, sizeof(text), unit);
 	add_text(o, "unit", unit && *unit ? text : unit);
 	add_text(o, "name", name);
 	add_text(o, "cgroup", cgroup);
@@ -78,7 +70,7 @@ static int add_size(const struct ctx *ctx, struct json_object *o, const char *ke
 	if (!word)
 		return 0;
 	snprintf(text, sizeof(text), "%.*s", (int)strlen(word) -
-		 (hourly && ends_in(word, "/h") ? 2 : 0), word);
+		 (hourly && quiet_ends_in(word, "/h") ? 2 : 0), word);
 	if (!parse_size(text, &bytes) || bytes < POLICY_SIZE_MIN || bytes > POLICY_SIZE_MAX)
 		return usage(ctx, "%s: '%.80s': allowed " POLICY_SIZE "%s", option, word,
 			     hourly ? ", with /h or without" : "");
@@ -195,17 +187,6 @@ static int del(struct ctx *ctx)
 
 /* ---- check, apply ---- */
 
-static int exchange(const struct ctx *ctx, struct json_object *list, void *arg)
-{
-	size_t i, n = json_object_array_length(list);
-
-	if (n)
-		json_object_array_del_idx(list, 0, n);
-	for (i = 0; i < json_object_array_length(arg); i++)
-		json_object_array_add(list, json_object_get(json_object_array_get_idx(arg, i)));
-	return 0;
-}
-
 static int file(struct ctx *ctx, const char *path, bool apply)
 {
 	char err[CONF_ERR_MAX], *text;
@@ -221,7 +202,7 @@ static int file(struct ctx *ctx, const char *path, bool apply)
 	if (!list)
 		return fail(ctx, "%s: %s", path, err);
 	if (apply)
-		status = policy_edit(ctx, exchange, list);
+		status = policy_replace(ctx, list);
 	json_object_put(list);
 	return status;
 }
@@ -324,16 +305,7 @@ static int list(const struct ctx *ctx)
 		list_cells(t, o, use_of(&rows, o));
 		json_object_array_add(out, list_json(o, use_of(&rows, o)));
 	}
-	if (!ctx->json)
-		out_fold();
-	if (!status && ctx->json)
-		out_json(ctx, json_object_get(out));
-	else if (!status && json_object_array_length(out))
-		table_print(t, "");
-	else if (!status)
-		note(ctx, "there is none");
-	table_free(t);
-	json_object_put(out);
+	status = quiet_show(ctx, status, t, out);
 	policy_rows_free(&rows);
 	policies_free(&p);
 	return status;

@@ -24,13 +24,13 @@ static const struct opt opts[] = {
 /* @text: the whole file. Returns 0 or an errno. */
 static int write_file(const char *path, const char *text)
 {
-	const char *name;
-	int dir, err = disk_lock(path, &dir, &name);
+	struct disk_place place;
+	int err = disk_lock(path, &place);
 
 	if (err)
 		return err;
-	err = disk_replace(dir, name, text);
-	close(dir);
+	err = disk_replace(&place, text);
+	disk_unlock(&place);
 	return err;
 }
 

@@ -75,16 +75,7 @@ static int list(const struct ctx *ctx)
 		json_object_array_add(out, json_object_get(o));
 		list_cells(t, o, now);
 	}
-	if (!ctx->json)
-		out_fold();
-	if (!status && ctx->json)
-		out_json(ctx, json_object_get(out));
-	else if (!status && json_object_array_length(out))
-		table_print(t, "");
-	else if (!status)
-		note(ctx, "there is none");
-	table_free(t);
-	json_object_put(out);
+	status = quiet_show(ctx, status, t, out);
 	quiet_free(&q);
 	return status;
 }
@@ -154,22 +145,13 @@ static struct json_object *new_silence(void)
 	return o;
 }
 
-static bool ends_in(const char *s, const char *end)
-{
-	size_t n = strlen(s), k = strlen(end);
-
-	return n > k && !strcmp(s + n - k, end);
-}
-
-/* As systemctl does: a name without a type is a service. Others have no processes. */
 static void add_unit(struct json_object *o)
 {
 	char text[QUIET_TEXT + sizeof(".service")];
 
 	if (!unit)
 		return;
-	snprintf(text, sizeof(text), "%s%s", unit,
-		 ends_in(unit, ".service") || ends_in(unit, ".scope") ? "" : ".service");
+	quiet_unit_name(text, sizeof(text), unit);
 	add_text(o, "unit", text);
 }
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """seepage policy, and what notify does about policies. Runs on this machine, without the module:
 alerts come through --from, as `watch -j` prints them; limits are about real processes."""
+import fcntl
 import json
 import os
 import signal
@@ -28,6 +29,13 @@ for line in sys.stdin:
     held.append(b"x" * ((int(line) << 20) - (kb << 10)))
     print("taken", flush=True)
 """
+
+
+def own_cgroup():
+    with open("/proc/self/cgroup", encoding="ascii") as f:
+        lines = [line.rstrip("\n").split(":", 2) for line in f]
+    return next((p for n, _, p in lines if n == "0"), None) or \
+        next(p for _, c, p in lines if "memory" in c.split(","))
 
 
 class Policy(test_quiet.Quiet):
@@ -147,6 +155,28 @@ class File(Policy):
                 self.refused(text, message)
         self.assertEqual(self.rules(), before)
 
+    def test_a_damaged_file_is_kept_by_add_and_replaced_by_apply(self):
+        self.policy("add", "--name", "b", "--ignore")
+        with open(self.file, "w", encoding="ascii") as f:
+            f.write("{ damaged")
+        self.assertIn("not JSON", self.policy("add", "--name", "c", "--ignore", status=1)[1])
+        with open(self.file, encoding="ascii") as f:
+            self.assertEqual(f.read(), "{ damaged")
+        self.policy("apply", "-",
+                    text='{"version": 1, "policies": [{"name": "d", "ignore": true}]}')
+        self.assertEqual([r["name"] for r in self.rules()], ["d"])
+        with open(self.file + "~", encoding="ascii") as f:
+            self.assertEqual(f.read(), "{ damaged")
+
+    def test_a_lock_that_any_user_may_take_stops_nobody(self):
+        self.policy("add", "--name", "b", "--ignore")
+        fd = os.open(self.conf, os.O_RDONLY)
+        fcntl.flock(fd, fcntl.LOCK_EX)
+        self.policy("add", "--name", "c", "--ignore")
+        os.close(fd)
+        self.assertEqual([r["name"] for r in self.rules()], ["b", "c"])
+        self.assertEqual(sorted(os.listdir(self.conf)), ["policies.json", "policies.json~"])
+
     def test_its_size_is_bounded(self):
         def many(n):
             full = {"ignore": True, "confidence": 1, "state": "runaway", "limit_bytes": MB,
@@ -173,18 +203,20 @@ class File(Policy):
         self.assertIn("unknown key 'policies'", p.stderr)
 
     def test_writers_that_are_killed_leave_a_whole_file(self):
+        begin = time.monotonic()
         self.policy("add", "--name", "first", "--ignore")
-        kept = 0
+        takes, kept, killed = time.monotonic() - begin, 0, 0
         for i in range(40):
             p = subprocess.Popen([os.path.join(test_quiet.TOOLS, "seepage-policy"), "add", "--name",
                                   f"n{i}", "--confidence", "50"], env={**os.environ, **self.env})
-            time.sleep(i * 0.0004)
+            time.sleep(i * takes / 40)
             p.send_signal(signal.SIGKILL)
-            p.wait()
+            killed += p.wait() == -signal.SIGKILL
             names = [r["name"] for r in self.rules()]	# fails where the file is damaged
             self.assertEqual(names[0], "first")
             self.assertIn(len(names) - 1 - kept, (0, 1))
             kept = len(names) - 1
+        self.assertGreater(killed, 5)
         self.policy("add", "--name", "last", "--ignore")
         self.assertEqual(self.rules()[-1]["name"], "last")
 
@@ -261,6 +293,15 @@ class Told(Policy):
         wait_for(self.told)
         self.assertEqual(self.told(), [1])
         p.stdin.close()
+
+    def test_what_the_options_do_not_ask_for_is_held_on(self):
+        self.policy("add", "--name", "leaky", "--confidence", "95")
+        self.notify([alert(1)])
+        self.policy("del", "--name", "leaky")
+        self.notify([], *self.receiver, "--min-confidence", "90")
+        self.assertEqual(self.told(), [])
+        self.notify([])
+        self.assertEqual(self.told(), [1])
 
 
 class Limit(Policy):
@@ -354,6 +395,27 @@ class Limit(Policy):
         self.policy("del", "--name", name)
         self.wait_states("limit_exceeded", "limit_ended")
 
+    def test_a_silence_of_the_cgroup_holds_back_the_limit_of_a_name(self):
+        name = f"lim{os.getpid()}"
+        leak = self.taker(name)
+        self.take(leak, 120)
+        self.policy("add", "--name", name, "--limit", "100M")
+        self.silence("--cgroup", own_cgroup(), "--forever")
+        p = self.pipe(*self.receiver, env=self.env)
+        self.assertIn("held back, silenced by silence 1", p.stderr.readline())
+
+    def test_one_that_is_not_wanted_writes_nothing(self):
+        name = f"lim{os.getpid()}"
+        leak = self.taker(name)
+        self.take(leak, 95)
+        self.policy("add", "--name", name, "--limit", "100M")
+        self.pipe(*self.receiver, "--min-severity", "5", env=self.env)
+        state = os.path.join(self.state, "state.json")
+        time.sleep(12)		# two looks
+        self.assertFalse(os.path.exists(state))
+        self.take(leak, 120)
+        self.wait_states("limit_exceeded")
+
     def test_limits_that_are_exceeded_at_once_are_all_told(self):
         for i in range(3):
             self.take(self.taker(f"lim{i}{os.getpid()}"), 120)
@@ -378,10 +440,7 @@ class Limit(Policy):
         self.assertEqual(self.events()[0]["limit_of"], f"name {name}*")
 
     def test_a_cgroup_is_a_sum(self):
-        with open("/proc/self/cgroup", encoding="ascii") as f:
-            lines = [line.rstrip("\n").split(":", 2) for line in f]
-        path = next((p for n, _, p in lines if n == "0"), None) or \
-            next(p for _, c, p in lines if "memory" in c.split(","))
+        path = own_cgroup()
         for _ in range(2):
             self.take(self.taker("part"), 75)
         self.policy("add", "--cgroup", path, "--limit", "100M")
