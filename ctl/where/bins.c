@@ -44,8 +44,8 @@ static void add_key(struct bins *b, u64 key)
  */
 bool bins_thread_cache(struct target *t, struct bins *b, u64 chunk)
 {
+	u64 size, entry[CACHE_BINS], key;
 	unsigned char d[0x290];
-	u64 size, entry, key;
 	bool wide;
 	u16 count;
 	int i;
@@ -58,16 +58,17 @@ bool bins_thread_cache(struct target *t, struct bins *b, u64 chunk)
 	if (!wide && size != 0x250)
 		return false;
 	for (i = 0; i < CACHE_BINS; i++) {
-		memcpy(&entry, d + 16 + CACHE_BINS * (wide ? 2 : 1) + 8 * i, sizeof(entry));
+		memcpy(&entry[i], d + 16 + CACHE_BINS * (wide ? 2 : 1) + 8 * i, sizeof(entry[i]));
 		count = d[16 + i];
 		if (wide)
 			memcpy(&count, d + 16 + 2 * i, sizeof(count));
 		/* in a cache both are empty or neither is */
-		if (!count != !entry || (entry & 15))
+		if (!count != !entry[i] || (entry[i] & 15))
 			return false;
-		if (entry && target_read(t, entry + 8, &key, sizeof(key)))
-			add_key(b, key);
 	}
+	for (i = 0; i < CACHE_BINS; i++)
+		if (entry[i] && target_read(t, entry[i] + 8, &key, sizeof(key)))
+			add_key(b, key);
 	return true;
 }
 

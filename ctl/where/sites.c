@@ -96,7 +96,7 @@ struct search {
 	struct result *r;
 	struct page_series series;	/* while a burst and its looks are under way */
 	bool counts_pages;
-	u64 ns;			/* of all bursts */
+	u64 begun, ns;		/* when the last burst began; of all bursts */
 	struct size_range range[CLASSES_MAX];	/* that the first burst leads to */
 	size_t ranges;
 };
@@ -158,7 +158,7 @@ static void growth_of_pages(struct search *s, struct growth *g)
 static void look_longer(struct search *s, struct survivors *v, struct growth *g)
 {
 	const struct again *again = &s->how->again;
-	u64 seconds = (u64)g->trend.seconds + 1;
+	u64 seconds = (clock_ns() - s->begun) / 1000000000 + 1;
 
 	if (!s->how->longer || !target_alive(s->t) || !survivors_open(v, g) ||
 	    !s->how->wait(s->how->arg, 0, -1))
@@ -216,6 +216,7 @@ static int try_limits(struct search *s, struct growth *g, bool pool, bool *done)
 	s->used |= !pool;
 	s->pool_used |= pool;
 	s->counts_pages = g->pages;
+	s->begun = start;
 	series_begin(&s->series, l->seconds);
 	if (g->pages)
 		series_look(s->t, &s->series, true);
