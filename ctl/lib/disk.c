@@ -106,7 +106,7 @@ void disk_parents(const char *path)
 	free(copy);
 }
 
-/* Has the file not been removed, or made anew, by the one that had the lock before? */
+/* Does the name still refer to the file that was locked? */
 static bool is_there(int dir, int lock)
 {
 	struct stat own, now;
@@ -115,18 +115,36 @@ static bool is_there(int dir, int lock)
 	       own.st_dev == now.st_dev && own.st_ino == now.st_ino;
 }
 
+/* Returns 0 or an errno: EPERM is for a file that another user made and may hold locked. */
+static int open_lock(struct disk_place *p)
+{
+	struct stat st;
+	int err = 0;
+
+	p->lock = openat(p->dir, DISK_LOCK, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (p->lock < 0)
+		return errno;
+	if (fstat(p->lock, &st))
+		err = errno;
+	else if (st.st_uid != geteuid())
+		err = EPERM;
+	if (err)
+		close(p->lock);
+	return err;
+}
+
 /*
- * Takes the lock of a directory. It is a file that nobody else may open, as any user may lock a
- * directory. Returns 0 or an errno.
+ * Takes the lock of a directory. flock() of the directory itself needs the right to read only: any
+ * user could hold it. The lock is a file of mode 0600. Returns 0 or an errno.
  */
 static int take_lock(struct disk_place *p)
 {
 	int err;
 
 	for (;;) {
-		p->lock = openat(p->dir, DISK_LOCK, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-		if (p->lock < 0)
-			return errno;
+		err = open_lock(p);
+		if (err)
+			return err;
 		while ((err = flock(p->lock, LOCK_EX) ? errno : 0) == EINTR)
 			;
 		if (!err && is_there(p->dir, p->lock))
@@ -165,16 +183,24 @@ int disk_lock(const char *path, struct disk_place *p)
 
 void disk_unlock(struct disk_place *p)
 {
-	unlinkat(p->dir, DISK_LOCK, 0);
+	if (is_there(p->dir, p->lock))
+		unlinkat(p->dir, DISK_LOCK, 0);
 	close(p->lock);
 	close(p->dir);
 }
 
+/* Is there a file as disk_write() makes it: of this text, owner and mode? */
 static bool is_the_same(int dir, const char *name, const char *text)
 {
-	char *now = procfs_read(dir, name);
-	bool same = now && !strcmp(now, text);
+	struct stat st;
+	char *now;
+	bool same;
 
+	if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) || st.st_mode != (S_IFREG | 0644) ||
+	    st.st_uid != geteuid() || (size_t)st.st_size != strlen(text))
+		return false;
+	now = procfs_read(dir, name);
+	same = now && !strcmp(now, text);
 	free(now);
 	return same;
 }

@@ -21,7 +21,7 @@ u64 quiet_number(const struct json_object *o, const char *key, u64 otherwise)
 	return json_object_is_type(v, json_type_int) ? json_object_get_uint64(v) : otherwise;
 }
 
-/* Is @end the end of @s, which is longer? */
+/* Returns true if @s ends in @end and is longer than it. */
 bool quiet_ends_in(const char *s, const char *end)
 {
 	size_t n = strlen(s), k = strlen(end);

@@ -40,6 +40,12 @@ void alert_of(struct json_object *o, struct alert *a)
 			       (a->limit && !strcmp(a->state, "limit_ended")));
 }
 
+/* Is it the limit of a name? Unit and cgroup are those of its largest process then. */
+bool alert_of_name(const struct alert *a)
+{
+	return a->limit && !strncmp(a->limit, "name ", 5);
+}
+
 static struct json_object *parse(const char *line, size_t len, char *err, size_t size)
 {
 	struct json_tokener *tok = must(json_tokener_new_ex(DEPTH_MAX));

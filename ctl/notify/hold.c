@@ -36,8 +36,14 @@ static void subject_of_alert(const struct alert *a, struct quiet_subject *s)
 	s->pid = a->pid;
 	s->begun_s = a->begun_s;
 	s->of_group = a->of_group;
-	if (a->limit && strncmp(a->limit, "name ", 5))
-		s->comm = NULL;		/* that of the largest process */
+	if (!a->limit)
+		return;
+	if (alert_of_name(a)) {
+		s->unit = NULL;		/* of the largest process, another one next time */
+		s->cgroup = NULL;
+	} else {
+		s->comm = NULL;		/* likewise */
+	}
 }
 
 static void subject_of_incident(const struct incident *one, struct quiet_subject *s)
@@ -49,16 +55,16 @@ static void subject_of_incident(const struct incident *one, struct quiet_subject
 	s->of_group = one->of_group;
 }
 
-/* Reads the file again if it has changed, and says so if that fails. */
-bool hold_look(struct delivery *d)
+/* Reads the files again if they have changed, and says so if that fails. */
+void hold_look(struct delivery *d)
 {
 	bool changed = quiet_look(&d->quiet);
 
+	d->changed |= changed;
 	if (changed && *d->quiet.err)
 		note(d->ctx, "%s: nothing is held back", d->quiet.err);
 	if (changed && *d->quiet.policies.err)
 		note(d->ctx, "%s: no policy is followed", d->quiet.policies.err);
-	return changed;
 }
 
 static bool was_told(const struct incident *one)

@@ -16,8 +16,8 @@
 #define PASS_MOST_S	3600	/* sample_interval_ms is at most that */
 
 /*
- * Is @o, an alert or the answer about a process, of the group of @one? The pid does not tell: it is
- * that of the oldest process, another one when that has ended.
+ * Is @o, an alert or the answer about a process, of the group of @one? Groups are compared by comm,
+ * uid and cgroup. The pid is that of the oldest process and changes when it ends.
  */
 bool incident_is_of_group(const struct incident *one, const struct json_object *o)
 {
@@ -77,6 +77,12 @@ static u64 number_of(const char *s)
 	while (*s)
 		h = (h ^ (unsigned char)*s++) * 1099511628211ULL;
 	return h;
+}
+
+/* A number for the names of notes; an alert that is read again gets the same. */
+u64 incident_number(const struct incident *one)
+{
+	return number_of(one->key);
 }
 
 /* Returns a new incident. Of too many, the oldest is forgotten. */

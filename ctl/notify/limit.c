@@ -149,8 +149,11 @@ static struct incident *find(struct incidents *i, const char *key)
  */
 static bool is_near_still(const struct incident *one, const struct policy_row *row)
 {
+	struct json_object *growth = one ? json_object_object_get(one->alert,
+								  "growth_bytes_per_hour") : NULL;
+
 	return level_of(one) == LIMIT_NEAR && !row->use.has_growth &&
-	       json_object_object_get(one->alert, "growth_bytes_per_hour") &&
+	       json_object_get_int64(growth) > 0 &&
 	       row->use.bytes >= quiet_number(row->policy, "limit_bytes", 0) / 2;
 }
 

@@ -56,11 +56,10 @@ static void name_note(struct delivery *d, char *name, u64 instance, const char *
 		 number);
 }
 
-/* Of limits, the instance is 0 on every boot, and a pid may be used again. */
 static void name_incident(struct delivery *d, char *name, const struct incident *one,
 			  const char *what)
 {
-	name_note(d, name, one->instance, what, one->limit ? one->first_ns : one->pid);
+	name_note(d, name, one->instance, what, incident_number(one));
 }
 
 /* A limit has nothing to do with a load of the module, only with a boot. */
@@ -143,6 +142,14 @@ static void deliver_end_of(struct delivery *d, const struct alert *a, struct inc
 		incident_drop(&d->spool->open, one);
 }
 
+/* What the options do not ask for goes on being held back: its figures may come to be wanted. */
+static void hold_on(const struct alert *a, struct incident *one)
+{
+	json_object_put(one->held);
+	one->held = json_object_get(a->o);
+	incident_update(one, a);
+}
+
 /* Makes the notes of @a, which is completed; state_write() has to follow. */
 void deliver_alert(struct delivery *d, const struct alert *a)
 {
@@ -166,7 +173,9 @@ void deliver_alert(struct delivery *d, const struct alert *a)
 		incident_update(one, a);
 		return;
 	}
-	if (one)
+	if (one && one->held && !deliver_wanted(d->set, a))
+		hold_on(a, one);
+	else if (one)
 		deliver_made(d, a, one);
 	else
 		make_notes(d, a, NULL, false);

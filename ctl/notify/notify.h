@@ -29,6 +29,7 @@ enum alert_line { LINE_ALERT, LINE_LOST, LINE_BAD };
 
 enum alert_line alert_parse(const char *line, size_t len, struct alert *a, char *err, size_t size);
 void alert_of(struct json_object *o, struct alert *a);
+bool alert_of_name(const struct alert *a);
 void alert_test(struct alert *a);
 void alert_complete(struct alert *a, const char *boot);
 void alert_free(struct alert *a);
@@ -54,6 +55,7 @@ struct incidents {
 };
 
 bool incident_is_of_group(const struct incident *one, const struct json_object *o);
+u64 incident_number(const struct incident *one);
 struct incident *incident_find(struct incidents *i, const struct alert *a);
 struct incident *incident_open(struct incidents *i, const struct alert *a, const char *boot);
 void incident_update(struct incident *one, const struct alert *a);
@@ -218,6 +220,7 @@ struct delivery {
 	struct spool *spool;	/* NULL with --test */
 	struct http *http;	/* NULL: no receiver needs it */
 	struct quiet quiet;
+	bool changed;		/* it has, since acknowledgments were looked at */
 	char why[2 * TEXT_MAX + 6 * QUIET_TEXT];	/* of the last hold_verdict() */
 	u64 held;		/* alerts held back by this run */
 	bool ask_module;	/* alerts come from it: for figures of now */
@@ -241,7 +244,7 @@ bool deliver_wanted(const struct settings *s, const struct alert *a);
 /* notify/hold.c: silences, policies and acknowledgments */
 enum hold { HOLD_NOT, HOLD_SILENCED, HOLD_POLICY, HOLD_ACKED };
 
-bool hold_look(struct delivery *d);
+void hold_look(struct delivery *d);
 enum hold hold_verdict(struct delivery *d, const struct alert *a, const struct incident *one);
 void hold_back(struct delivery *d, const struct alert *a, struct incident *one, enum hold why);
 bool hold_acked(const struct delivery *d, struct incident *one);

@@ -31,11 +31,14 @@ static bool is_same(const struct incident *one, const struct message *msg,
 	       begun >= one->begun_s - 2 * START_SLACK_S;
 }
 
-/* What is not known any more is null then, as a time that nothing grows towards. */
+/*
+ * Copies figures into the alert that is held. A figure that the module no longer has becomes null, as
+ * tte_seconds does without growth. The pid of a group is that of its oldest process.
+ */
 static void take_over(struct delivery *d, struct incident *one, const struct message *msg)
 {
 	static const char *const keys[] = { "confidence", "growth_bytes_per_hour", "rss_bytes",
-					    "tte_seconds" };
+					    "tte_seconds", "pid" };
 	struct place p = { 0 };
 	struct json_object *now = json_process(msg, &p), *v;
 	bool same = is_same(one, msg, now);
@@ -50,6 +53,11 @@ static void take_over(struct delivery *d, struct incident *one, const struct mes
 	alert_complete(&a, d->spool->boot);
 }
 
+static bool asks_for(const struct incident *one)
+{
+	return one->held && !one->limit;
+}
+
 /* Asks the module for what is held back, unless that was done a moment ago. */
 void now_refresh(struct delivery *d)
 {
@@ -59,14 +67,16 @@ void now_refresh(struct delivery *d)
 	struct knl k;
 	size_t i;
 
-	if (!d->ask_module || !d->quiet.policies.o || clock_ms() < d->now_ms)
+	for (i = 0; i < open->n && !asks_for(&open->v[i]); i++)
+		;
+	if (!d->ask_module || i == open->n || clock_ms() < d->now_ms)
 		return;
 	d->now_ms = clock_ms() + NOW_MS;
 	if (knl_open(&k) < 0)
 		return;
-	for (i = 0; knl_resolve(&k) >= 0 && i < open->n; i++) {
+	for (; knl_resolve(&k) >= 0 && i < open->n; i++) {
 		nlh = NULL;
-		if (open->v[i].held && !open->v[i].limit && ask(&k, &open->v[i], &nlh) >= 0 &&
+		if (asks_for(&open->v[i]) && ask(&k, &open->v[i], &nlh) >= 0 &&
 		    !msg_parse(&msg, nlh))
 			take_over(d, &open->v[i], &msg);
 		free(nlh);

@@ -133,7 +133,8 @@ static struct json_object *labels_of(const struct alert *a)
 		add_label(o, "pid", number);
 	if (!a->limit)
 		add_label(o, "comm", quiet_string(a->o, "comm"));
-	add_label(o, "unit", quiet_string(a->o, "unit"));
+	if (!alert_of_name(a))
+		add_label(o, "unit", quiet_string(a->o, "unit"));
 	add_label(o, "container", quiet_string(a->o, "container"));
 	add_label(o, "pod", quiet_string(a->o, "pod"));
 	add_label(o, "severity", a->severity >= CRITICAL ? "critical" :

@@ -147,7 +147,7 @@ static void set_place(struct policy_row *row, const struct quiet_subject *s)
 {
 	free(row->unit);
 	free(row->cgroup);
-	row->unit = s->unit && s->unit_uid < 0 ? must(strdup(s->unit)) : NULL;
+	row->unit = s->unit && *s->unit && s->unit_uid < 0 ? must(strdup(s->unit)) : NULL;
 	row->cgroup = s->cgroup ? must(strdup(s->cgroup)) : NULL;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What the tools silence, ack and policy have in common: words of theirs, and their lists. */
+/* Helpers of the tools silence, ack and policy: the name of a unit, printing a list. */
 #include "quiet/file.h"
 
 /* As systemctl does: a name without a type is a service. Other units have no processes. */

@@ -113,14 +113,15 @@ static bool read_alerts(struct notify *n)
  */
 static void look_at_quiet(struct notify *n)
 {
-	bool changed, told = false;
+	bool told = false;
 
 	if (!n->spool.open.n || n->d.set->dry_run ||
 	    (!n->in.is_file && clock_ms() < n->begun_ms + QUIET_LOOK_MS))
 		return;
-	changed = hold_look(&n->d);
-	if (changed || !n->looked)
+	hold_look(&n->d);
+	if (n->d.changed || !n->looked)
 		told = release_acks(&n->d);
+	n->d.changed = false;
 	n->looked = true;
 	if (!(release_held(&n->d) | told))
 		return;

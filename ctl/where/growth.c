@@ -142,6 +142,12 @@ static struct phase phase_of(const struct page_series *s, double begin, double e
 	return p;
 }
 
+/* Are there enough counts of the burst? Those of the looks can still become more. */
+bool series_has_burst(const struct page_series *s)
+{
+	return of_burst(s) >= PARTS_MIN;
+}
+
 /*
  * What the memory grew by from the first count to the last one, as far as that can be known. While
  * a burst is under way the process is slowed down, so that the time before and after its end is not

@@ -34,6 +34,7 @@ struct trend {
 void series_begin(struct page_series *s, u64 seconds);
 void series_look(const struct target *t, struct page_series *s, bool now);
 void series_mark(struct page_series *s, u64 seconds);
+bool series_has_burst(const struct page_series *s);
 struct trend series_trend(const struct page_series *s);
 void series_free(struct page_series *s);
 

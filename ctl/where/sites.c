@@ -160,8 +160,8 @@ static void look_longer(struct search *s, struct survivors *v, struct growth *g)
 	const struct again *again = &s->how->again;
 	u64 seconds = (clock_ns() - s->begun) / 1000000000 + 1;
 
-	if (!s->how->longer || !target_alive(s->t) || !survivors_open(v, g) ||
-	    !s->how->wait(s->how->arg, 0, -1))
+	if (!s->how->longer || !series_has_burst(&s->series) || !target_alive(s->t) ||
+	    !survivors_open(v, g) || !s->how->wait(s->how->arg, 0, -1))
 		return;
 	result_note(s->r, "sites: not clear after the looks, looked for %llu s more", seconds);
 	again_longer(s->t, v, again->seconds[again->n - 1], seconds, wait_and_count, s);

@@ -248,6 +248,22 @@ class Acknowledged(Quiet):
         self.notify([alert(2, pid=5, age_seconds=602, state="runaway")], *words)
         self.assertEqual(manager.taken[-1][-1]["annotations"]["ack"], "known")
 
+    def test_it_is_passed_on_though_an_alert_comes_at_once(self):
+        pager = test_notify.Receiver(self, otherwise=202)
+        p = self.pipe("--pagerduty-key", "k", "--pagerduty-url", pager.url,
+                      env={"SEEPAGE_STATE_DIR": self.quiet})
+        first = alert(1, pid=5)
+        self.feed(p, [first])
+        wait_for(lambda: pager.seen)
+        time.sleep(3)		# it has looked at acknowledgments, and does so every two seconds
+        p.send_signal(signal.SIGSTOP)
+        self.ack("#1", "known", "--from", self.write(first))
+        self.feed(p, [alert(2, pid=6)])
+        p.send_signal(signal.SIGCONT)
+        wait_for(lambda: len(pager.seen) == 3)
+        self.assertEqual(sorted(b["event_action"] for _, b in pager.seen),
+                         ["acknowledge", "trigger", "trigger"])
+
     def test_one_that_nobody_was_told_of_is_told_when_it_is_taken_back(self):
         first = alert(1, pid=5)
         self.ack("#1", "known", "--from", self.write(first))
