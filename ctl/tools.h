@@ -29,7 +29,7 @@
 #define TOOL_ACK	"ack", "['#N' TEXT]",				\
 			"say that an alert is seen to"
 #define TOOL_POLICY	"policy", "[VERB]",				\
-			"rule what is told, and limits"
+			"set thresholds and limits"
 #define TOOL_SAVE	"save", "[KEY VALUE...]",			\
 			"keep the configuration for the next boot"
 #define TOOL_DOCTOR	"doctor", "",					\

@@ -114,6 +114,18 @@ static void append_where(const struct json_object *o, char *buf, size_t size)
 		sentence_append(buf, size, " in %s", unit);
 }
 
+/* What else grows below the same limit counts for the time that is left. */
+static void append_shares(const struct json_object *o, char *buf, size_t size)
+{
+	u64 others = quiet_number(o, "shares_with", 0);
+	u64 growth = quiet_number(o, "shared_growth_bytes_per_hour", 0);
+	char text[FIGURE_MAX];
+
+	if (others && growth)
+		sentence_append(buf, size, " with %llu other process%s, +%s/h in all", others,
+				others == 1 ? "" : "es", fmt_bytes(text, sizeof(text), growth));
+}
+
 /* Writes the alert in one line of plain text, control characters escaped. */
 static void sentence(const struct alert *a, char *buf, size_t size)
 {
@@ -145,11 +157,13 @@ static void sentence(const struct alert *a, char *buf, size_t size)
 	if (growth)
 		sentence_append(raw, sizeof(raw), ", %s%s", a->ends ? "last " : "",
 				fmt_growth(text, sizeof(text), json_object_get_int64(growth)));
-	if (!a->ends && left != UINT64_MAX)
+	if (!a->ends && left != UINT64_MAX) {
 		sentence_append(raw, sizeof(raw), ", %s left",
 				fmt_seconds(text, sizeof(text), left));
-	sentence_append(raw, sizeof(raw), ", severity %s, confidence %llu",
-			severity_word(a->severity), a->confidence);
+		append_shares(a->o, raw, sizeof(raw));
+	}
+	sentence_append(raw, sizeof(raw), ", severity %s, confidence %llu; seepage explain '#%llu'",
+			severity_word(a->severity), a->confidence, a->seq);
 	fmt_safe(buf, size, raw, strlen(raw));
 }
 

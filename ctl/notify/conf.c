@@ -43,7 +43,7 @@ const struct opt notify_opts[] = {
 	{ .name = "min-confidence", .kind = OPT_NUMBER, .dest = S(min_confidence), .arg = "N",
 	  .max = 100, .help = "only alerts with at least this confidence" },
 	{ .name = "min-severity", .kind = OPT_NUMBER, .dest = S(min_severity), .arg = "N",
-	  .max = 10, .help = "only alerts with at least this severity, 1 to 10" },
+	  .max = 10, .help = "only alerts with at least this severity, 0 to 10" },
 	{ .name = "url", .kind = OPT_STRING, .dest = S(url), .arg = "URL",
 	  .help = "the page that a notification links to" },
 	{ .name = "cacert", .kind = OPT_STRING, .dest = S(cacert), .arg = "FILE",
@@ -69,27 +69,50 @@ const struct opt notify_opts[] = {
 
 static const char *const only_as_option[] = { "config", "from", "dry-run", "test" };
 
+static bool may_be_key(const struct opt *o)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(only_as_option); i++)
+		if (!strcmp(o->name, only_as_option[i]))
+			return false;
+	return true;
+}
+
 static const struct opt *find_key(const char *key)
 {
 	const struct opt *o;
 	size_t i;
 
-	for (i = 0; i < ARRAY_SIZE(only_as_option); i++)
-		if (!strcmp(key, only_as_option[i]))
-			return NULL;
 	for (o = notify_opts; o->name; o++) {
 		for (i = 0; o->name[i] && (o->name[i] == '-' ? '_' : o->name[i]) == key[i]; i++)
 			;
 		if (!o->name[i] && !key[i])
-			return o;
+			return may_be_key(o) ? o : NULL;
 	}
 	return NULL;
 }
 
 static int bad_value(struct ctx *ctx, const struct settings *s, const char *key,
-		     const char *allowed)
+		     struct json_object *v, const char *allowed)
 {
-	return usage(ctx, "--config: '%s': %s: allowed %s", s->config, key, allowed);
+	return usage(ctx, "--config: '%s': %s: '%.80s': allowed %s", s->config, key,
+		     json_object_get_string(v), allowed);
+}
+
+/* Writes the keys that there are: "exec, webhook". */
+static const char *key_list(char *buf, size_t size)
+{
+	const struct opt *o;
+	char *at;
+
+	*buf = '\0';
+	for (o = notify_opts; o->name; o++)
+		if (may_be_key(o))
+			sentence_append(buf, size, "%s%s", *buf ? ", " : "", o->name);
+	for (at = buf; *at; at++)
+		*at = *at == '-' ? '_' : *at;
+	return buf;
 }
 
 static int add_words(struct ctx *ctx, const struct settings *s, const char *key,
@@ -102,7 +125,7 @@ static int add_words(struct ctx *ctx, const struct settings *s, const char *key,
 		struct json_object *one = many ? json_object_array_get_idx(v, i) : v;
 
 		if (!json_object_is_type(one, json_type_string) || w->n == WORDS_MAX)
-			return bad_value(ctx, s, key, "a string, or an array of up to 64");
+			return bad_value(ctx, s, key, one, "a string, or an array of up to 64");
 		w->v[w->n++] = must(strdup(json_object_get_string(one)));
 	}
 	return 0;
@@ -120,9 +143,9 @@ static int add_number(struct ctx *ctx, const struct settings *s, const char *key
 		n = json_object_get_uint64(v);
 	else if (o->kind != OPT_SIZE || !json_object_is_type(v, json_type_string) ||
 		 !parse_size(json_object_get_string(v), &n))
-		return bad_value(ctx, s, key, allowed);
+		return bad_value(ctx, s, key, v, allowed);
 	if (n < o->min || n > o->max)
-		return bad_value(ctx, s, key, allowed);
+		return bad_value(ctx, s, key, v, allowed);
 	if (!*(u64 *)o->dest)
 		*(u64 *)o->dest = n;
 	return 0;
@@ -132,10 +155,11 @@ static int add_key(struct ctx *ctx, const struct settings *s, const char *key,
 		   struct json_object *v)
 {
 	const struct opt *o = find_key(key);
+	char keys[TEXT_MAX * 4];
 
 	if (!o)
-		return usage(ctx, "--config: '%s': unknown key '%s': allowed are the options of "
-			     "notify, '_' for '-'", s->config, key);
+		return usage(ctx, "--config: '%s': unknown key '%.80s': allowed %s", s->config, key,
+			     key_list(keys, sizeof(keys)));
 	if (!v)
 		return 0;	/* null: as if it were not there */
 	switch (o->kind) {
@@ -143,12 +167,12 @@ static int add_key(struct ctx *ctx, const struct settings *s, const char *key,
 		return add_words(ctx, s, key, o->dest, v);
 	case OPT_FLAG:
 		if (!json_object_is_type(v, json_type_boolean))
-			return bad_value(ctx, s, key, "true, false");
+			return bad_value(ctx, s, key, v, "true, false");
 		*(bool *)o->dest |= json_object_get_boolean(v);
 		return 0;
 	case OPT_STRING:
 		if (!json_object_is_type(v, json_type_string))
-			return bad_value(ctx, s, key, "a string");
+			return bad_value(ctx, s, key, v, "a string");
 		if (!*(const char **)o->dest)
 			*(const char **)o->dest = must(strdup(json_object_get_string(v)));
 		return 0;

@@ -193,7 +193,7 @@ void deliver_start(struct delivery *d)
 			if (what && begin(d, to, what, &r))
 				finish(d, to, &r);
 		}
-		if (to->kind == TO_ALERTMANAGER && !to->first && !to->job &&
+		if (to->kind == TO_ALERTMANAGER && d->http && !to->first && !to->job &&
 		    clock_ms() >= to->refresh_ms)
 			refresh(d, to);
 	}

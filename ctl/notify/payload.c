@@ -137,7 +137,8 @@ static struct json_object *labels_of(const struct alert *a)
 		add_label(o, "unit", quiet_string(a->o, "unit"));
 	add_label(o, "container", quiet_string(a->o, "container"));
 	add_label(o, "pod", quiet_string(a->o, "pod"));
-	add_label(o, "severity", a->severity >= CRITICAL ? "critical" :
+	/* With equal labels Alertmanager would not tell anybody that it is exceeded now. */
+	add_label(o, "severity", a->severity >= (a->limit ? ERROR : CRITICAL) ? "critical" :
 		  a->severity >= WARNING ? "warning" : "info");
 	return o;
 }

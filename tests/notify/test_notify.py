@@ -178,7 +178,8 @@ class Notify(unittest.TestCase):
 class Payload(Notify):
     def test_webhook_has_the_keys_of_the_document_and_ours(self):
         to = Receiver(self)
-        self.run_on([alert(1)], "--webhook", to.url + "/hook")
+        self.run_on([alert(1, shares_with=5, shared_growth_bytes_per_hour=1 << 30)],
+                    "--webhook", to.url + "/hook")
         body = to.taken[0]
         self.assertEqual((body["type"], body["pid"], body["process"], body["severity"],
                           body["confidence"], body["timestamp"]),
@@ -189,6 +190,8 @@ class Payload(Notify):
         self.assertEqual(body["id"], f"{boot}/{INSTANCE:x}/1")
         self.assertEqual(body["alert"]["cmdline"], "leaky --all")
         self.assertIn("pid 1001 (leaky) in leaky.service, RSS 210.0 MiB", body["text"])
+        self.assertIn(", 2h00m left with 5 other processes, +1.0 GiB/h in all, severity ", body["text"])
+        self.assertTrue(body["text"].endswith("; seepage explain '#1'"), body["text"])
         self.assertEqual(to.headers["Content-Type"], "application/json")
         self.assertEqual(to.paths, ["/hook"])
 
@@ -710,9 +713,10 @@ class Words(Notify):
         refused("--test: not allowed with --dry-run", "--test", "--dry-run", "--journal")
         refused("--from: '/nowhere': No such file", "--from", "/nowhere", "--journal", status=1)
         refused("--cacert: '/nowhere': No such file", "--cacert", "/nowhere", "--journal", status=1)
-        refused("unknown key 'webhok'", config='{"webhok": "http://x"}')
+        refused("unknown key 'webhok': allowed exec, webhook, alertmanager, pagerduty_key",
+                config='{"webhok": "http://x"}')
         refused("unknown key 'test'", config='{"test": true}')
-        refused("min_confidence: allowed 0..100", config='{"min_confidence": 101}')
+        refused("min_confidence: '101': allowed 0..100", config='{"min_confidence": 101}')
         refused("journal: allowed true, false", config='{"journal": "yes"}')
         refused("webhook: allowed a string", config='{"webhook": 5}')
         refused("key 'journal' twice", config='{"journal": true, "journal": true}')
@@ -732,10 +736,11 @@ class Words(Notify):
     def test_dry_run_sends_and_keeps_nothing(self):
         to = Receiver(self)
         out, _ = self.run_on([alert(1)], "--dry-run", "-j", "--webhook", to.url, "--pagerduty-key",
-                             "secret", "--exec", f"touch {self.path('touched')}")
+                             "secret", "--alertmanager", to.url, "--exec",
+                             f"touch {self.path('touched')}")
         lines = [json.loads(line) for line in out.splitlines()]
         self.assertEqual([line["receiver"] for line in lines],
-                         ["exec touch", f"webhook {to.url}", "pagerduty"])
+                         ["exec touch", f"webhook {to.url}", f"alertmanager {to.url}", "pagerduty"])
         self.assertEqual(lines[1]["body"]["pid"], 1001)
         self.assertNotIn("secret", out)
         self.assertEqual((to.seen, os.path.exists(self.state), os.path.exists(self.path("touched"))),

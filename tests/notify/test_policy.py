@@ -392,6 +392,8 @@ class Limit(Policy):
         self.assertEqual(types, ["memory_limit_near", "memory_limit_exceeded", "memory_limit_ended"])
         alerts = [b[-1] for b in to.taken if isinstance(b, list)]
         self.assertEqual({a["labels"]["alertname"] for a in alerts}, {"SeepageLimit"})
+        # of a worse severity an Alertmanager is told by another alert
+        self.assertEqual({a["labels"].pop("severity") for a in alerts}, {"warning", "critical"})
         self.assertEqual(len({json.dumps(a["labels"]) for a in alerts}), 1)
         self.assertEqual({a["startsAt"] for a in alerts}, {alerts[0]["startsAt"]})
         self.assertEqual(alerts[0]["annotations"]["command"], "seepage policy")
