@@ -120,10 +120,12 @@ int parse_states(struct ctx *ctx, const char *list, u32 *mask)
 static void unknown_option(const struct ctx *ctx, const struct opt *opts, const char *word)
 {
 	char names[TEXT_MAX] = "";
-	size_t n = 0;
 
-	for (; opts && opts->name && n < sizeof(names); opts++)
-		n += (size_t)snprintf(names + n, sizeof(names) - n, "--%s ", opts->name);
+	for (; opts && opts->name; opts++) {
+		if (opts->letter)
+			sentence_append(names, sizeof(names), "-%c ", opts->letter);
+		sentence_append(names, sizeof(names), "--%s ", opts->name);
+	}
 	usage(ctx, "unknown option '%s': allowed %s-j -p -h%s", word, names,
 	      ctx->cmd ? "" : " -V");
 }
@@ -322,7 +324,8 @@ int args_parse(struct ctx *ctx, const struct command *cmd, int argc, char **argv
 		return -1;
 	}
 	if (cmd->max >= 0 && n > cmd->max) {
-		usage(ctx, "unexpected word '%s'", argv[cmd->max]);
+		usage(ctx, "unexpected word '%s': allowed %s", argv[cmd->max],
+		      *cmd->args ? cmd->args : "none");
 		return -1;
 	}
 	return n;

@@ -127,7 +127,7 @@ static int help(struct ctx *ctx, char **words)
 	const struct command *cmd;
 
 	if (words[0] && words[1])
-		return usage(ctx, "unexpected word '%s'", words[1]);
+		return usage(ctx, "unexpected word '%s': allowed %s", words[1], "none");
 	if (!words[0] || !strcmp(words[0], "help")) {
 		help_all(true);
 		return 0;

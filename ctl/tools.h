@@ -25,7 +25,7 @@
 #define TOOL_NOTIFY	"notify", "",					\
 			"send alerts to receivers"
 #define TOOL_SILENCE	"silence", "['#N']",				\
-			"hold notifications back for a while"
+			"hold notifications back"
 #define TOOL_ACK	"ack", "['#N' TEXT]",				\
 			"say that an alert is seen to"
 #define TOOL_POLICY	"policy", "[VERB]",				\

@@ -96,8 +96,10 @@ static const struct opt *find_key(const char *key)
 static int bad_value(struct ctx *ctx, const struct settings *s, const char *key,
 		     struct json_object *v, const char *allowed)
 {
+	bool secret = !strcmp(key, "pagerduty_key");
+
 	return usage(ctx, "--config: '%s': %s: '%.80s': allowed %s", s->config, key,
-		     json_object_get_string(v), allowed);
+		     secret ? "..." : json_object_get_string(v), allowed);
 }
 
 /* Writes the keys that there are: "exec, webhook". */

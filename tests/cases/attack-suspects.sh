@@ -58,7 +58,8 @@ awk -v leak=" pid=$leak " '
 	END { print passes, most + 0, seen + 0, gap + 0 }' all.series >figures
 read -r passes most seen gap <figures
 echo "$passes short passes: $most of $n read at most, the other in $seen; every $gap passes at least; $refused refused"
-((passes > 15)) || die "only $passes short passes in 40 s"
+# A debug kernel has a fifth of them: a pass that takes long is followed by a longer pause.
+((passes > 15 / ${SEEPAGE_SLOW:-1})) || die "only $passes short passes in 40 s"
 ((most > 0 && most <= share)) || die "$most records of one user in a short pass"
 ((seen >= passes - 2)) || die "the other user's process was read in $seen of $passes short passes"
 ((gap > 0 && gap <= 2)) || die "$gap passes between two readings of the other user's process"

@@ -717,8 +717,9 @@ class Words(Notify):
                 config='{"webhok": "http://x"}')
         refused("unknown key 'test'", config='{"test": true}')
         refused("min_confidence: '101': allowed 0..100", config='{"min_confidence": 101}')
-        refused("journal: allowed true, false", config='{"journal": "yes"}')
-        refused("webhook: allowed a string", config='{"webhook": 5}')
+        refused("journal: 'yes': allowed true, false", config='{"journal": "yes"}')
+        refused("webhook: '5': allowed a string", config='{"webhook": 5}')
+        refused("pagerduty_key: '...': allowed a string", config='{"pagerduty_key": 5}')
         refused("key 'journal' twice", config='{"journal": true, "journal": true}')
         refused("config': not a JSON object", config='[]')
 
