@@ -164,11 +164,11 @@ int disk_lock(const char *path, struct disk_place *p)
 {
 	const char *slash = strrchr(path, '/');
 	char parent[PATH_MAX];
-	int err;
+	int err = EINVAL;
 
 	p->name = slash ? slash + 1 : path;
 	if (!*p->name || strlen(p->name) > NAME_MAX - 1 || strlen(path) >= PATH_MAX)
-		return EINVAL;
+		return err;
 	snprintf(parent, sizeof(parent), "%.*s", slash ? (int)(slash - path) : 1,
 		 slash ? path : ".");
 	disk_parents(path);

@@ -32,8 +32,8 @@ static bool is_same(const struct incident *one, const struct message *msg,
 }
 
 /*
- * Copies figures into the alert that is held. A figure that the module no longer has becomes null, as
- * tte_seconds does without growth. The pid of a group is that of its oldest process.
+ * Copies figures into the alert that is held. A figure that the module no longer has becomes null,
+ * as tte_seconds does without growth. The pid of a group is that of its oldest process.
  */
 static void take_over(struct delivery *d, struct incident *one, const struct message *msg)
 {
