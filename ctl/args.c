@@ -119,12 +119,13 @@ int parse_states(struct ctx *ctx, const char *list, u32 *mask)
 /* @opts: the options of the command; NULL for a word before the command */
 static void unknown_option(const struct ctx *ctx, const struct opt *opts, const char *word)
 {
-	char names[TEXT_MAX] = "";
+	char names[TEXT_MAX] = "", letter[] = "-? ";
+	size_t n = 0;
 
-	for (; opts && opts->name; opts++) {
-		if (opts->letter)
-			sentence_append(names, sizeof(names), "-%c ", opts->letter);
-		sentence_append(names, sizeof(names), "--%s ", opts->name);
+	for (; opts && opts->name && n < sizeof(names); opts++) {
+		letter[1] = opts->letter;
+		n += (size_t)snprintf(names + n, sizeof(names) - n, "%s--%s ",
+				      opts->letter ? letter : "", opts->name);
 	}
 	usage(ctx, "unknown option '%s': allowed %s-j -p -h%s", word, names,
 	      ctx->cmd ? "" : " -V");
