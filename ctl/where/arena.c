@@ -11,6 +11,7 @@
 #define STATE_SIZE	0x898
 #define PAGE		4096U
 #define IS_MMAPPED	2U
+#define MMAPPED_TRIES	4U
 #define FIRST_WORDS	8192U	/* of the data segment, in which the first chunk begins */
 
 struct arena_walk {
@@ -186,35 +187,76 @@ static void thread_heaps(struct arena_walk *a)
 	}
 }
 
+struct mmapped {
+	struct mmapped_chunk {
+		u64 addr, size;
+	} *c;
+	size_t n, room;
+};
+
+static void add_mmapped(struct mmapped *list, u64 addr, u64 size)
+{
+	if (list->n == list->room) {
+		list->room = list->room ? 2 * list->room : 64;
+		list->c = must(realloc(list->c, list->room * sizeof(*list->c)));
+	}
+	list->c[list->n++] = (struct mmapped_chunk){ addr, size };
+}
+
+/*
+ * Adds the chunks that begin the mapping. Neighbours are one mapping for the kernel: one chunk is
+ * followed by the next one. Returns false if the mapping is another one by now: it is gone, or a
+ * chunk is longer than it was, as after realloc().
+ */
+static bool mmapped_in(struct target *t, const struct where_map *m, struct mmapped *list)
+{
+	u64 addr, head[2], size;
+
+	for (addr = m->lo; addr < m->hi; addr += size) {
+		if (!target_read(t, addr, head, sizeof(head)))
+			return false;
+		size = head[1] & ~7ULL;
+		if (head[0] || (head[1] & 7) != IS_MMAPPED || size < PAGE || (size & (PAGE - 1)))
+			break;
+		if (size > m->hi - addr)
+			return false;
+		add_mmapped(list, addr, size);
+	}
+	return true;
+}
+
+/* Returns false if the mappings are not those of now. */
+static bool mmapped_list(struct target *t, struct mmapped *list)
+{
+	bool same = true;
+	size_t i;
+
+	list->n = 0;
+	for (i = 0; i < t->maps; i++)
+		if (t->map[i].anon && t->map[i].write)
+			same = mmapped_in(t, &t->map[i], list) && same;
+	return same;
+}
+
 /**
  * arena_mmapped() - find the blocks that have mappings of their own
- * @t: the process, its mappings up to date
+ * @t: the process; its mappings are read anew if they have changed
  * @each: called for each, with the address of the block and the size of its chunk
  * @arg: for @each
  *
- * Such a block begins its mapping. Neighbours are one mapping for the kernel: one block is
- * followed by the next one.
+ * A block that realloc() makes larger outgrows its mapping, or moves, while it is looked for.
  */
 void arena_mmapped(struct target *t, void (*each)(void *arg, u64 addr, u64 size), void *arg)
 {
-	u64 addr, head[2], size;
+	struct mmapped list = { 0 };
+	unsigned int tries;
 	size_t i;
 
-	for (i = 0; i < t->maps; i++) {
-		const struct where_map *m = &t->map[i];
-
-		if (!m->anon || !m->write)
-			continue;
-		for (addr = m->lo; addr < m->hi; addr += size) {
-			if (!target_read(t, addr, head, sizeof(head)))
-				break;
-			size = head[1] & ~7ULL;
-			if (head[0] || (head[1] & 7) != IS_MMAPPED || size < PAGE ||
-			    (size & (PAGE - 1)) || size > m->hi - addr)
-				break;
-			each(arg, addr + 16, size);
-		}
-	}
+	for (tries = 0; !mmapped_list(t, &list) && tries < MMAPPED_TRIES; tries++)
+		target_maps(t);
+	for (i = 0; i < list.n; i++)
+		each(arg, list.c[i].addr + 16, list.c[i].size);
+	free(list.c);
 }
 
 static void take_mmapped(void *arg, u64 addr, u64 size)
