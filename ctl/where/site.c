@@ -63,11 +63,32 @@ static unsigned int same_bytes(const struct early *a, const struct early *b)
 	return same;
 }
 
-/* Is the earlier block @a what realloc() made @b of, between two rounds? */
+/* Was it unmapped before it was read? realloc() moves a block of that kind to make it larger. */
+static bool is_lost(const struct block *b)
+{
+	return b->resized && !b->early->bytes;
+}
+
+/*
+ * Is the earlier block @a what realloc() made @b of, between two rounds? One that was lost is taken
+ * for the same block. Taken for a freed one, it would speak against the site of a block that moves.
+ */
 static bool is_resized(const struct block *a, const struct block *b)
 {
-	return b->resized && a->site == b->site && a->size <= b->size && a->early->bytes &&
-	       same_bytes(a->early, b->early) == a->early->bytes;
+	return b->resized && a->site == b->site && a->size <= b->size && !a->again &&
+	       (is_lost(a) || is_lost(b) ||
+		(a->early->bytes && same_bytes(a->early, b->early) == a->early->bytes));
+}
+
+/* Counts two samples of a block as one: the later one, unless only the earlier one was read. */
+static void join(struct block *a, struct block *b)
+{
+	struct block *kept = is_lost(b) && !is_lost(a) ? a : b, *other = kept == a ? b : a;
+
+	other->again = true;
+	other->alive = false;
+	b->first_size = a->first_size;
+	kept->resized += other->resized + 1;
 }
 
 static unsigned int site_of(struct survivors *v, const struct burst *b, size_t i)
@@ -98,14 +119,10 @@ static void add_block(struct survivors *v, const struct seepage_where_sample *s,
 	for (i = 0; i + 1 < v->n; i++) {
 		struct block *a = &v->block[i];
 
-		if (is_resized(a, b) && !a->again) {
-			a->again = true;
+		if (!b->again && is_resized(a, b))
+			join(a, b);
+		else if (a->addr == b->addr)
 			a->alive = false;
-			b->first_size = a->first_size;
-			b->resized += a->resized + 1;
-		} else if (a->addr == b->addr) {
-			a->alive = false;
-		}
 	}
 }
 
