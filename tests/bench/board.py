@@ -74,6 +74,7 @@ SECTIONS = [
         ("kernel", "seepage's dump, without its reader", 5000),
         ("seepage_ps", "seepage ps, kernel and user space", None),
         ("seepage_json", "seepage -j ps, with exe and cgroup from /proc", None),
+        ("record", "seepage record, a full pass of an idle process", None),
         ("ps", "ps -e -o pid,rss,vsz,stat,comm", None),
     ]),
     ("memory_bytes", "memory", [
@@ -159,7 +160,7 @@ def collect(figures, reasons):
     board["pass_instructions"] = {"all_8192": passes[-1][1]}
     board["dump_instructions_per_record"] = {
         "kernel": slope(dumps),
-        **{what: scanned(figures, what) for what in ("seepage_ps", "seepage_json", "ps")},
+        **{what: scanned(figures, what) for what in ("seepage_ps", "seepage_json", "record", "ps")},
     }
     board["memory_bytes"] = {
         "record": figures["rec_bytes"],

@@ -26,12 +26,16 @@ took() {
 	{ time "$@" >scan 2>&1; } 2>&1 | awk '{ printf "%d\n", ($1 + $2) * 1e9 }'
 }
 
+# recorded PASSES: what a recording of so many full passes takes.
+recorded() { took seepage record -o recording --count-passes "$1"; }
+
 # With 512 processes rather than 8192, for the time that it takes.
 scans() {
 	fig "scan.ps.$1" "$(took ps -e -o pid,rss,vsz,stat,comm)"
 	fig "scan.pidstat.$1" "$(took pidstat -r -p ALL)"
 	fig "scan.seepage_ps.$1" "$(took seepage ps)"
 	fig "scan.seepage_json.$1" "$(took seepage -j ps)"
+	fig "scan.record.$1" "$((($(recorded 41) - $(recorded 1)) / 40))"
 }
 
 few_faults() { "$faultbench" 5000 7; }
