@@ -201,8 +201,8 @@ static noinline void count(const struct seep_rec *rec, int more)
 
 /**
  * seep_tab_charge() - charge a record to another user
- * @rec: in the table
- * @charged: the user; nothing happens if it is charged to that one already
+ * @rec: nothing happens if it is out of the table, and counted for nobody
+ * @charged: the user
  *
  * A process is charged when it is born, which a server does as root: it becomes the user that it
  * works for afterwards, and executes nothing.
@@ -213,7 +213,7 @@ void seep_tab_charge(struct seep_rec *rec, kuid_t charged)
 {
 	unsigned long flags;
 
-	if (uid_eq(rec->charged, charged))
+	if (uid_eq(rec->charged, charged) || rec->dead)
 		return;
 	seep_lock(&tab.lock, flags);
 	count(rec, -1);
