@@ -275,7 +275,7 @@ u32 seep_config_pmc_events(char *buf, size_t size)
 	u32 nr;
 
 	mutex_lock(&config_mutex);
-	strscpy(buf, pmc_events, size);
+	seep_copy(buf, pmc_events, size);
 	nr = pmc_events_nr;
 	mutex_unlock(&config_mutex);
 	return nr;

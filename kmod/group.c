@@ -154,7 +154,7 @@ void seep_group_join(struct seep_rec *rec)
 
 	if (IS_ENABLED(CONFIG_CGROUPS) && !place)
 		return;		/* not known; the owner is checked again */
-	strscpy(comm, rec->comm, sizeof(comm));
+	seep_copy(comm, rec->comm, sizeof(comm));
 	g = find(comm, rec, place);
 	if (g && !g->n) {
 		list_move_tail(&g->all, &all_groups);

@@ -190,13 +190,36 @@ bool seep_tab_room(kuid_t charged, u32 max)
 }
 
 /* One record more or less. Context: tab.lock. */
-static void count(const struct seep_rec *rec, int more)
+static noinline void count(const struct seep_rec *rec, int more)
 {
 	u32 *n = &seep_tab_shares[seep_tab_share(rec->charged)];
 
 	WRITE_ONCE(tab.live, tab.live + more);
 	WRITE_ONCE(*n, *n + more);
 	changed();
+}
+
+/**
+ * seep_tab_charge() - charge a record to another user
+ * @rec: nothing happens if it is out of the table, and counted for nobody
+ * @charged: the user
+ *
+ * A process is charged when it is born, which a server does as root: it becomes the user that it
+ * works for afterwards, and executes nothing.
+ *
+ * Context: seep_table_mutex.
+ */
+void seep_tab_charge(struct seep_rec *rec, kuid_t charged)
+{
+	unsigned long flags;
+
+	if (uid_eq(rec->charged, charged) || rec->dead)
+		return;
+	seep_lock(&tab.lock, flags);
+	count(rec, -1);
+	rec->charged = charged;
+	count(rec, 1);
+	seep_unlock(&tab.lock, flags);
 }
 
 static kuid_t charge(struct task_struct *owner)

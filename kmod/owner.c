@@ -223,7 +223,8 @@ static bool take_heir(struct task_struct *t, void *arg)
  * seep_owner_refresh() - find a new owner when the process of a record has left its mm
  * @rec: of a mm that is in use
  *
- * Another process that shares the mm then gives the record its pid.
+ * Another process that shares the mm then gives the record its pid. If there is none, @rec->users
+ * says so.
  *
  * Context: process, may sleep, seep_table_mutex.
  * Return: true when the record has a new pid.
@@ -240,6 +241,8 @@ bool seep_owner_refresh(struct seep_rec *rec)
 		visit_processes(take_heir, &heir);
 	if (heir.pid)
 		set_owner(rec, heir.pid);
+	else if (!owned)
+		rec->users = SEEP_NO_OWNER;
 	return heir.pid;
 }
 

@@ -21,6 +21,7 @@
 #include "seep.h"
 
 #define VISITS		8192U		/* pids looked at in a full pass, at most */
+#define TOLD_PART	8U		/* part of the table up to which past alerts keep records */
 #define WATCHED		3		/* log2: so many times a record under watch weighs */
 
 static struct {				/* seep_table_mutex */
@@ -82,8 +83,8 @@ static bool in_alert(const struct seep_group *g)
 static void consider(struct seep_room *r)
 {
 	struct seep_rec *rec;
+	u32 n = 0, share;
 	u64 weight;
-	u32 n = 0;
 
 	seep_for_each_rec(rec) {
 		if (!(++n % SEEP_RESCHED_EVERY))
@@ -91,14 +92,16 @@ static void consider(struct seep_room *r)
 		if (!rec->ready || seep_suspect_is(rec) || rec->notified.alerted ||
 		    rec->notified.pending)
 			continue;
-		if (rec->notified.worst)
-			continue;	/* it would count as a life that has ended */
+		share = seep_tab_share(rec->charged);
+		/* It would count as a life that has ended. No user keeps many records by that. */
+		if (rec->notified.worst && !(share && READ_ONCE(r->n[share]) > r->max / TOLD_PART))
+			continue;
 		weight = weight_of(rec->mm) << rec->det.slow_rose;
 		if (in_alert(rec->group) && rec->group->n == 1)
 			continue;
 		if (rec->det.state || in_alert(rec->group))
 			weight <<= WATCHED;
-		seep_room_consider(r, seep_tab_share(rec->charged), weight, rec);
+		seep_room_consider(r, share, weight, rec);
 	}
 }
 

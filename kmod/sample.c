@@ -170,11 +170,13 @@ static __cold bool keep(struct seep_rec *rec, const struct seep_sample *s)
 /*
  * Check the owner of a record when its process is gone, or when a user of the mm has left
  * since the last check. Every 64 passes it is checked anyhow, because one user may have
- * left and another one come.
+ * left and another one come. A mm that a reader of /proc/PID/mem keeps has no process: it is
+ * looked for among all of them, so not in each pass.
  */
 static void check_owner(struct seep_rec *rec)
 {
-	if (same_users(rec) && (pass->full + (u32)rec->id) % OWNER_EVERY)
+	if ((same_users(rec) || rec->users == SEEP_NO_OWNER) &&
+	    (pass->full + (u32)rec->id) % OWNER_EVERY)
 		return;
 	rec->users = atomic_read(&rec->mm->mm_users);
 	if (seep_owner_refresh(rec))

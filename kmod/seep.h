@@ -74,6 +74,8 @@ enum {
 	SEEP_MEMBERS_NR
 };
 
+#define SEEP_NO_OWNER	(-1)		/* seep_rec.users: no process has the mm */
+
 /*
  * The record of one mm. Members up to creds are written before the record is published in
  * the table and do not change afterwards, except where noted.
@@ -83,7 +85,9 @@ struct seep_rec {
 	struct mm_struct *mm;		/* mmgrab()ed: its address is not reused */
 	atomic64_t faults[SEEP_F_NR];	/* by SEEP_F_*; folded from the CPUs' caches */
 	atomic_t cpus;			/* caches that hold it, so maybe counts; account.c */
-	kuid_t charged;			/* user that it is charged to: seep_owner_charge() */
+	kuid_t charged;			/* user that it is charged to: seep_owner_charge(); tab.lock
+					 * and table mutex to change
+					 */
 	struct seep_pmu_area *pmu;	/* or NULL; table mutex once published (pmu/area.c) */
 
 	struct list_head all;		/* tab.lock to add; that and table mutex to remove */
@@ -112,7 +116,7 @@ struct seep_rec {
 	u16 end;			/* index of its slot in end.c, plus 1; 0: no slot */
 	/* full passes: of the last sample in det, and of the next that must not be put off */
 	u32 rest_from, rest_end;
-	int users;			/* mm_users at the last check of the owner */
+	int users;			/* mm_users at the last check of the owner; SEEP_NO_OWNER */
 	u32 held;			/* granules of it in group->held */
 	struct seep_notified notified;	/* alerts of this process */
 	u32 rate;			/* growth of it in the tallies, granules an hour */
@@ -471,6 +475,7 @@ extern bool seep_tab_refused;		/* some process has no record; a hint, any contex
 extern u32 *seep_tab_shares;		/* records by share; a hint without tab.lock */
 u32 seep_tab_share(kuid_t charged);				/* any context */
 bool seep_tab_room(kuid_t charged, u32 max);			/* any context */
+void seep_tab_charge(struct seep_rec *rec, kuid_t charged);	/* table mutex */
 int seep_tab_init(void);
 void seep_tab_exit(void);
 bool seep_tab_resize(u32 extra);			/* may sleep, table mutex */
@@ -649,6 +654,7 @@ int seep_status_get(struct seep_status *s);
 void seep_tick_reset_stats(void);
 
 /* view.c: table mutex */
+ssize_t seep_copy(char *to, const char *from, size_t size);	/* any context */
 u64 seep_view_identify(struct seep_rec *rec);
 void seep_view_fill(struct seep_view *v, struct seep_rec *rec);
 void seep_view_fill_group(struct seep_view *v, const struct seep_group *g,

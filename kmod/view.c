@@ -26,7 +26,24 @@ static u64 place_of(struct cgroup *cgrp)
 #endif
 
 /**
- * seep_view_identify() - update comm, uid and cgroup of a record
+ * seep_copy() - strscpy() out of line
+ * @to: of @size bytes
+ * @from: a string
+ * @size: of @to
+ *
+ * FORTIFY_SOURCE puts a second strnlen() into each caller of strscpy(), to check @size, which is
+ * the size of @to at all of them.
+ *
+ * Context: any.
+ * Return: as strscpy().
+ */
+ssize_t seep_copy(char *to, const char *from, size_t size)
+{
+	return strscpy(to, from, size);
+}
+
+/**
+ * seep_view_identify() - update comm, uid, cgroup and charge of a record
  * @rec: the record; unchanged if its process runs another program by now
  *
  * READ_ONCE() of p->mm pairs with plain stores under task_lock() in fs/exec.c and
@@ -55,6 +72,7 @@ u64 seep_view_identify(struct seep_rec *rec)
 		rec->creds.known = true;
 		rec->creds.uid = cred->uid;
 		rec->creds.same_creds = seep_owner_is(p, cred->uid);
+		seep_tab_charge(rec, seep_owner_charge(p));
 #ifdef CONFIG_CGROUPS
 		cgrp = task_dfl_cgroup(p);
 		rec->creds.cgroup_id = cgroup_id(cgrp);

@@ -241,7 +241,7 @@ static void read_filters(struct dump *d, struct netlink_callback *cb)
 	}
 	if (attrs[SEEPAGE_A_FILTER_COMM]) {
 		d->by_comm = true;
-		strscpy(d->comm, nla_data(attrs[SEEPAGE_A_FILTER_COMM]), sizeof(d->comm));
+		seep_copy(d->comm, nla_data(attrs[SEEPAGE_A_FILTER_COMM]), sizeof(d->comm));
 	}
 }
 

@@ -59,6 +59,7 @@ struct seep_rec *seep_netlink_rec(const struct nlattr *attr, struct pid_namespac
 struct seep_unpriv {			/* a request of a user without rights */
 	struct list_head node;
 	kuid_t uid;			/* the user; INVALID_UID: none */
+	kuid_t account;			/* that the task is charged to */
 };
 
 int seep_unpriv_run(void (*f)(void *arg), void *arg);	/* no lock held */

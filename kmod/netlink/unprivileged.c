@@ -7,7 +7,8 @@
  * worker has a usual priority, and there is one: besides it no request of such a user
  * competes for the mutex. After each request it sleeps four times as long as it held the
  * mutex, at most 20 ms, because its priority may be higher than the user's. Each user has
- * one request at a time, so that one with many does not delay the others.
+ * one request at a time, so that one with many does not delay the others. The uids of a user
+ * namespace are one user, as in seep_owner_charge().
  *
  * Context: process, may sleep, no lock held.
  */
@@ -86,9 +87,12 @@ int seep_unpriv_begin(struct seep_unpriv *u, struct netlink_ext_ack *extack)
 	const struct seep_unpriv *other;
 	int rc = 0;
 
+	rcu_read_lock();
+	u->account = seep_owner_charge(current);
+	rcu_read_unlock();
 	spin_lock(&requests_lock);
 	list_for_each_entry(other, &requests, node)
-		if (uid_valid(u->uid) && uid_eq(other->uid, u->uid))
+		if (uid_eq(other->account, u->account))
 			rc = -EBUSY;
 	if (!rc)
 		list_add(&u->node, &requests);

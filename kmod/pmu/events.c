@@ -126,7 +126,7 @@ bool seep_pmu_code(const struct seep_pmu_set *set, const struct seep_pmu_listed 
 /* An event of the table. It is displayed with the code of one CPU; others may differ. */
 static void from_table(struct seep_pmu_listed *ev, int id)
 {
-	strscpy(ev->name, seep_pmu_names[id], sizeof(ev->name));
+	seep_copy(ev->name, seep_pmu_names[id], sizeof(ev->name));
 	ev->row = id;
 	ev->none = !seep_pmu_code(seep_pmu_processor(cpumask_first(cpu_online_mask)), ev,
 				  &ev->type, &ev->config);
@@ -207,7 +207,7 @@ static const char *read_one(char *word, struct seep_pmu_listed *ev)
 	*code++ = '\0';
 	if (!is_name(word))
 		return "a name has 1 to 23 of a-z, 0-9, _";
-	strscpy(ev->name, word, sizeof(ev->name));
+	seep_copy(ev->name, word, sizeof(ev->name));
 	ev->row = -1;
 	ev->always = always(word);
 	word = code;
@@ -231,10 +231,10 @@ int seep_pmu_parse(const char *text, struct seep_pmu_listed *list, char *why, si
 	const char *wrong = NULL;
 	int n = 0, i;
 
-	if (strscpy(copy, text, sizeof(copy)) < 0)
+	if (seep_copy(copy, text, sizeof(copy)) < 0)
 		goto too_long;
 	while ((word = strsep(&rest, ","))) {
-		strscpy(given, word, sizeof(given));
+		seep_copy(given, word, sizeof(given));
 		if (n == SEEP_PMU_EVENTS)
 			wrong = "too many: allowed 9 events";
 		else
@@ -272,7 +272,7 @@ int seep_pmu_check(const char *events, char *why, size_t size)
 		return 0;
 	list = kcalloc(SEEP_PMU_EVENTS, sizeof(*list), GFP_KERNEL);
 	if (!list) {
-		strscpy(why, "pmc_events: no memory", size);
+		seep_copy(why, "pmc_events: no memory", size);
 		return -ENOMEM;
 	}
 	rc = seep_pmu_parse(events, list, why, size);

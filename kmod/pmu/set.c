@@ -497,7 +497,7 @@ u8 seep_pmu_show(struct seep_pmu_shown *list, u32 *set)
 void seep_pmu_text(char *buf, size_t size)
 {
 	mutex_lock(&pmu_mutex);
-	strscpy(buf, pmu.state == COUNTING ? "on" : pmu.state == HELD ?
+	seep_copy(buf, pmu.state == COUNTING ? "on" : pmu.state == HELD ?
 		(*pmu.why ? pmu.why : "held") : pmu.why, size);
 	mutex_unlock(&pmu_mutex);
 }

@@ -15,7 +15,7 @@
 #define UID	2000U
 
 /* @n programs of a process each, @name and a number, of a user. */
-static void programs(unsigned int uid, const char *name, unsigned int first, unsigned int n)
+void programs(unsigned int uid, const char *name, unsigned int first, unsigned int n)
 {
 	char comm[16];
 
@@ -25,7 +25,7 @@ static void programs(unsigned int uid, const char *name, unsigned int first, uns
 	}
 }
 
-static unsigned int count(bool (*is)(struct task_struct *t), unsigned int first, unsigned int n)
+unsigned int count(bool (*is)(struct task_struct *t), unsigned int first, unsigned int n)
 {
 	unsigned int sum = 0;
 
@@ -34,7 +34,7 @@ static unsigned int count(bool (*is)(struct task_struct *t), unsigned int first,
 	return sum;
 }
 
-static void ignore(const char *alert)
+void ignore(const char *alert)
 {
 	(void)alert;
 }
@@ -143,7 +143,7 @@ void shares(char **args)
 
 /*
  * A dump of 300 processes lets the worker have the mutex every 64 pids. A user without rights has
- * one request under way, whatever others have.
+ * one request under way, whatever others have, and however many uids.
  */
 void dump(char **args)
 {
@@ -156,9 +156,18 @@ void dump(char **args)
 	before = w_released;
 	n = w_dump();
 	printf("%u processes dumped, the mutex was released %u times\n", n, w_released - before);
-	printf("a user asks: %d\n", w_ask(UID));
-	printf("and once more: %d\n", w_ask(UID));
-	printf("another user asks: %d\n", w_ask(3000));
+	serve_as(UID, "asks", 300, 2);
+	serve_as(3000, "asks", 302, 1);
+	printf("a user asks: %d\n", w_ask(task(300)));
+	printf("and once more: %d\n", w_ask(task(301)));
+	printf("another user asks: %d\n", w_ask(task(302)));
+	/* uids of a namespace that user 1000 has made: newuidmap lends it these */
+	serve_as(200000, "asks", 303, 1);
+	serve_as(200001, "asks", 304, 1);
+	w_enter((struct w_process *)task(303), 1000);
+	w_enter((struct w_process *)task(304), 1000);
+	printf("a uid of a namespace asks: %d\n", w_ask(task(303)));
+	printf("another uid of it asks: %d\n", w_ask(task(304)));
 }
 
 static void counted(const char *when)

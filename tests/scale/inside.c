@@ -31,6 +31,14 @@ bool w_told(struct task_struct *t)
 	return rec && rec->notified.alerted;
 }
 
+/* The process has a record with an alert that is over. */
+bool w_was_told(struct task_struct *t)
+{
+	const struct seep_rec *rec = seep_tab_find(t->mm);
+
+	return rec && rec->notified.worst && !rec->notified.alerted;
+}
+
 /* A cgroup with a limit of 500 MiB, all of them free. Return: MiB that the process has left. */
 unsigned int w_tell(struct task_struct *t, unsigned long long cgroup)
 {

@@ -11,6 +11,8 @@ struct w_process;
 
 /* world.c */
 void w_become(struct w_process *p, unsigned int uid);
+void w_enter(struct w_process *p, unsigned int owner);	/* after w_become() */
+extern unsigned int w_visits;	/* pids that were looked for, one after another */
 void w_switch(struct w_process *next);
 void w_advance(unsigned long long ns);
 extern bool w_little;		/* the machine has what w_available says */
@@ -26,6 +28,7 @@ void w_grow(struct task_struct *t, long pages);
 void w_end(struct task_struct *t, int status, bool reaped);
 void w_leave(struct task_struct *t, int status, bool reaped);
 void w_exit(void);
+void w_orphan(struct task_struct *t);
 unsigned int w_known_mb(struct task_struct *t);
 unsigned int w_records(void);
 bool w_alert(char *buf, unsigned long size);
@@ -35,6 +38,7 @@ extern long w_available;	/* pages */
 bool w_has(struct task_struct *t);
 bool w_held_back(struct task_struct *t);
 bool w_told(struct task_struct *t);
+bool w_was_told(struct task_struct *t);
 unsigned int w_tell(struct task_struct *t, unsigned long long cgroup);
 unsigned int w_dump(void);
 void w_count_here(struct task_struct *a, struct task_struct *b);
@@ -43,7 +47,7 @@ void w_counted(struct task_struct *t, unsigned long long *area, unsigned long lo
 unsigned int w_lost(void);
 
 /* wire.c */
-int w_ask(unsigned int uid);
+int w_ask(struct task_struct *t);
 extern bool w_records_series;	/* somebody listens to the group series */
 extern unsigned int w_messages, w_largest, w_samples, w_ends;	/* that were multicast there */
 
@@ -56,6 +60,9 @@ extern void (*on_alert)(const char *alert);	/* called for each alert; prints it 
 void subjects(char **args);
 
 /* bounds.c */
+void programs(unsigned int uid, const char *name, unsigned int first, unsigned int n);
+unsigned int count(bool (*is)(struct task_struct *t), unsigned int first, unsigned int n);
+void ignore(const char *alert);
 void held(char **args);
 void shortage(char **args);
 void shares(char **args);
@@ -64,5 +71,10 @@ void kept(char **args);
 void record(char **args);
 void flood(char **args);
 void watched(char **args);
+
+/* users.c */
+void becomes(char **args);
+void past(char **args);
+void orphans(char **args);
 
 #endif

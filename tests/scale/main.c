@@ -390,6 +390,8 @@ static const struct {
 	{ "shares", shares, 0 },	{ "dump", dump, 0 },
 	{ "kept", kept, 0 },		{ "record", record, 0 },
 	{ "flood", flood, 0 },		{ "watched", watched, 0 },
+	{ "becomes", becomes, 0 },	{ "past", past, 0 },
+	{ "orphans", orphans, 0 },
 };
 
 int main(int argc, char **argv)

@@ -39,6 +39,15 @@ void w_leave(struct task_struct *t, int status, bool reaped)
 	}
 }
 
+/* A process ends and is reaped, while a reader of /proc/PID/mem has its mm. */
+void w_orphan(struct task_struct *t)
+{
+	struct mm_struct *mm = t->mm;
+
+	w_leave(t, 0, true);
+	atomic_set(&mm->mm_users, 1);
+}
+
 /* An exit is counted. The process may still have its mm then. */
 void w_exit(void)
 {

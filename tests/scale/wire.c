@@ -109,14 +109,21 @@ void do_trace_netlink_extack(const char *text)
 {
 }
 
-/* A user without rights asks, and does not read the answer. Return: 0, or why it is refused. */
-int w_ask(unsigned int uid)
+/*
+ * A process without rights asks, and does not read the answer. Return: 0, or why it is refused.
+ */
+int w_ask(struct task_struct *t)
 {
-	static struct seep_unpriv request[4];
+	static struct seep_unpriv request[8];
 	static unsigned int n;
+	struct task_struct *last = this_cpu_read(current_task);
+	int rc;
 
-	request[n].uid = KUIDT_INIT(uid);
-	return seep_unpriv_begin(&request[n++], NULL);
+	this_cpu_write(current_task, t);
+	request[n].uid = __task_cred(t)->uid;
+	rc = seep_unpriv_begin(&request[n++], NULL);
+	this_cpu_write(current_task, last);
+	return rc;
 }
 
 /* Reads a message of the group series. */

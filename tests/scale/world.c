@@ -847,12 +847,15 @@ struct pid __standin *find_pid_ns(int nr, struct pid_namespace *ns)
 	return node ? node->slot[nr & 63] : NULL;
 }
 
+unsigned int w_visits;
+
 /* From the root down each time; where a node is missing, on to what follows it. */
 void __standin *idr_get_next(struct idr *idr, int *next)
 {
 	const struct pid_node *node;
 	int nr = *next;
 
+	w_visits++;
 	while (nr < 1 << 18) {
 		node = pids.slot[nr >> 12];
 		if (!node) {
@@ -944,6 +947,16 @@ void w_become(struct w_process *p, unsigned int uid)
 	}
 	RCU_INIT_POINTER(p->task.real_cred, c);
 	RCU_INIT_POINTER(p->task.cred, c);
+}
+
+/* A process is in a user namespace of its own, which the user @owner has made. */
+void w_enter(struct w_process *p, unsigned int owner)
+{
+	struct user_namespace *ns = carve(sizeof(*ns), L1_CACHE_BYTES);
+
+	ns->parent = &init_user_ns;
+	ns->owner = KUIDT_INIT(owner);
+	((struct cred *)p->task.cred)->user_ns = ns;
 }
 
 struct task_struct __standin *pid_task(struct pid *pid, enum pid_type type)

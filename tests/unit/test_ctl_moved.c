@@ -55,7 +55,7 @@ u64 block_find(struct target *t, u64 size, const struct early *e)
 	return e->bytes && e->data[0] == begins ? at : 0;
 }
 
-/* A sample of a block: what it begins with, 0: it was not to be read; its size; how often resized */
+/* A sample of a block: what it begins with, 0: it was not read; its size; how often resized */
 struct taken {
 	unsigned char byte;
 	u64 size;

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Scenarios over the simulated machine: what users can do to each other by processes that become
+ * another user, by alerts that are over, and by memory that has no process. What each prints must
+ * be what NAME.txt has.
+ */
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "scale.h"
+#include "lives.h"
+
+#define UID	2000U
+
+/*
+ * A server of root forks 40 workers, which become a user and execute nothing, as those of php-fpm
+ * do. They count for the share of that user: of 40 other processes of its ten get a record.
+ */
+void becomes(char **args)
+{
+	(void)args;
+	w_boot(4, "pmc=off hook=tracepoint max_processes=100");
+	programs(0, "worker", 0, 40);
+	for (unsigned int i = 0; i < 40; i++)
+		w_become((struct w_process *)task(i), UID);
+	leak(30, 0, 0, 0);
+	programs(UID, "other", 40, 40);
+	leak(30, 0, 0, 0);
+	printf("%u of 40 workers and %u of 40 others of the user have a record\n",
+	       count(w_has, 0, 40), count(w_has, 40, 40));
+}
+
+/*
+ * A user has half of a full table. All its processes were told of, gave their memory back, and
+ * rest. They keep no record by that from a user that has none.
+ */
+void past(char **args)
+{
+	(void)args;
+	w_little = true;
+	w_available = 1L << 24;
+	on_alert = ignore;
+	w_boot(4, "pmc=off hook=tracepoint max_processes=64 alerts_per_minute=240");
+	programs(UID, "told", 0, 32);
+	leak(900, 0, 32, 1024);
+	printf("%u of 32 are told of\n", count(w_told, 0, 32));
+	for (unsigned int i = 0; i < 32; i++)
+		w_grow(task(i), -225000);
+	leak(3600, 0, 0, 0);
+	printf("%u of 32 were told of\n", count(w_was_told, 0, 32));
+	programs(3000, "other", 32, 31);
+	programs(0, "root", 63, 2);
+	leak(30, 0, 0, 0);
+	serve_as(4000, "heavy", 65, 1);
+	w_grow(task(65), 100000);
+	leak(60, 0, 0, 0);
+	printf("a user without a record has %u, the other one %u\n", count(w_has, 65, 1),
+	       count(w_has, 0, 32));
+}
+
+/*
+ * 300 processes, and 20 that have ended while a reader of /proc/PID/mem has their memory. No
+ * process is found that they belong to, and it is not looked for in each pass.
+ */
+void orphans(char **args)
+{
+	unsigned int before;
+
+	(void)args;
+	w_boot(4, "pmc=off hook=tracepoint");
+	programs(0, "p", 0, 320);
+	leak(60, 0, 0, 0);
+	for (unsigned int i = 300; i < 320; i++)
+		w_orphan(task(i));
+	leak(60, 0, 0, 0);
+	before = w_visits;
+	leak(640, 0, 0, 0);
+	printf("64 passes looked at %s pids\n", w_visits - before < 3 * 20 * 300 ? "few" : "many");
+}
