@@ -187,10 +187,38 @@ static void what_a_silence_holds_back_has_figures_of_now_too(void **state)
 	assert_int_equal(n_asked, 1);
 }
 
+static void a_group_is_asked_for_by_its_oldest_living_process(void **state)
+{
+	struct incident *one = hold("group", 5);
+
+	/* 5 has ended since: 6 is the oldest */
+	answers(6, "leaky", 300);
+	now_refresh(&d);
+	assert_int_equal(asked[0], 5);
+	assert_true(asked_group[0]);
+	assert_int_equal(held(one, "pid"), 6);
+	answers(6, "leaky", 300);
+	d.now_ms = 0;
+	now_refresh(&d);
+	assert_int_equal(asked[1], 6);
+	assert_int_equal(held(one, "confidence"), 91);
+	assert_int_equal(one->pid, 5);
+	/* 6 is of another group by now: its figures are not those of this one */
+	answers(6, "other", 300);
+	json_object_object_add(one->held, "confidence", json_object_new_int(80));
+	d.now_ms = 0;
+	now_refresh(&d);
+	assert_int_equal(n_asked, 3);
+	assert_int_equal(held(one, "confidence"), 80);
+	assert_int_equal(held(one, "pid"), 6);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(what_a_silence_holds_back_has_figures_of_now_too,
+						setup, teardown),
+		cmocka_unit_test_setup_teardown(a_group_is_asked_for_by_its_oldest_living_process,
 						setup, teardown),
 	};
 
