@@ -213,12 +213,43 @@ static void a_group_is_asked_for_by_its_oldest_living_process(void **state)
 	assert_int_equal(held(one, "pid"), 6);
 }
 
+/* Also where it has been in the file of the state */
+static void a_figure_that_the_module_has_no_more_is_not_known(void **state)
+{
+	struct incidents again = { 0 };
+	struct incident *one = hold("memory", 5);
+	struct json_object *list, *read, *v;
+
+	assert_int_equal(held(one, "growth_bytes_per_hour"), 5 * MB);
+	answers(5, "leaky", 600);
+	now_refresh(&d);
+	assert_true(json_object_object_get_ex(one->held, "growth_bytes_per_hour", &v));
+	assert_null(v);
+	assert_true(json_object_object_get_ex(one->held, "tte_seconds", &v));
+	assert_null(v);
+	assert_null(strstr(quiet_string(one->held, "text"), "/h"));
+	assert_null(strstr(quiet_string(one->held, "text"), "left"));
+	assert_int_equal(held(one, "rss_bytes"), 120 * MB);
+
+	list = incidents_json(&spool.open);
+	read = json_tokener_parse(json_object_to_json_string(list));
+	incidents_read(&again, read);
+	assert_int_equal(again.n, 1);
+	assert_int_equal(held(again.v, "growth_bytes_per_hour"), 12345);
+	assert_null(strstr(quiet_string(again.v->held, "text"), "/h"));
+	incidents_free(&again);
+	json_object_put(read);
+	json_object_put(list);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(what_a_silence_holds_back_has_figures_of_now_too,
 						setup, teardown),
 		cmocka_unit_test_setup_teardown(a_group_is_asked_for_by_its_oldest_living_process,
+						setup, teardown),
+		cmocka_unit_test_setup_teardown(a_figure_that_the_module_has_no_more_is_not_known,
 						setup, teardown),
 	};
 
