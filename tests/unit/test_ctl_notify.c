@@ -242,6 +242,62 @@ static void a_figure_that_the_module_has_no_more_is_not_known(void **state)
 	json_object_put(list);
 }
 
+/* ---- limit.c ---- */
+
+/* A look while a unit with a limit of 100 MB has @mb in use */
+static void uses(u64 mb, bool has_growth, s64 growth_mb)
+{
+	if (!row.policy) {
+		row.policy = json_object_new_object();
+		json_object_object_add(row.policy, "unit", json_object_new_string("a.service"));
+		json_object_object_add(row.policy, "limit_bytes",
+				       json_object_new_uint64(100 * MB));
+		strcpy(row.name, "a.service");
+		strcpy(row.use.comm, "a");
+	}
+	row.use.pid = 5;
+	row.use.processes = 1;
+	row.use.bytes = mb * MB;
+	row.use.has_growth = has_growth;
+	row.use.growth = growth_mb * (s64)MB;
+	limits_look(&d);
+}
+
+static void a_limit_stays_near_while_the_module_is_loaded_again(void **state)
+{
+	uses(60, true, 50);
+	assert_string_equal(told, "limit_near");
+	/* no growth is known for a while */
+	uses(61, false, 0);
+	uses(65, false, 0);
+	assert_string_equal(told, "limit_near");
+	uses(66, true, 40);
+	assert_string_equal(told, "limit_near");
+	/* less than half of it is far from the limit at any growth */
+	uses(49, false, 0);
+	assert_string_equal(told, "limit_near limit_ended");
+}
+
+static void a_limit_that_nothing_grows_towards_is_near_no_more(void **state)
+{
+	uses(60, true, 50);
+	uses(60, true, 1);
+	assert_string_equal(told, "limit_near limit_ended");
+}
+
+/* It was near as there was much in use, which is less now. */
+static void a_limit_that_was_near_without_growth_ends_without(void **state)
+{
+	uses(92, false, 0);
+	uses(85, false, 0);
+	assert_string_equal(told, "limit_near");
+	uses(75, false, 0);
+	assert_string_equal(told, "limit_near limit_ended");
+	uses(92, true, -5);
+	uses(75, false, 0);
+	assert_string_equal(told, "limit_near limit_ended limit_near limit_ended");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -250,6 +306,12 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_group_is_asked_for_by_its_oldest_living_process,
 						setup, teardown),
 		cmocka_unit_test_setup_teardown(a_figure_that_the_module_has_no_more_is_not_known,
+						setup, teardown),
+		cmocka_unit_test_setup_teardown(a_limit_stays_near_while_the_module_is_loaded_again,
+						setup, teardown),
+		cmocka_unit_test_setup_teardown(a_limit_that_nothing_grows_towards_is_near_no_more,
+						setup, teardown),
+		cmocka_unit_test_setup_teardown(a_limit_that_was_near_without_growth_ends_without,
 						setup, teardown),
 	};
 
