@@ -304,6 +304,40 @@ class Payload(Notify):
         self.run_on([], *words)
         self.assertEqual([b["event_action"] for _, b in pager.seen], ["trigger", "resolve"])
 
+    def test_two_incidents_of_one_pid_both_end(self):
+        """The pid was used again, and the end of the first was lost."""
+        pager = Receiver(self)
+        self.run_on([alert(1, pid=5), alert(2, pid=5, age_seconds=1), alert(1, pid=6, instance=99)],
+                    "--pagerduty-key", "k", "--pagerduty-url", pager.url)
+        keys = {}
+        for _, b in pager.seen:
+            keys.setdefault(b["event_action"], set()).add(b["dedup_key"])
+        self.assertEqual(len(keys["resolve"]), 2)
+        self.assertLess(keys["resolve"], keys["trigger"])
+
+    def test_a_limit_ends_though_the_end_of_one_before_a_boot_waits(self):
+        pager = Receiver(self, otherwise=503)
+        words = ["--pagerduty-key", "k", "--pagerduty-url", pager.url]
+        path = os.path.join(self.state, "state.json")
+        self.run_on([], *words)
+        for boot in ("first", "second"):
+            with open(path, encoding="utf-8") as f:
+                state = json.load(f)
+            state["boot_id"] = boot
+            state["open"] = [{"key": f"{boot}-limit-0-1", "instance": 0, "pid": 5, "begun_s": 1,
+                              "first_ns": 1, "limit": "unit a.service", "labels": {"a": "b"},
+                              "alert": {"id": f"{boot}/limit/1", "pid": 5, "state": "limit_near"}}]
+            with open(path, "w", encoding="utf-8") as f:
+                json.dump(state, f)
+            p = self.pipe(*words)
+            wait_for(lambda: len(self.notes()) == ["first", "second"].index(boot) + 1)
+            p.kill()
+            p.wait()
+        pager.otherwise = 200
+        self.run_on([], *words)
+        self.assertEqual(sorted((b["event_action"], b["dedup_key"]) for b in pager.taken),
+                         [("resolve", "first-limit-0-1"), ("resolve", "second-limit-0-1")])
+
     def test_the_path_of_a_url_is_not_said(self):
         p = self.start("--webhook", "hooks.example/services/SECRET", "--from", "-")
         _, err = self.ended(p, 2)
