@@ -170,12 +170,17 @@ static void load(struct spool *s, struct receiver *to)
 	struct dirent **names = NULL;
 	int dir = receiver_dir(s, to), n, i;
 	struct stat st;
+	u64 number;
 
 	if (dir < 0)
 		return;
 	unlinkat(dir, DISK_NEW, 0);
 	n = scandirat(dir, ".", &names, is_note, alphasort);
 	for (i = 0; i < n; i++) {
+		/* a run that was killed has not written how many there were */
+		number = strtoull(names[i]->d_name, NULL, 10);
+		if (number >= s->arrivals && number < UINT64_MAX)
+			s->arrivals = number + 1;
 		if (!fstatat(dir, names[i]->d_name, &st, AT_SYMLINK_NOFOLLOW))
 			append(s, to, names[i]->d_name, (size_t)st.st_size)->born_ms =
 				(u64)st.st_mtim.tv_sec * 1000;
