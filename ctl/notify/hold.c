@@ -137,8 +137,7 @@ void hold_back(struct delivery *d, const struct alert *a, struct incident *one, 
 {
 	note(d->ctx, "#%llu: held back, %s", a->seq, d->why);
 	d->held++;
-	json_object_put(one->held);
-	one->held = why == HOLD_ACKED && was_told(one) ? NULL : json_object_get(a->o);
+	incident_hold(one, a, why != HOLD_ACKED || !was_told(one));
 }
 
 /*

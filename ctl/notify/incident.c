@@ -128,6 +128,14 @@ void incident_update(struct incident *one, const struct alert *a)
 				       json_object_get(json_object_object_get(a->o, keys[i])));
 }
 
+/* Keeps @a as incident_update() does. @held: it is held back; else nothing is any more */
+void incident_hold(struct incident *one, const struct alert *a, bool held)
+{
+	json_object_put(one->held);
+	one->held = held ? json_object_get(a->o) : NULL;
+	incident_update(one, a);
+}
+
 void incident_drop(struct incidents *i, struct incident *one)
 {
 	json_object_put(one->alert);

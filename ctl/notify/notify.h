@@ -59,6 +59,7 @@ u64 incident_number(const struct incident *one);
 struct incident *incident_find(struct incidents *i, const struct alert *a);
 struct incident *incident_open(struct incidents *i, const struct alert *a, const char *boot);
 void incident_update(struct incident *one, const struct alert *a);
+void incident_hold(struct incident *one, const struct alert *a, bool held);
 void incident_drop(struct incidents *i, struct incident *one);
 struct json_object *incidents_json(const struct incidents *i);
 void incidents_read(struct incidents *i, struct json_object *list);
