@@ -166,6 +166,7 @@ int disk_lock(const char *path, struct disk_place *p)
 	char parent[PATH_MAX];
 	int err = EINVAL;
 
+	p->path = path;
 	p->name = slash ? slash + 1 : path;
 	if (!*p->name || strlen(p->name) > NAME_MAX - 1 || strlen(path) >= PATH_MAX)
 		return err;
@@ -205,17 +206,26 @@ static bool is_the_same(int dir, const char *name, const char *text)
 	return same;
 }
 
-/* Makes @text the file of @p. The earlier one is kept as NAME~. Returns 0 or an errno. */
-int disk_replace(const struct disk_place *p, const char *text)
+/* A file system may have no hard links. The file is what counts: it is written in any case. */
+static void keep_earlier(const struct ctx *ctx, const struct disk_place *p)
 {
 	char old[NAME_MAX + 2];
+
+	snprintf(old, sizeof(old), "%s~", p->name);
+	unlinkat(p->dir, old, 0);
+	if (linkat(p->dir, p->name, p->dir, old, 0) && errno != ENOENT)
+		note(ctx, "%s: the earlier file is not kept as %s: %s", p->path, old,
+		     strerror(errno));
+}
+
+/* Makes @text the file of @p. The earlier one is kept as NAME~. Returns 0 or an errno. */
+int disk_replace(const struct ctx *ctx, const struct disk_place *p, const char *text)
+{
 	int err;
 
 	if (is_the_same(p->dir, p->name, text))
 		return 0;
-	snprintf(old, sizeof(old), "%s~", p->name);
-	unlinkat(p->dir, old, 0);
-	linkat(p->dir, p->name, p->dir, old, 0);
+	keep_earlier(ctx, p);
 	err = disk_write(p->dir, p->name, text, strlen(text), 0644);
 	if (!err && fsync(p->dir))
 		err = errno;
