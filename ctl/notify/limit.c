@@ -144,15 +144,22 @@ static struct incident *find(struct incidents *i, const char *key)
 }
 
 /*
- * A limit that growth made near stays so while the growth is not known: the module is loaded
- * again, and has measured none yet.
+ * Does the growth tell of all? After a load the module measures one process after the other: until
+ * those that it has measured have nine tenths of the memory, the sum is of a part. The rest may be
+ * children that never live as long as a measurement takes.
  */
+static bool is_whole(const struct policy_use *use)
+{
+	return use->has_growth && use->measured >= use->bytes - use->bytes / 10;
+}
+
+/* A limit that growth made near stays so while the growth is not known: after a new load. */
 static bool is_near_still(const struct incident *one, const struct policy_row *row)
 {
 	struct json_object *growth = one ? json_object_object_get(one->alert,
 								  "growth_bytes_per_hour") : NULL;
 
-	return level_of(one) == LIMIT_NEAR && !row->use.has_growth &&
+	return level_of(one) == LIMIT_NEAR && !is_whole(&row->use) &&
 	       json_object_get_int64(growth) > 0 &&
 	       row->use.bytes >= quiet_number(row->policy, "limit_bytes", 0) / 2;
 }

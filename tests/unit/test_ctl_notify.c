@@ -260,6 +260,18 @@ static void uses(u64 mb, bool has_growth, s64 growth_mb)
 	row.use.bytes = mb * MB;
 	row.use.has_growth = has_growth;
 	row.use.growth = growth_mb * (s64)MB;
+	row.use.measured = has_growth ? row.use.bytes : 0;
+	limits_look(&d);
+}
+
+/* The same while the growth is known of processes that have @measured_mb of it */
+static void uses_in_part(u64 mb, u64 measured_mb, s64 growth_mb)
+{
+	row.use.processes = 3;
+	row.use.bytes = mb * MB;
+	row.use.has_growth = true;
+	row.use.growth = growth_mb * (s64)MB;
+	row.use.measured = measured_mb * MB;
 	limits_look(&d);
 }
 
@@ -283,6 +295,26 @@ static void a_limit_that_nothing_grows_towards_is_near_no_more(void **state)
 	uses(60, true, 50);
 	uses(60, true, 1);
 	assert_string_equal(told, "limit_near limit_ended");
+}
+
+/* After a load the processes of a unit are measured one after the other. */
+static void a_sum_of_a_part_ends_no_limit(void **state)
+{
+	uses(60, true, 50);
+	uses(61, false, 0);
+	uses_in_part(62, 20, 1);
+	uses_in_part(62, 50, -3);
+	assert_string_equal(told, "limit_near");
+	uses_in_part(62, 62, 40);
+	assert_string_equal(told, "limit_near");
+	/* children that end before they are measured have little of it */
+	uses_in_part(62, 56, 1);
+	assert_string_equal(told, "limit_near limit_ended");
+	/* a part that leads to the limit is enough */
+	uses_in_part(62, 20, 50);
+	assert_string_equal(told, "limit_near limit_ended limit_near");
+	uses_in_part(49, 20, 1);
+	assert_string_equal(told, "limit_near limit_ended limit_near limit_ended");
 }
 
 /* It was near as there was much in use, which is less now. */
@@ -311,6 +343,7 @@ int main(void)
 						setup, teardown),
 		cmocka_unit_test_setup_teardown(a_limit_that_nothing_grows_towards_is_near_no_more,
 						setup, teardown),
+		cmocka_unit_test_setup_teardown(a_sum_of_a_part_ends_no_limit, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_limit_that_was_near_without_growth_ends_without,
 						setup, teardown),
 	};

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Policies: what a file may have, which processes fit, thresholds, limits */
+#include "msg.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
@@ -182,6 +183,77 @@ static void an_hour_of_growth_is_near(void **state)
 	assert_int_equal(policy_level(100 * MB, &use, LIMIT_BELOW), LIMIT_BELOW);
 }
 
+/* ---- what is measured ---- */
+
+static bool is_measured;	/* the module knows the growth of this process */
+
+int knl_open(struct knl *k)
+{
+	return 0;
+}
+
+int knl_resolve(struct knl *k)
+{
+	return 0;
+}
+
+void knl_close(struct knl *k)
+{
+}
+
+struct nl_msg *knl_msg(struct knl *k, int cmd, int flags)
+{
+	return NULL;
+}
+
+int query_dump(struct knl *k, struct nl_msg *(*build)(struct knl *k, void *arg), void *arg,
+	       struct msgs *m)
+{
+	struct nl_msg *msg = msg_new();
+
+	nla_put_u32(msg, SEEPAGE_A_PID, (u32)getpid());
+	if (is_measured)
+		put_s64(msg, SEEPAGE_A_GROWTH_BYTES_PER_HOUR, 5 * (s64)MB);
+	m->v = must(malloc(sizeof(*m->v)));
+	m->v[0] = must(malloc(nlmsg_hdr(msg)->nlmsg_len));
+	memcpy(m->v[0], nlmsg_hdr(msg), nlmsg_hdr(msg)->nlmsg_len);
+	m->n = 1;
+	nlmsg_free(msg);
+	return 0;
+}
+
+void msgs_free(struct msgs *m)
+{
+	while (m->n)
+		free(m->v[--m->n]);
+	free(m->v);
+}
+
+/* Of all processes there are, the module has measured this one, or none. */
+static void it_says_which_part_is_measured(void **state)
+{
+	struct policies p = rules("{\"cgroup\": \"/\", \"limit_bytes\": \"1G\"}");
+	struct policy_rows rows;
+
+	is_measured = true;
+	assert_true(policy_measure(&p, true, &rows));
+	assert_int_equal(rows.n, 1);
+	assert_true(rows.v[0].use.has_growth);
+	assert_int_equal(rows.v[0].use.growth, 5 * MB);
+	assert_true(rows.v[0].use.measured > 0);
+	assert_true(rows.v[0].use.processes > 1);
+	assert_true(rows.v[0].use.measured < rows.v[0].use.bytes);
+	policy_rows_free(&rows);
+
+	is_measured = false;
+	assert_true(policy_measure(&p, true, &rows));
+	assert_int_equal(rows.n, 1);
+	assert_false(rows.v[0].use.has_growth);
+	assert_int_equal(rows.v[0].use.measured, 0);
+	policy_rows_free(&rows);
+	policies_free(&p);
+}
+
 /* ---- the file ---- */
 
 int __real_linkat(int from_dir, const char *from, int to_dir, const char *to, int flags);
@@ -261,6 +333,7 @@ int main(void)
 		cmocka_unit_test(time_until_a_limit),
 		cmocka_unit_test(a_level_that_swings_tells_once),
 		cmocka_unit_test(an_hour_of_growth_is_near),
+		cmocka_unit_test(it_says_which_part_is_measured),
 		cmocka_unit_test(a_file_system_without_hard_links),
 	};
 
