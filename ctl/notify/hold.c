@@ -120,8 +120,8 @@ enum hold hold_verdict(struct delivery *d, const struct alert *a, const struct i
 	if (!ack)
 		return HOLD_NOT;
 	known = rank(json_object_object_get(ack, "alert"));
-	if (was_told(one) && rank(one->alert) > known)
-		known = rank(one->alert);
+	if (one && one->told > known)
+		known = one->told;
 	if (rank(a->o) > known)
 		return HOLD_NOT;
 	snprintf(d->why, sizeof(d->why), "acknowledged ");

@@ -100,6 +100,7 @@ struct incident *incident_open(struct incidents *i, const struct alert *a, const
 	one->begun_s = a->begun_s;
 	one->first_ns = a->time_ns;
 	one->of_group = a->of_group;
+	one->told = -1;
 	if (a->limit) {
 		one->limit = must(strdup(a->limit));
 		snprintf(one->key, sizeof(one->key), "%s-limit-%016llx-%llx", boot,
@@ -163,6 +164,8 @@ struct json_object *incidents_json(const struct incidents *i)
 		json_object_object_add(o, "alert", json_object_get(one->alert));
 		json_object_object_add(o, "labels", json_object_get(one->labels));
 		json_object_object_add(o, "held", json_object_get(one->held));
+		json_object_object_add(o, "told", one->told < 0 ? NULL :
+				       json_object_new_string(state_name((unsigned int)one->told)));
 		json_object_object_add(o, "acked", json_object_new_boolean(one->acked));
 		json_object_object_add(o, "limit", one->limit ?
 				       json_object_new_string(one->limit) : NULL);
@@ -181,6 +184,7 @@ void incidents_read(struct incidents *i, struct json_object *list)
 		struct json_object *o = json_object_array_get_idx(list, k);
 		struct json_object *alert = json_object_object_get(o, "alert");
 		const char *key = quiet_string(o, "key"), *limit = quiet_string(o, "limit");
+		const char *told = quiet_string(o, "told");
 		struct json_object *held;
 		struct incident *one;
 
@@ -200,6 +204,7 @@ void incidents_read(struct incidents *i, struct json_object *list)
 		held = json_object_object_get(o, "held");
 		one->held = json_object_is_type(held, json_type_object) ? json_object_get(held) :
 			    NULL;
+		one->told = told ? state_from_name(told, strlen(told)) : -1;
 		one->limit = limit ? must(strdup(limit)) : NULL;
 		one->acked = json_object_get_boolean(json_object_object_get(o, "acked"));
 	}

@@ -120,6 +120,7 @@ static void make_notes(struct delivery *d, const struct alert *a, struct inciden
 	if (one && is_wanted && !a->ends) {
 		json_object_put(one->labels);
 		one->labels = payload_labels(a);
+		one->told = state_from_name(a->state, strlen(a->state));
 	}
 }
 

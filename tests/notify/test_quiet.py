@@ -273,6 +273,20 @@ class Acknowledged(Quiet):
         self.notify([])
         self.assertEqual(self.told(), [1])
 
+    def test_what_is_worse_and_was_silenced_is_told_though_the_alert_before_is_acknowledged(self):
+        first = alert(1, pid=5)
+        self.notify([first])
+        self.silence("--name", "leaky", "--forever")
+        self.notify([alert(2, pid=5, age_seconds=602, state="runaway")])
+        self.ack("#1", "known", "--from", self.write(first))
+        self.notify([])
+        self.assertEqual(self.told(), [1])
+        self.silence("--remove", "all")
+        self.notify([])
+        self.assertEqual(self.told(), [1, 2])
+        self.notify([alert(3, pid=5, age_seconds=603, state="runaway")])	# no worse than it
+        self.assertEqual(self.told(), [1, 2])
+
     def test_list(self):
         alerts = self.write(alert(1, pid=5, comm="a\u4e2d"), alert(2, pid=5, age_seconds=601),
                             alert(3, state="exited"))
