@@ -142,6 +142,7 @@ void incident_drop(struct incidents *i, struct incident *one)
 	json_object_put(one->alert);
 	json_object_put(one->labels);
 	json_object_put(one->held);
+	json_object_put(one->pids);
 	free(one->limit);
 	memmove(one, one + 1, (size_t)(i->v + i->n - one - 1) * sizeof(*one));
 	i->n--;

@@ -18,6 +18,7 @@ static struct nl_msg *answer;	/* of the module; NULL: it knows nothing */
 static u32 asked[8];		/* pids */
 static bool asked_group[8];
 static unsigned int n_asked;
+static u32 gone;		/* a pid that it does not know any more */
 static bool is_loaded;
 static char told[256];		/* states of limits, in order */
 static struct policy_rows measured;
@@ -40,7 +41,7 @@ static int answer_to(u32 pid, bool group, struct nlmsghdr **reply)
 {
 	asked_group[n_asked] = group;
 	asked[n_asked++] = pid;
-	if (!answer)
+	if (!answer || pid == gone)
 		return -ENOENT;
 	*reply = malloc(nlmsg_hdr(answer)->nlmsg_len);
 	memcpy(*reply, nlmsg_hdr(answer), nlmsg_hdr(answer)->nlmsg_len);
@@ -98,6 +99,7 @@ static int setup(void **state)
 	strcpy(spool.boot, BOOT);
 	d = (struct delivery){ .set = &settings, .spool = &spool, .ask_module = true };
 	n_asked = 0;
+	gone = 0;
 	*told = '\0';
 	is_loaded = true;
 	answer = NULL;
@@ -211,6 +213,29 @@ static void a_group_is_asked_for_by_its_oldest_living_process(void **state)
 	assert_int_equal(n_asked, 3);
 	assert_int_equal(held(one, "confidence"), 80);
 	assert_int_equal(held(one, "pid"), 6);
+}
+
+static void a_group_is_asked_for_by_others_if_the_oldest_ended(void **state)
+{
+	static const u32 pids[] = { 5, 6, 7 };
+	struct incident *one = hold("group", 5);
+
+	answers(5, "leaky", 600);
+	nla_put(answer, SEEPAGE_A_PIDS, sizeof(pids), pids);
+	now_refresh(&d);
+	assert_int_equal(n_asked, 1);
+	/* 5 has ended since the answer */
+	gone = 5;
+	answers(6, "leaky", 300);
+	nla_put(answer, SEEPAGE_A_PIDS, 2 * sizeof(*pids), pids + 1);
+	json_object_object_add(one->held, "confidence", json_object_new_int(80));
+	d.now_ms = 0;
+	now_refresh(&d);
+	assert_int_equal(asked[n_asked - 1], 6);
+	assert_int_equal(held(one, "confidence"), 91);
+	assert_int_equal(held(one, "pid"), 6);
+	/* nobody else gets to know of them */
+	assert_false(json_object_object_get_ex(one->held, "pids", NULL));
 }
 
 /* Also where it has been in the file of the state */
@@ -336,6 +361,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(what_a_silence_holds_back_has_figures_of_now_too,
 						setup, teardown),
 		cmocka_unit_test_setup_teardown(a_group_is_asked_for_by_its_oldest_living_process,
+						setup, teardown),
+		cmocka_unit_test_setup_teardown(a_group_is_asked_for_by_others_if_the_oldest_ended,
 						setup, teardown),
 		cmocka_unit_test_setup_teardown(a_figure_that_the_module_has_no_more_is_not_known,
 						setup, teardown),
