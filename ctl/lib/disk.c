@@ -42,19 +42,23 @@ int disk_write(int dir, const char *name, const char *text, size_t len, mode_t m
 	return err;
 }
 
-/* Reads a JSON object. Returns NULL if there is none, or it is damaged. */
+/* Reads a JSON object. Returns NULL with an errno: ENOENT, EBADMSG if it is damaged, or another. */
 struct json_object *disk_read(int dir, const char *name)
 {
-	int fd = openat(dir, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	int fd = openat(dir, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW), err = EBADMSG;
 	struct json_object *o = NULL;
 	struct stat st;
+	ssize_t n;
 	char *text;
 
 	if (fd < 0)
 		return NULL;
 	if (!fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_size <= FILE_MAX) {
 		text = must(calloc(1, (size_t)st.st_size + 1));
-		if (read(fd, text, (size_t)st.st_size) == st.st_size)
+		n = read(fd, text, (size_t)st.st_size);
+		if (n < 0)
+			err = errno;
+		else if (n == st.st_size)
 			o = json_tokener_parse(text);
 		free(text);
 	}
@@ -63,6 +67,7 @@ struct json_object *disk_read(int dir, const char *name)
 		json_object_put(o);
 		o = NULL;
 	}
+	errno = err;
 	return o;
 }
 

@@ -86,11 +86,11 @@ void spool_put(struct spool *s, struct receiver *to, const char *name, struct js
 	}
 }
 
-/* Returns a note, which the caller drops, or NULL: it is damaged or gone. */
+/* Returns a note, which the caller drops, or NULL with an errno as disk_read() has it. */
 struct json_object *spool_get(struct spool *s, const struct receiver *to, const struct note *n)
 {
 	struct json_object *o;
-	int dir;
+	int dir, err;
 
 	if (n->text)
 		return json_tokener_parse(n->text);
@@ -98,7 +98,9 @@ struct json_object *spool_get(struct spool *s, const struct receiver *to, const 
 	if (dir < 0)
 		return NULL;
 	o = disk_read(dir, n->name);
+	err = errno;
 	close(dir);
+	errno = err;
 	return o;
 }
 

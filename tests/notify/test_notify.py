@@ -508,6 +508,24 @@ class Spool(Notify):
         self.assertIn("2 waiting since the last run", err)
         self.assertEqual(self.seqs(to), [1, 2])
 
+    def test_a_note_that_cannot_be_read_now_is_delivered_later(self):
+        to = Receiver(self, otherwise=503)
+        p = self.pipe("--webhook", to.url)
+        self.feed(p, [alert(1)])
+        wait_for(lambda: to.seen)
+        self.assertIn("HTTP 503", p.stderr.readline())
+        most = resource.prlimit(p.pid, resource.RLIMIT_NOFILE)
+        resource.prlimit(p.pid, resource.RLIMIT_NOFILE, (3, most[1]))	# it has more open already
+        time.sleep(5)		# a try or two
+        self.assertEqual(len(self.notes()), 1)
+        resource.prlimit(p.pid, resource.RLIMIT_NOFILE, most)
+        to.otherwise = 200
+        p.stdin.close()
+        p.stdin = None
+        _, err = self.ended(p)
+        self.assertEqual(self.seqs(to), [1])
+        self.assertNotIn("damaged", err)
+
     def test_the_oldest_are_dropped_with_a_word(self):
         to = Receiver(self, otherwise=503)
         p = self.pipe("--webhook", to.url, "--spool-size", "64K")
