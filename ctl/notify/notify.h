@@ -165,7 +165,7 @@ int disk_open(struct spool *s, const char *path);
 
 /* notify/state.c: position, incidents, counts */
 void state_write(struct spool *s, struct settings *set);
-void state_read(struct spool *s, struct settings *set);
+int state_read(struct spool *s, struct settings *set);
 
 /* notify/spool.c */
 int spool_open(struct spool *s, struct settings *set);

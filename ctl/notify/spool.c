@@ -236,7 +236,9 @@ int spool_open(struct spool *s, struct settings *set)
 		return status;
 	s->most_bytes = set->spool_bytes;
 	find_orphans(s, set);
-	state_read(s, set);
+	status = state_read(s, set);
+	if (status)
+		return status;
 	for (i = 0; i < set->n; i++) {
 		load(s, &set->to[i]);
 		if (set->to[i].kind == TO_NOBODY && set->to[i].pending)

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The file state.json: position, open incidents, counts. */
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
 #include "notify/notify.h"
@@ -78,17 +77,21 @@ static void read_counts(struct json_object *counts, struct settings *set)
 	}
 }
 
-/* Reads what the last run has left; nothing is not an error. */
-void state_read(struct spool *s, struct settings *set)
+/*
+ * Reads what the last run has left. Nothing is no error, nor is what is damaged. What cannot be
+ * read now is one: to begin anew would send everything again. Returns an exit status.
+ */
+int state_read(struct spool *s, struct settings *set)
 {
 	struct json_object *o = disk_read(s->dir, STATE);
 	const char *boot;
 
-	if (!o) {
-		if (!faccessat(s->dir, STATE, F_OK, 0))
-			note(s->ctx, "%s/" STATE ": damaged, begun anew", set->state_dir);
-		return;
-	}
+	if (!o && errno == EBADMSG)
+		note(s->ctx, "%s/" STATE ": damaged, begun anew", set->state_dir);
+	else if (!o && errno != ENOENT)
+		return fail(s->ctx, "%s/" STATE ": %s", set->state_dir, strerror(errno));
+	if (!o)
+		return 0;
 	boot = quiet_string(o, "boot_id");
 	s->rebooted = boot && strcmp(boot, s->boot);
 	s->arrivals = quiet_number(o, "arrivals", 0);
@@ -100,4 +103,5 @@ void state_read(struct spool *s, struct settings *set)
 	read_counts(json_object_object_get(o, "receivers"), set);
 	incidents_read(&s->open, json_object_object_get(o, "open"));
 	json_object_put(o);
+	return 0;
 }

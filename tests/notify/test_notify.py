@@ -480,6 +480,23 @@ class Spool(Notify):
         self.assertEqual(len(to.seen), before)
         self.assertIn("40 alerts were taken by an earlier run", err)
 
+    def test_a_state_that_cannot_be_read_is_not_begun_anew(self):
+        to = Receiver(self)
+        self.run_on([alert(1)], "--webhook", to.url)
+        path = os.path.join(self.state, "state.json")
+        with open(path, encoding="utf-8") as f:
+            before = f.read()
+        p = subprocess.run(["strace", "-f", "-qq", "-o", "/dev/null", "-P", path, "-P", "state.json", "-e",
+                            "inject=openat:error=EIO", TOOL, "--from", self.path("alerts"), "--state-dir",
+                            self.state, "--webhook", to.url], capture_output=True, text=True, timeout=LONG,
+                           check=False)
+        self.assertEqual((p.returncode, p.stderr),
+                         (1, f"seepage: notify: {path}: Input/output error\n"))
+        with open(path, encoding="utf-8") as f:
+            self.assertEqual(f.read(), before)
+        self.run_on([alert(1)], "--webhook", to.url)
+        self.assertEqual(self.seqs(to), [1])
+
     def test_a_kill_between_notes_and_position_makes_no_note_twice(self):
         to = Receiver(self)
         words = ["strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=renameat,renameat2", "-e"]
