@@ -69,8 +69,8 @@ static struct incident *least_needed(struct incidents *i)
 	return i->v;
 }
 
-/* FNV-1a: what has a limit is in words, longer than a key */
-static u64 number_of(const char *s)
+/* FNV-1a: what is in words is longer than a key */
+u64 incident_hash(const char *s)
 {
 	u64 h = 14695981039346656037ULL;
 
@@ -82,7 +82,7 @@ static u64 number_of(const char *s)
 /* A number for the names of notes; an alert that is read again gets the same. */
 u64 incident_number(const struct incident *one)
 {
-	return number_of(one->key);
+	return incident_hash(one->key);
 }
 
 /* Returns a new incident. Of too many, the oldest is forgotten. */
@@ -103,8 +103,8 @@ struct incident *incident_open(struct incidents *i, const struct alert *a, const
 	one->told = -1;
 	if (a->limit) {
 		one->limit = must(strdup(a->limit));
-		snprintf(one->key, sizeof(one->key), "%s-limit-%016llx-%llx", boot,
-			 number_of(a->limit), a->time_ns);
+		snprintf(one->key, sizeof(one->key), "%s-limit-%016llx", boot,
+			 incident_hash(quiet_string(a->o, "id")));
 		return one;
 	}
 	snprintf(one->key, sizeof(one->key), "%s%s-%llu-%lld", a->test ? "test-" : "", boot, a->pid,

@@ -107,7 +107,8 @@ static void make_notes(struct delivery *d, const struct alert *a, struct inciden
 
 	/* Events of limits have no number. */
 	if (a->limit)
-		name_note(d, name, a->instance, "limit-", a->time_ns);
+		name_note(d, name, a->instance, "limit-",
+			  incident_hash(quiet_string(a->o, "id")));
 	else
 		name_note(d, name, a->instance, "", a->seq);
 	for (to = d->set->to; to < d->set->to + d->set->n; to++) {

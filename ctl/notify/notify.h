@@ -57,6 +57,7 @@ struct incidents {
 };
 
 bool incident_is_of_group(const struct incident *one, const struct json_object *o);
+u64 incident_hash(const char *s);
 u64 incident_number(const struct incident *one);
 struct incident *incident_find(struct incidents *i, const struct alert *a);
 struct incident *incident_open(struct incidents *i, const struct alert *a, const char *boot);
@@ -154,6 +155,7 @@ struct spool {
 	u64 arrivals;		/* number of the next note */
 	struct follow position;
 	u64 bytes, most_bytes;	/* of all notes */
+	u64 limits;		/* looks at limits that found a change */
 	u64 lost;		/* alerts that the module overwrote before they were read */
 	bool complained;
 	struct incidents open;

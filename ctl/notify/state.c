@@ -41,6 +41,7 @@ void state_write(struct spool *s, struct settings *set)
 			       json_object_new_uint64(s->position.old_instance));
 	json_object_object_add(o, "old_next", json_object_new_uint64(s->position.old_next));
 	json_object_object_add(o, "arrivals", json_object_new_uint64(s->arrivals));
+	json_object_object_add(o, "limits", json_object_new_uint64(s->limits));
 	json_object_object_add(o, "lost", json_object_new_uint64(s->lost));
 	for (to = set->to; to < set->to + set->n; to++) {
 		struct json_object *c = json_object_new_object();
@@ -86,15 +87,18 @@ int state_read(struct spool *s, struct settings *set)
 	struct json_object *o = disk_read(s->dir, STATE);
 	const char *boot;
 
-	if (!o && errno == EBADMSG)
+	if (!o && errno != EBADMSG)
+		return errno == ENOENT ? 0 : fail(s->ctx, "%s/" STATE ": %s", set->state_dir,
+						  strerror(errno));
+	if (!o) {
 		note(s->ctx, "%s/" STATE ": damaged, begun anew", set->state_dir);
-	else if (!o && errno != ENOENT)
-		return fail(s->ctx, "%s/" STATE ": %s", set->state_dir, strerror(errno));
-	if (!o)
+		s->limits = clock_real_ns();	/* no number that there was before */
 		return 0;
+	}
 	boot = quiet_string(o, "boot_id");
 	s->rebooted = boot && strcmp(boot, s->boot);
 	s->arrivals = quiet_number(o, "arrivals", 0);
+	s->limits = quiet_number(o, "limits", clock_real_ns());
 	s->lost = quiet_number(o, "lost", 0);
 	s->position.instance = quiet_number(o, "instance", 0);
 	s->position.next = quiet_number(o, "next", 0);
