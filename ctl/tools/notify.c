@@ -247,6 +247,8 @@ static int run(struct ctx *ctx, int argc, char **argv)
 	}
 	if (!status) {
 		read_boot(n.spool.boot, sizeof(n.spool.boot));
+		/* Where it is ignored, as the caller may have it, nobody can wait for a command. */
+		signal(SIGCHLD, SIG_DFL);
 		n.signals = child_signals();
 		status = s->test ? deliver_test(&n.d) : follow_alerts(&n, s);
 		close(n.signals);

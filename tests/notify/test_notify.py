@@ -730,6 +730,18 @@ class Local(Notify):
         p.wait(LONG)
 
 
+class Inherited(Notify):
+    def test_a_command_ends_though_the_caller_ignores_its_children(self):
+        out = self.path("out")
+        take = self.path("take", f"#!/bin/sh\ncat >>{out}\n")
+        os.chmod(take, 0o755)
+        p = subprocess.run(["env", "--ignore-signal=CHLD", TOOL, "--from",
+                            self.path("alerts", text([alert(1), alert(2)])), "--state-dir", self.state,
+                            "--exec", take], capture_output=True, text=True, timeout=LONG, check=False)
+        self.assertEqual(p.returncode, 0, p.stderr)
+        self.assertIn("2 delivered", p.stderr)
+
+
 class Words(Notify):
     def test_a_key_is_in_no_list_of_processes_and_on_no_disk(self):
         to = Receiver(self, otherwise=503)
