@@ -776,6 +776,19 @@ class Words(Notify):
                     state=False)
         self.assertEqual((self.seqs(to), self.seqs(other)), ([1], [1]))
 
+    def test_the_command_line_comes_before_the_file(self):
+        to = Receiver(self)
+        config = self.path("config", json.dumps({"min_confidence": 50, "min_severity": 8, "retry": 5}))
+        for i, (words, told) in enumerate((
+                ([], []), (["--min-confidence", "0"], []), (["--min-severity", "0"], [1]),
+                (["--min-severity", "0", "--min-confidence", "0"], [1, 2]))):
+            with self.subTest(words=words):
+                to.taken.clear()
+                self.state = os.path.join(self.dir, f"state{i}")
+                self.run_on([alert(1), alert(2, confidence=40)], "--config", config, "--webhook", to.url,
+                            *words)
+                self.assertEqual(self.seqs(to), told)
+
     def test_bad_words(self):
         def refused(said, *words, status=2, config=None):
             if config is not None:
