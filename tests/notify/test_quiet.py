@@ -302,6 +302,7 @@ class Acknowledged(Quiet):
                 (["#3", "x", "--from", alerts], "alert #3: 'exited': allowed is an alert that stands"),
                 (["#9", "x", "--from", alerts], "alert #9 is not in "),
                 (["#1", "x", "--from", "/none"], "--from: '/none': No such file"),
+                (["#1", "x", "--from", "/proc"], "--from: '/proc': Is a directory"),
                 (["--remove", "#9"], "--remove: '#9': it is not acknowledged")):
             self.assertIn(said, self.ack(*words, status=1)[1])
         for words, said in (
