@@ -11,6 +11,7 @@
 #include "quiet/quiet.h"
 
 #define LIMIT_KEY_MAX	1200	/* what has the limit of a policy, in words */
+#define LOADS_MAX	64	/* of more loads of the module, the oldest are forgotten */
 #define NOTIFY_NAME_MAX	64	/* name of a note or of a receiver's directory */
 
 /* notify/alert.c: an alert as `watch -j` prints it */
@@ -146,6 +147,11 @@ struct json_object *payload_refresh(const struct settings *s, const struct incid
 struct json_object *payload_forgotten(const struct receiver *to, const struct incident *one);
 struct json_object *payload_acked(const struct receiver *to, const struct incident *one);
 
+/* A load of the module, and the number of its first alert that was not read */
+struct load {
+	u64 instance, next;
+};
+
 /* notify/spool.c: notes on disk, and the state beside them */
 struct spool {
 	const struct ctx *ctx;
@@ -153,7 +159,9 @@ struct spool {
 	char boot[40];
 	bool rebooted;		/* the state is of an earlier boot */
 	u64 arrivals;		/* number of the next note */
-	struct follow position;
+	struct load position;
+	struct load past[LOADS_MAX];	/* the loads before, the latest last */
+	size_t n_past;
 	u64 bytes, most_bytes;	/* of all notes */
 	u64 limits;		/* looks at limits that found a change */
 	u64 lost;		/* alerts that the module overwrote before they were read */
@@ -167,6 +175,7 @@ int disk_open(struct spool *s, const char *path);
 
 /* notify/state.c: position, incidents, counts */
 void state_write(struct spool *s, struct settings *set);
+bool state_take(struct spool *s, const struct alert *a);
 int state_read(struct spool *s, struct settings *set);
 
 /* notify/spool.c */

@@ -40,21 +40,6 @@ static void read_boot(char *boot, size_t size)
 	free(text);
 }
 
-/*
- * Is the alert new? Alerts of the load before may still come after the first one of a new
- * load. Marks it as read.
- */
-static bool take(struct follow *f, const struct alert *a)
-{
-	if (f->instance != a->instance && f->old_instance == a->instance)
-		return follow_take_old(f, a->instance, a->seq);
-	follow_reloaded(f, a->instance);
-	if (follow_look(f, a->instance, a->seq) == FOLLOW_SEEN)
-		return false;
-	follow_take(f, a->seq);
-	return true;
-}
-
 static void read_line(struct notify *n, const char *line, size_t len)
 {
 	char err[256];
@@ -70,7 +55,7 @@ static void read_line(struct notify *n, const char *line, size_t len)
 	case LINE_ALERT:
 		break;
 	}
-	if (take(&n->spool.position, &a)) {
+	if (state_take(&n->spool, &a)) {
 		alert_complete(&a, n->spool.boot);
 		deliver_alert(&n->d, &a);
 	} else {

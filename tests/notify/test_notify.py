@@ -480,6 +480,15 @@ class Spool(Notify):
         self.assertEqual(len(to.seen), before)
         self.assertIn("40 alerts were taken by an earlier run", err)
 
+    def test_a_file_of_three_loads_is_taken_once(self):
+        to = Receiver(self)
+        alerts = [alert(i, pid=10 * load + i, instance=load) for load in (7, 8, 9) for i in (1, 2)]
+        self.run_on(alerts, "--webhook", to.url)
+        self.assertEqual(self.seqs(to), [1, 2] * 3)
+        _, err = self.run_on(alerts + [alert(3, pid=93, instance=9)], "--webhook", to.url)
+        self.assertEqual(self.seqs(to), [1, 2] * 3 + [3])
+        self.assertIn("6 alerts were taken by an earlier run", err)
+
     def test_a_state_that_cannot_be_read_is_not_begun_anew(self):
         to = Receiver(self)
         self.run_on([alert(1)], "--webhook", to.url)
