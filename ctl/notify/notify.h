@@ -163,6 +163,7 @@ struct spool {
 	struct load past[LOADS_MAX];	/* the loads before, the latest last */
 	size_t n_past;
 	u64 bytes, most_bytes;	/* of all notes */
+	u64 kept_bytes;		/* of bytes: for receivers that are not configured any more */
 	u64 limits;		/* looks at limits that found a change */
 	u64 lost;		/* alerts that the module overwrote before they were read */
 	bool complained;

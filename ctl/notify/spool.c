@@ -39,6 +39,7 @@ static struct note *append(struct spool *s, struct receiver *to, const char *nam
 	to->last = n;
 	to->pending++;
 	s->bytes += size;
+	s->kept_bytes += to->kind == TO_NOBODY ? size : 0;
 	return n;
 }
 
@@ -120,6 +121,7 @@ void spool_remove(struct spool *s, struct receiver *to, struct note *n)
 		to->last = before;
 	to->pending--;
 	s->bytes -= n->size;
+	s->kept_bytes -= to->kind == TO_NOBODY ? n->size : 0;
 	free(n->text);
 	free(n);
 }

@@ -64,10 +64,15 @@ static void read_line(struct notify *n, const char *line, size_t len)
 	alert_free(&a);
 }
 
-/* A file waits while the spool is half full. Others would wait in vain: the ring goes on. */
+/*
+ * A file waits while the spool is half full of what will be taken. Others would wait in vain: the
+ * ring goes on.
+ */
 static bool may_read(const struct notify *n)
 {
-	return n->in.fd >= 0 && !(n->in.is_file && n->spool.bytes > n->spool.most_bytes / 2);
+	u64 bytes = n->spool.bytes - n->spool.kept_bytes;
+
+	return n->in.fd >= 0 && !(n->in.is_file && bytes > n->spool.most_bytes / 2);
 }
 
 /* Reads what there is, a batch at most. Returns whether there may be more. */

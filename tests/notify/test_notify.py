@@ -570,6 +570,21 @@ class Spool(Notify):
         self.assertIn("the spool is full: dropped the oldest", err)
         self.assertRegex(err, rf"{len(seqs)} delivered, 0 refused, {200 - len(seqs)} dropped")
 
+    def test_what_waits_for_a_receiver_that_was_removed_stops_no_file(self):
+        gone, to = Receiver(self, otherwise=503), Receiver(self)
+        p = self.pipe("--webhook", gone.url, "--spool-size", "64K")
+        for i in range(1, 31):
+            self.feed(p, [alert(i)])
+        wait_for(lambda: self.spool_bytes() > 36000)
+        wait_for(lambda: os.path.exists(os.path.join(self.state, "state.json")))
+        p.kill()
+        p.wait()
+        p = self.start("--from", self.path("alerts", text([alert(1, instance=9)])), "--webhook", to.url,
+                       "--spool-size", "64K")
+        _, err = p.communicate(timeout=20)
+        self.assertEqual(p.returncode, 0, err)
+        self.assertEqual(self.seqs(to), [1])
+
     def test_only_the_user_may_look_into_it(self):
         to = Receiver(self, otherwise=503)
         p = self.pipe("--webhook", to.url)
