@@ -18,10 +18,12 @@
  */
 int disk_write(int dir, const char *name, const char *text, size_t len, mode_t mode)
 {
-	int fd = openat(dir, DISK_NEW, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, mode);
-	int err = 0;
+	int fd, err = 0;
 	ssize_t n;
 
+	/* one that a writer has left may be another user's, which has it open still */
+	unlinkat(dir, DISK_NEW, 0);
+	fd = openat(dir, DISK_NEW, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode);
 	if (fd < 0)
 		return errno;
 	if (fchmod(fd, mode))	/* whatever the umask is */

@@ -474,6 +474,16 @@ class Store(Quiet):
         self.assertIn("last", {s["name"] for s in self.listed()})
         self.assertLessEqual(set(os.listdir(self.quiet)), {"silences.json", ".new"})
 
+    def test_what_another_user_has_left_is_not_written_to(self):
+        self.silence("--name", "x", "--forever")
+        new = os.path.join(self.quiet, ".new")
+        with open(new, "w", encoding="ascii") as f:
+            if not os.geteuid():
+                os.chown(new, 65534, 65534)
+            self.silence("--name", "y", "--forever")
+            f.write("damaged")
+        self.assertEqual({s["name"] for s in self.listed()}, {"x", "y"})
+
     def test_a_full_disk_changes_nothing(self):
         self.silence("--name", "x", "--forever")
         env = {**os.environ, "SEEPAGE_STATE_DIR": self.quiet}
