@@ -46,7 +46,7 @@ struct incident {
 	struct json_object *alert;	/* last alert, completed; owned */
 	struct json_object *labels;	/* of Alertmanager, as last sent; NULL: nobody was told */
 	struct json_object *held;	/* last alert that was held back, or NULL; owned */
-	struct json_object *pids;	/* of a group, as the module said last; owned, not on disk */
+	struct json_object *pids;	/* of a group, by the last answer; owned, not on disk */
 	int told;			/* state that receivers were told of last; -1: none */
 	bool acked;			/* those that keep incidents were told of that */
 	char *limit;			/* owned; NULL: a leak */

@@ -18,10 +18,12 @@ static int ask_group(struct knl *k, const struct incident *one, struct nlmsghdr 
 {
 	size_t n = one->pids ? json_object_array_length(one->pids) : 0, i;
 	int err = query_group(k, (u32)quiet_number(one->held, "pid", one->pid), nlh);
+	struct json_object *pid;
 
-	for (i = 0; err < 0 && i < n && i < PIDS_MOST; i++)
-		err = query_group(k, (u32)json_object_get_int64(
-					     json_object_array_get_idx(one->pids, i)), nlh);
+	for (i = 0; err < 0 && i < n && i < PIDS_MOST; i++) {
+		pid = json_object_array_get_idx(one->pids, i);
+		err = query_group(k, (u32)json_object_get_int64(pid), nlh);
+	}
 	return err;
 }
 
