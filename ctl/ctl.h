@@ -541,12 +541,13 @@ void disk_parents(const char *path);
 /* A file in a directory that is locked against other writers */
 struct disk_place {
 	int dir, lock;		/* descriptors */
-	const char *name;	/* of the file; points into its path */
+	const char *path;	/* of the file, as disk_lock() got it */
+	const char *name;	/* the last part of it */
 };
 
 int disk_lock(const char *path, struct disk_place *p);
 void disk_unlock(struct disk_place *p);
-int disk_replace(const struct disk_place *p, const char *text);
+int disk_replace(const struct ctx *ctx, const struct disk_place *p, const char *text);
 int disk_keep_older(const struct ctx *ctx, const char *path);
 
 /* next.c: what an operator can do about a process under alert */

@@ -18,10 +18,12 @@
  */
 int disk_write(int dir, const char *name, const char *text, size_t len, mode_t mode)
 {
-	int fd = openat(dir, DISK_NEW, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, mode);
-	int err = 0;
+	int fd, err = 0;
 	ssize_t n;
 
+	/* one that a writer has left may be another user's, which has it open still */
+	unlinkat(dir, DISK_NEW, 0);
+	fd = openat(dir, DISK_NEW, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode);
 	if (fd < 0)
 		return errno;
 	if (fchmod(fd, mode))	/* whatever the umask is */
@@ -42,19 +44,23 @@ int disk_write(int dir, const char *name, const char *text, size_t len, mode_t m
 	return err;
 }
 
-/* Reads a JSON object. Returns NULL if there is none, or it is damaged. */
+/* Reads a JSON object. Returns NULL with an errno: ENOENT, EBADMSG if it is damaged, or another. */
 struct json_object *disk_read(int dir, const char *name)
 {
-	int fd = openat(dir, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	int fd = openat(dir, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW), err = EBADMSG;
 	struct json_object *o = NULL;
 	struct stat st;
+	ssize_t n;
 	char *text;
 
 	if (fd < 0)
 		return NULL;
 	if (!fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_size <= FILE_MAX) {
 		text = must(calloc(1, (size_t)st.st_size + 1));
-		if (read(fd, text, (size_t)st.st_size) == st.st_size)
+		n = read(fd, text, (size_t)st.st_size);
+		if (n < 0)
+			err = errno;
+		else if (n == st.st_size)
 			o = json_tokener_parse(text);
 		free(text);
 	}
@@ -63,6 +69,7 @@ struct json_object *disk_read(int dir, const char *name)
 		json_object_put(o);
 		o = NULL;
 	}
+	errno = err;
 	return o;
 }
 
@@ -166,6 +173,7 @@ int disk_lock(const char *path, struct disk_place *p)
 	char parent[PATH_MAX];
 	int err = EINVAL;
 
+	p->path = path;
 	p->name = slash ? slash + 1 : path;
 	if (!*p->name || strlen(p->name) > NAME_MAX - 1 || strlen(path) >= PATH_MAX)
 		return err;
@@ -205,17 +213,26 @@ static bool is_the_same(int dir, const char *name, const char *text)
 	return same;
 }
 
-/* Makes @text the file of @p. The earlier one is kept as NAME~. Returns 0 or an errno. */
-int disk_replace(const struct disk_place *p, const char *text)
+/* A file system may have no hard links. The file is what counts: it is written in any case. */
+static void keep_earlier(const struct ctx *ctx, const struct disk_place *p)
 {
 	char old[NAME_MAX + 2];
+
+	snprintf(old, sizeof(old), "%s~", p->name);
+	unlinkat(p->dir, old, 0);
+	if (linkat(p->dir, p->name, p->dir, old, 0) && errno != ENOENT)
+		note(ctx, "%s: the earlier file is not kept as %s: %s", p->path, old,
+		     strerror(errno));
+}
+
+/* Makes @text the file of @p. The earlier one is kept as NAME~. Returns 0 or an errno. */
+int disk_replace(const struct ctx *ctx, const struct disk_place *p, const char *text)
+{
 	int err;
 
 	if (is_the_same(p->dir, p->name, text))
 		return 0;
-	snprintf(old, sizeof(old), "%s~", p->name);
-	unlinkat(p->dir, old, 0);
-	linkat(p->dir, p->name, p->dir, old, 0);
+	keep_earlier(ctx, p);
 	err = disk_write(p->dir, p->name, text, strlen(text), 0644);
 	if (!err && fsync(p->dir))
 		err = errno;

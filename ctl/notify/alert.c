@@ -169,7 +169,8 @@ static void sentence(const struct alert *a, char *buf, size_t size)
 
 /*
  * Adds the keys that notifications have beside those of watch: id, boot_id, host, text,
- * severity_label. The id is the same whenever this alert is read again, on this boot.
+ * severity_label. The id is the same whenever this alert is read again, on this boot. That of a
+ * limit has it already.
  */
 void alert_complete(struct alert *a, const char *boot)
 {
@@ -177,10 +178,9 @@ void alert_complete(struct alert *a, const char *boot)
 
 	snprintf(id, sizeof(id), "%s%s/%llx/%llu", a->test ? "test/" : "", boot, a->instance,
 		 a->seq);
-	if (a->limit)
-		snprintf(id, sizeof(id), "%s/limit/%llu", boot, a->time_ns);
+	if (!a->limit)
+		json_object_object_add(a->o, "id", json_object_new_string(id));
 	sentence(a, text, sizeof(text));
-	json_object_object_add(a->o, "id", json_object_new_string(id));
 	json_object_object_add(a->o, "boot_id", json_object_new_string(boot));
 	json_object_object_add(a->o, "host", json_text(alert_host(), strlen(alert_host())));
 	json_object_object_add(a->o, "text", json_text(text, strlen(text)));

@@ -16,7 +16,9 @@
 #define TIMEOUT_S	30
 #define STATE_DIR	"/var/lib/seepage/notify"
 
-struct settings notify_settings;
+#define NOT_GIVEN	UINT64_MAX	/* of what may be 0 */
+
+struct settings notify_settings = { .min_confidence = NOT_GIVEN, .min_severity = NOT_GIVEN };
 
 #define S(member)	(&notify_settings.member)
 
@@ -148,7 +150,7 @@ static int add_number(struct ctx *ctx, const struct settings *s, const char *key
 		return bad_value(ctx, s, key, v, allowed);
 	if (n < o->min || n > o->max)
 		return bad_value(ctx, s, key, v, allowed);
-	if (!*(u64 *)o->dest)
+	if (*(u64 *)o->dest == (o->min ? 0 : NOT_GIVEN))
 		*(u64 *)o->dest = n;
 	return 0;
 }
@@ -209,6 +211,17 @@ static int read_config(struct ctx *ctx, const struct settings *s)
 	return status;
 }
 
+static void fill_in(struct settings *s)
+{
+	s->min_confidence = s->min_confidence == NOT_GIVEN ? 0 : s->min_confidence;
+	s->min_severity = s->min_severity == NOT_GIVEN ? 0 : s->min_severity;
+	s->state_dir = s->state_dir ? s->state_dir : STATE_DIR;
+	s->spool_bytes = s->spool_bytes ? s->spool_bytes : SPOOL_BYTES;
+	s->retry_s = s->retry_s ? s->retry_s : RETRY_S;
+	s->timeout_s = s->timeout_s ? s->timeout_s : TIMEOUT_S;
+	s->exec_s = s->exec_s ? s->exec_s : TIMEOUT_S;
+}
+
 /* Reads the file, fills in what is not given, makes the receivers. Returns an exit status. */
 int conf_notify(struct ctx *ctx, struct settings *s)
 {
@@ -220,10 +233,6 @@ int conf_notify(struct ctx *ctx, struct settings *s)
 		status = receivers_add(ctx, s);
 	if (!status && s->cacert && access(s->cacert, R_OK))
 		status = fail(ctx, "--cacert: '%s': %s", s->cacert, strerror(errno));
-	s->state_dir = s->state_dir ? s->state_dir : STATE_DIR;
-	s->spool_bytes = s->spool_bytes ? s->spool_bytes : SPOOL_BYTES;
-	s->retry_s = s->retry_s ? s->retry_s : RETRY_S;
-	s->timeout_s = s->timeout_s ? s->timeout_s : TIMEOUT_S;
-	s->exec_s = s->exec_s ? s->exec_s : TIMEOUT_S;
+	fill_in(s);
 	return status;
 }

@@ -5,6 +5,7 @@
  * does not delay it. After a failure it waits: a second, then twice as long each time up to
  * five minutes, less a random part, and as long as the receiver asks for.
  */
+#include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -141,15 +142,24 @@ static bool done(struct delivery *d, struct receiver *to, struct result *r)
 	return exec_done(to, r);
 }
 
-/* Drops what cannot be read, and what nobody takes any more. Returns NULL if it did. */
+/*
+ * Drops what is damaged or gone, and what nobody takes any more. Returns NULL if it did, and where
+ * it cannot be read now, as without a free descriptor: that is tried again.
+ */
 static struct json_object *next_note(struct delivery *d, struct receiver *to)
 {
 	struct json_object *what = NULL, *body;
+	struct result r = { .outcome = LATER };
 
 	if (to->kind != TO_NOBODY)
 		what = spool_get(d->spool, to, to->first);
 	else if (!is_too_old(d, to->first))
 		return NULL;
+	if (!what && to->kind != TO_NOBODY && errno != ENOENT && errno != EBADMSG) {
+		snprintf(r.text, sizeof(r.text), "the spool: %s", strerror(errno));
+		wait_a_while(d, to, &r);
+		return NULL;
+	}
 	body = json_object_object_get(what, "body");
 	if (json_object_is_type(body, json_type_object) ||
 	    json_object_is_type(body, json_type_array))

@@ -120,8 +120,8 @@ enum hold hold_verdict(struct delivery *d, const struct alert *a, const struct i
 	if (!ack)
 		return HOLD_NOT;
 	known = rank(json_object_object_get(ack, "alert"));
-	if (was_told(one) && rank(one->alert) > known)
-		known = rank(one->alert);
+	if (one && one->told > known)
+		known = one->told;
 	if (rank(a->o) > known)
 		return HOLD_NOT;
 	snprintf(d->why, sizeof(d->why), "acknowledged ");
@@ -137,8 +137,7 @@ void hold_back(struct delivery *d, const struct alert *a, struct incident *one, 
 {
 	note(d->ctx, "#%llu: held back, %s", a->seq, d->why);
 	d->held++;
-	json_object_put(one->held);
-	one->held = why == HOLD_ACKED && was_told(one) ? NULL : json_object_get(a->o);
+	incident_hold(one, a, why != HOLD_ACKED || !was_told(one));
 }
 
 /*

@@ -69,8 +69,8 @@ static struct incident *least_needed(struct incidents *i)
 	return i->v;
 }
 
-/* FNV-1a: what has a limit is in words, longer than a key */
-static u64 number_of(const char *s)
+/* FNV-1a: what is in words is longer than a key */
+u64 incident_hash(const char *s)
 {
 	u64 h = 14695981039346656037ULL;
 
@@ -82,7 +82,7 @@ static u64 number_of(const char *s)
 /* A number for the names of notes; an alert that is read again gets the same. */
 u64 incident_number(const struct incident *one)
 {
-	return number_of(one->key);
+	return incident_hash(one->key);
 }
 
 /* Returns a new incident. Of too many, the oldest is forgotten. */
@@ -100,10 +100,11 @@ struct incident *incident_open(struct incidents *i, const struct alert *a, const
 	one->begun_s = a->begun_s;
 	one->first_ns = a->time_ns;
 	one->of_group = a->of_group;
+	one->told = -1;
 	if (a->limit) {
 		one->limit = must(strdup(a->limit));
-		snprintf(one->key, sizeof(one->key), "%s-limit-%016llx-%llx", boot,
-			 number_of(a->limit), a->time_ns);
+		snprintf(one->key, sizeof(one->key), "%s-limit-%016llx", boot,
+			 incident_hash(quiet_string(a->o, "id")));
 		return one;
 	}
 	snprintf(one->key, sizeof(one->key), "%s%s-%llu-%lld", a->test ? "test-" : "", boot, a->pid,
@@ -128,11 +129,20 @@ void incident_update(struct incident *one, const struct alert *a)
 				       json_object_get(json_object_object_get(a->o, keys[i])));
 }
 
+/* Keeps @a as incident_update() does. @held: it is held back; else nothing is any more */
+void incident_hold(struct incident *one, const struct alert *a, bool held)
+{
+	json_object_put(one->held);
+	one->held = held ? json_object_get(a->o) : NULL;
+	incident_update(one, a);
+}
+
 void incident_drop(struct incidents *i, struct incident *one)
 {
 	json_object_put(one->alert);
 	json_object_put(one->labels);
 	json_object_put(one->held);
+	json_object_put(one->pids);
 	free(one->limit);
 	memmove(one, one + 1, (size_t)(i->v + i->n - one - 1) * sizeof(*one));
 	i->n--;
@@ -155,6 +165,8 @@ struct json_object *incidents_json(const struct incidents *i)
 		json_object_object_add(o, "alert", json_object_get(one->alert));
 		json_object_object_add(o, "labels", json_object_get(one->labels));
 		json_object_object_add(o, "held", json_object_get(one->held));
+		json_object_object_add(o, "told", one->told < 0 ? NULL :
+				       json_object_new_string(state_name((unsigned int)one->told)));
 		json_object_object_add(o, "acked", json_object_new_boolean(one->acked));
 		json_object_object_add(o, "limit", one->limit ?
 				       json_object_new_string(one->limit) : NULL);
@@ -173,6 +185,7 @@ void incidents_read(struct incidents *i, struct json_object *list)
 		struct json_object *o = json_object_array_get_idx(list, k);
 		struct json_object *alert = json_object_object_get(o, "alert");
 		const char *key = quiet_string(o, "key"), *limit = quiet_string(o, "limit");
+		const char *told = quiet_string(o, "told");
 		struct json_object *held;
 		struct incident *one;
 
@@ -192,6 +205,7 @@ void incidents_read(struct incidents *i, struct json_object *list)
 		held = json_object_object_get(o, "held");
 		one->held = json_object_is_type(held, json_type_object) ? json_object_get(held) :
 			    NULL;
+		one->told = told ? state_from_name(told, strlen(told)) : -1;
 		one->limit = limit ? must(strdup(limit)) : NULL;
 		one->acked = json_object_get_boolean(json_object_object_get(o, "acked"));
 	}

@@ -83,11 +83,27 @@ static void sentence(const struct policy_row *row, u64 limit, u64 left, char *bu
 				use->processes, use->pid, use->comm);
 }
 
-static struct json_object *event(const char *key, enum policy_level level,
-				 enum policy_level before)
+/*
+ * An event has the same id when it is told again because a run was killed before it had written the
+ * state: its note is dropped if the other still waits, and else a receiver can see what it is. A
+ * look at limits tells of each of them once.
+ */
+static void add_id(const struct delivery *d, struct json_object *o, const char *key,
+		   enum policy_level level)
+{
+	char id[128];
+
+	snprintf(id, sizeof(id), "%s/limit/%llu/%016llx/%s", d->spool->boot, d->spool->limits,
+		 incident_hash(key), states[level] + strlen("limit_"));
+	add(o, "id", id);
+}
+
+static struct json_object *event(const struct delivery *d, const char *key,
+				 enum policy_level level, enum policy_level before)
 {
 	struct json_object *o = json_object_new_object();
 
+	add_id(d, o, key, level);
 	add_number(o, "seq", true, 0);
 	add_number(o, "instance", true, 0);
 	add_time(o, clock_real_ns());
@@ -144,15 +160,22 @@ static struct incident *find(struct incidents *i, const char *key)
 }
 
 /*
- * A limit that growth made near stays so while the growth is not known: the module is loaded
- * again, and has measured none yet.
+ * Does the growth tell of all? After a load the module measures one process after the other: until
+ * those that it has measured have nine tenths of the memory, the sum is of a part. The rest may be
+ * children that never live as long as a measurement takes.
  */
+static bool is_whole(const struct policy_use *use)
+{
+	return use->has_growth && use->measured >= use->bytes - use->bytes / 10;
+}
+
+/* A limit that growth made near stays so while the growth is not known: after a new load. */
 static bool is_near_still(const struct incident *one, const struct policy_row *row)
 {
 	struct json_object *growth = one ? json_object_object_get(one->alert,
 								  "growth_bytes_per_hour") : NULL;
 
-	return level_of(one) == LIMIT_NEAR && !row->use.has_growth &&
+	return level_of(one) == LIMIT_NEAR && !is_whole(&row->use) &&
 	       json_object_get_int64(growth) > 0 &&
 	       row->use.bytes >= quiet_number(row->policy, "limit_bytes", 0) / 2;
 }
@@ -173,7 +196,7 @@ static bool look_at(struct delivery *d, const struct policy_row *row)
 	/* one that is not wanted has no incident: it would be told anew at each look */
 	if (level == before || (!one && severities[level] < d->set->min_severity))
 		return false;
-	o = event(key, level, before);
+	o = event(d, key, level, before);
 	add_use(o, row);
 	tell(d, o);
 	return true;
@@ -195,7 +218,7 @@ static bool is_over(const struct policy_rows *rows, const struct incident *one)
 
 static void end(struct delivery *d, const struct incident *one)
 {
-	struct json_object *o = event(one->limit, LIMIT_BELOW, level_of(one));
+	struct json_object *o = event(d, one->limit, LIMIT_BELOW, level_of(one));
 	static const char *const keys[] = { "pid", "comm", "unit", "cgroup" };
 	char text[LIMIT_KEY_MAX + TEXT_MAX];
 	struct json_object *v;
@@ -235,5 +258,6 @@ bool limits_look(struct delivery *d)
 	for (i = 0; i < rows.n; i++)
 		any |= look_at(d, &rows.v[i]);
 	policy_rows_free(&rows);
+	d->spool->limits += any;
 	return any;
 }

@@ -107,7 +107,8 @@ static void make_notes(struct delivery *d, const struct alert *a, struct inciden
 
 	/* Events of limits have no number. */
 	if (a->limit)
-		name_note(d, name, a->instance, "limit-", a->time_ns);
+		name_note(d, name, a->instance, "limit-",
+			  incident_hash(quiet_string(a->o, "id")));
 	else
 		name_note(d, name, a->instance, "", a->seq);
 	for (to = d->set->to; to < d->set->to + d->set->n; to++) {
@@ -120,6 +121,7 @@ static void make_notes(struct delivery *d, const struct alert *a, struct inciden
 	if (one && is_wanted && !a->ends) {
 		json_object_put(one->labels);
 		one->labels = payload_labels(a);
+		one->told = state_from_name(a->state, strlen(a->state));
 	}
 }
 
@@ -142,14 +144,6 @@ static void deliver_end_of(struct delivery *d, const struct alert *a, struct inc
 		incident_drop(&d->spool->open, one);
 }
 
-/* What the options do not ask for goes on being held back: its figures may come to be wanted. */
-static void hold_on(const struct alert *a, struct incident *one)
-{
-	json_object_put(one->held);
-	one->held = json_object_get(a->o);
-	incident_update(one, a);
-}
-
 /* Makes the notes of @a, which is completed; state_write() has to follow. */
 void deliver_alert(struct delivery *d, const struct alert *a)
 {
@@ -170,11 +164,11 @@ void deliver_alert(struct delivery *d, const struct alert *a)
 		one = incident_open(&s->open, a, s->boot);
 	if (one && why != HOLD_NOT && deliver_wanted(d->set, a)) {
 		hold_back(d, a, one, why);
-		incident_update(one, a);
 		return;
 	}
+	/* What the options do not ask for is held on: its figures may come to be wanted. */
 	if (one && one->held && !deliver_wanted(d->set, a))
-		hold_on(a, one);
+		incident_hold(one, a, true);
 	else if (one)
 		deliver_made(d, a, one);
 	else
@@ -184,9 +178,7 @@ void deliver_alert(struct delivery *d, const struct alert *a)
 /* Tells of an alert that goes on; what was held back before it is out of date. */
 void deliver_made(struct delivery *d, const struct alert *a, struct incident *one)
 {
-	json_object_put(one->held);
-	one->held = NULL;
-	incident_update(one, a);
+	incident_hold(one, a, false);
 	make_notes(d, a, one, false);
 }
 

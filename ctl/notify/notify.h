@@ -11,6 +11,7 @@
 #include "quiet/quiet.h"
 
 #define LIMIT_KEY_MAX	1200	/* what has the limit of a policy, in words */
+#define LOADS_MAX	64	/* of more loads of the module, the oldest are forgotten */
 #define NOTIFY_NAME_MAX	64	/* name of a note or of a receiver's directory */
 
 /* notify/alert.c: an alert as `watch -j` prints it */
@@ -45,6 +46,8 @@ struct incident {
 	struct json_object *alert;	/* last alert, completed; owned */
 	struct json_object *labels;	/* of Alertmanager, as last sent; NULL: nobody was told */
 	struct json_object *held;	/* last alert that was held back, or NULL; owned */
+	struct json_object *pids;	/* of a group, by the last answer; owned, not on disk */
+	int told;			/* state that receivers were told of last; -1: none */
 	bool acked;			/* those that keep incidents were told of that */
 	char *limit;			/* owned; NULL: a leak */
 };
@@ -55,10 +58,12 @@ struct incidents {
 };
 
 bool incident_is_of_group(const struct incident *one, const struct json_object *o);
+u64 incident_hash(const char *s);
 u64 incident_number(const struct incident *one);
 struct incident *incident_find(struct incidents *i, const struct alert *a);
 struct incident *incident_open(struct incidents *i, const struct alert *a, const char *boot);
 void incident_update(struct incident *one, const struct alert *a);
+void incident_hold(struct incident *one, const struct alert *a, bool held);
 void incident_drop(struct incidents *i, struct incident *one);
 struct json_object *incidents_json(const struct incidents *i);
 void incidents_read(struct incidents *i, struct json_object *list);
@@ -142,6 +147,11 @@ struct json_object *payload_refresh(const struct settings *s, const struct incid
 struct json_object *payload_forgotten(const struct receiver *to, const struct incident *one);
 struct json_object *payload_acked(const struct receiver *to, const struct incident *one);
 
+/* A load of the module, and the number of its first alert that was not read */
+struct load {
+	u64 instance, next;
+};
+
 /* notify/spool.c: notes on disk, and the state beside them */
 struct spool {
 	const struct ctx *ctx;
@@ -149,8 +159,12 @@ struct spool {
 	char boot[40];
 	bool rebooted;		/* the state is of an earlier boot */
 	u64 arrivals;		/* number of the next note */
-	struct follow position;
+	struct load position;
+	struct load past[LOADS_MAX];	/* the loads before, the latest last */
+	size_t n_past;
 	u64 bytes, most_bytes;	/* of all notes */
+	u64 kept_bytes;		/* of bytes: for receivers that are not configured any more */
+	u64 limits;		/* looks at limits that found a change */
 	u64 lost;		/* alerts that the module overwrote before they were read */
 	bool complained;
 	struct incidents open;
@@ -162,7 +176,8 @@ int disk_open(struct spool *s, const char *path);
 
 /* notify/state.c: position, incidents, counts */
 void state_write(struct spool *s, struct settings *set);
-void state_read(struct spool *s, struct settings *set);
+bool state_take(struct spool *s, const struct alert *a);
+int state_read(struct spool *s, struct settings *set);
 
 /* notify/spool.c */
 int spool_open(struct spool *s, struct settings *set);

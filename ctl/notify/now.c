@@ -8,12 +8,28 @@
 
 #define NOW_MS		5000
 #define START_SLACK_S	5
+#define PIDS_MOST	16	/* of a group that are asked for, one after the other */
 
-/* Of a group, the process that was its oldest when the incident began may have ended since. */
+/*
+ * Of a group, the process that was its oldest may have ended since the last answer: others of it
+ * are asked for then.
+ */
+static int ask_group(struct knl *k, const struct incident *one, struct nlmsghdr **nlh)
+{
+	size_t n = one->pids ? json_object_array_length(one->pids) : 0, i;
+	int err = query_group(k, (u32)quiet_number(one->held, "pid", one->pid), nlh);
+	struct json_object *pid;
+
+	for (i = 0; err < 0 && i < n && i < PIDS_MOST; i++) {
+		pid = json_object_array_get_idx(one->pids, i);
+		err = query_group(k, (u32)json_object_get_int64(pid), nlh);
+	}
+	return err;
+}
+
 static int ask(struct knl *k, const struct incident *one, struct nlmsghdr **nlh)
 {
-	return one->of_group ? query_group(k, (u32)quiet_number(one->held, "pid", one->pid), nlh) :
-			       query_process(k, (u32)one->pid, nlh);
+	return one->of_group ? ask_group(k, one, nlh) : query_process(k, (u32)one->pid, nlh);
 }
 
 /*
@@ -48,6 +64,10 @@ static void take_over(struct delivery *d, struct incident *one, const struct mes
 	for (i = 0; same && i < ARRAY_SIZE(keys); i++)
 		if (json_object_object_get_ex(now, keys[i], &v))
 			json_object_object_add(one->held, keys[i], json_object_get(v));
+	if (same && one->of_group) {
+		json_object_put(one->pids);
+		one->pids = json_object_get(json_object_object_get(now, "pids"));
+	}
 	json_object_put(now);
 	alert_of(one->held, &a);
 	alert_complete(&a, d->spool->boot);

@@ -39,6 +39,7 @@ static struct note *append(struct spool *s, struct receiver *to, const char *nam
 	to->last = n;
 	to->pending++;
 	s->bytes += size;
+	s->kept_bytes += to->kind == TO_NOBODY ? size : 0;
 	return n;
 }
 
@@ -86,11 +87,11 @@ void spool_put(struct spool *s, struct receiver *to, const char *name, struct js
 	}
 }
 
-/* Returns a note, which the caller drops, or NULL: it is damaged or gone. */
+/* Returns a note, which the caller drops, or NULL with an errno as disk_read() has it. */
 struct json_object *spool_get(struct spool *s, const struct receiver *to, const struct note *n)
 {
 	struct json_object *o;
-	int dir;
+	int dir, err;
 
 	if (n->text)
 		return json_tokener_parse(n->text);
@@ -98,7 +99,9 @@ struct json_object *spool_get(struct spool *s, const struct receiver *to, const 
 	if (dir < 0)
 		return NULL;
 	o = disk_read(dir, n->name);
+	err = errno;
 	close(dir);
+	errno = err;
 	return o;
 }
 
@@ -118,6 +121,7 @@ void spool_remove(struct spool *s, struct receiver *to, struct note *n)
 		to->last = before;
 	to->pending--;
 	s->bytes -= n->size;
+	s->kept_bytes -= to->kind == TO_NOBODY ? n->size : 0;
 	free(n->text);
 	free(n);
 }
@@ -170,12 +174,17 @@ static void load(struct spool *s, struct receiver *to)
 	struct dirent **names = NULL;
 	int dir = receiver_dir(s, to), n, i;
 	struct stat st;
+	u64 number;
 
 	if (dir < 0)
 		return;
 	unlinkat(dir, DISK_NEW, 0);
 	n = scandirat(dir, ".", &names, is_note, alphasort);
 	for (i = 0; i < n; i++) {
+		/* a run that was killed has not written how many there were */
+		number = strtoull(names[i]->d_name, NULL, 10);
+		if (number >= s->arrivals && number < UINT64_MAX)
+			s->arrivals = number + 1;
 		if (!fstatat(dir, names[i]->d_name, &st, AT_SYMLINK_NOFOLLOW))
 			append(s, to, names[i]->d_name, (size_t)st.st_size)->born_ms =
 				(u64)st.st_mtim.tv_sec * 1000;
@@ -229,7 +238,9 @@ int spool_open(struct spool *s, struct settings *set)
 		return status;
 	s->most_bytes = set->spool_bytes;
 	find_orphans(s, set);
-	state_read(s, set);
+	status = state_read(s, set);
+	if (status)
+		return status;
 	for (i = 0; i < set->n; i++) {
 		load(s, &set->to[i]);
 		if (set->to[i].kind == TO_NOBODY && set->to[i].pending)

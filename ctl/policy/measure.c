@@ -174,6 +174,7 @@ static void add_member(struct policy_row *row, const struct member *m,
 	use->processes++;
 	use->bytes += m->bytes;
 	use->growth += m->has_growth ? m->growth : 0;
+	use->measured += m->has_growth ? m->bytes : 0;
 	use->has_growth |= m->has_growth;
 }
 

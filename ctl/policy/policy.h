@@ -51,6 +51,7 @@ struct policy_use {			/* of a limit */
 	u64 bytes;			/* anonymous memory and swap; 0: no process */
 	bool has_growth;
 	s64 growth;			/* bytes per hour: sum of what the module measured */
+	u64 measured;			/* of bytes: those of the processes in that sum */
 	u64 processes;
 	u64 pid;			/* of the largest one */
 	char comm[SEEPAGE_COMM_LEN + 1];	/* likewise */

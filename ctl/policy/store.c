@@ -72,7 +72,7 @@ static int write_list(const struct ctx *ctx, const char *path, const struct disk
 	if (!checked) {
 		status = fail(ctx, "%s", err);
 	} else {
-		code = disk_replace(place, text);
+		code = disk_replace(ctx, place, text);
 		if (code)
 			status = fail(ctx, "%s: %s", path, strerror(code));
 	}

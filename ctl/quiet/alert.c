@@ -47,6 +47,7 @@ static int find_in_file(const struct ctx *ctx, const char *path, u64 seq, struct
 	char *line = NULL;
 	size_t size = 0;
 	ssize_t n;
+	int err;
 
 	*o = NULL;
 	if (!f)
@@ -62,9 +63,15 @@ static int find_in_file(const struct ctx *ctx, const char *path, u64 seq, struct
 		}
 		json_object_put(a);
 	}
+	err = ferror(f) ? errno : 0;
 	free(line);
 	if (f != stdin)
 		fclose(f);
+	if (err) {
+		json_object_put(*o);
+		*o = NULL;
+		return fail(ctx, "--from: '%s': %s", path, strerror(err));
+	}
 	return *o ? 0 : fail(ctx, "alert #%llu is not in %s", seq, path);
 }
 

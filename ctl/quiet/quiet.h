@@ -20,7 +20,6 @@
 
 #define QUIET_VERSION	1
 #define QUIET_FILE	"silences.json"
-#define QUIET_LOCK	"silences.lock"
 #define QUIET_SILENCES	256
 #define QUIET_ACKS	256	/* of more, the oldest are forgotten */
 #define QUIET_NS	1000000000ULL

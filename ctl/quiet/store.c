@@ -2,7 +2,7 @@
 /*
  * Changes silences and acknowledgments. A writer takes the lock, reads the file, changes the
  * object, and writes the file beside its place, syncs and renames it. A writer that is killed
- * leaves the file as it was, and the kernel gives its lock back.
+ * leaves the file as it was, and a lock that the next one takes.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -10,8 +10,6 @@
 #include <pwd.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
-#include <sys/stat.h>
 #include <unistd.h>
 #include "quiet/quiet.h"
 
@@ -20,31 +18,6 @@ int quiet_read(const struct ctx *ctx, struct quiet *q)
 {
 	quiet_look(q);
 	return *q->err ? fail(ctx, "%s", q->err) : 0;
-}
-
-/* Opens the directory and locks it. Returns a descriptor of the lock, -1 after an error. */
-static int lock(const struct ctx *ctx, const char *path, int *dir)
-{
-	int fd = -1;
-
-	disk_parents(path);
-	if (mkdir(path, 0755) && errno != EEXIST)
-		*dir = -1;
-	else
-		*dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (*dir >= 0)
-		fd = openat(*dir, QUIET_LOCK, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-	while (fd >= 0 && flock(fd, LOCK_EX)) {
-		if (errno == EINTR)
-			continue;
-		close(fd);
-		fd = -1;
-	}
-	if (fd < 0)
-		fail(ctx, "%s: %s", path, strerror(errno));
-	if (fd < 0 && *dir >= 0)
-		close(*dir);
-	return fd;
 }
 
 static struct json_object *new_root(void)
@@ -81,7 +54,7 @@ static int write_root(const struct ctx *ctx, const char *path, int dir, struct j
 
 	if (!err && fsync(dir))
 		err = errno;
-	return err ? fail(ctx, "%s/" QUIET_FILE ": %s", path, strerror(err)) : 0;
+	return err ? fail(ctx, "%s: %s", path, strerror(err)) : 0;
 }
 
 /*
@@ -90,15 +63,17 @@ static int write_root(const struct ctx *ctx, const char *path, int dir, struct j
  */
 int quiet_edit(const struct ctx *ctx, quiet_change change, void *arg)
 {
+	struct disk_place place;
 	struct quiet q = { 0 };
 	char path[PATH_MAX];
-	int dir, fd, status;
+	int status, err;
 
-	if (!quiet_path(path, sizeof(path) - sizeof(QUIET_FILE)))
+	if (!quiet_path(path, sizeof(path) - sizeof("/" QUIET_FILE)))
 		return fail(ctx, "SEEPAGE_STATE_DIR: allowed is a shorter path");
-	fd = lock(ctx, path, &dir);
-	if (fd < 0)
-		return 1;
+	strcat(path, "/" QUIET_FILE);
+	err = disk_lock(path, &place);
+	if (err)
+		return fail(ctx, "%s: %s", path, strerror(err));
 	status = quiet_read(ctx, &q);
 	if (!status) {
 		q.o = q.o ? q.o : new_root();
@@ -107,11 +82,10 @@ int quiet_edit(const struct ctx *ctx, quiet_change change, void *arg)
 	}
 	if (!status) {
 		prune(q.o);
-		status = write_root(ctx, path, dir, q.o);
+		status = write_root(ctx, path, place.dir, q.o);
 	}
 	quiet_free(&q);
-	close(dir);
-	close(fd);
+	disk_unlock(&place);
 	return status;
 }
 

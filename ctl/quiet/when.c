@@ -60,27 +60,26 @@ static bool make_time(const struct tm *tm, bool utc, u64 *t)
 	return true;
 }
 
-/* HH:MM: today, or tomorrow where that is over */
+/* HH:MM: today, or tomorrow where that is over. A day may have 23 hours, or 25. */
 static bool next_clock(const char *s, u64 now_s, u64 *t)
 {
 	time_t now = (time_t)now_s;
-	struct tm tm, clock = { 0 };
+	struct tm tm, day, clock = { 0 };
 	const char *end = strptime(s, "%H:%M", &clock);
+	int i;
 
 	if (!end || *end || !localtime_r(&now, &tm))
 		return false;
-	tm.tm_hour = clock.tm_hour;
-	tm.tm_min = clock.tm_min;
-	tm.tm_sec = 0;
-	if (make_time(&tm, false, t) && *t > now_s)
-		return true;
-	now += DAY_S;
-	if (!localtime_r(&now, &tm))
-		return false;
-	tm.tm_hour = clock.tm_hour;
-	tm.tm_min = clock.tm_min;
-	tm.tm_sec = 0;
-	return make_time(&tm, false, t);
+	for (i = 0; i < 2; i++) {
+		day = (struct tm){ .tm_year = tm.tm_year, .tm_mon = tm.tm_mon,
+				   .tm_mday = tm.tm_mday + i, .tm_hour = 12, .tm_isdst = -1 };
+		mktime(&day);
+		day.tm_hour = clock.tm_hour;
+		day.tm_min = clock.tm_min;
+		if (make_time(&day, false, t) && *t > now_s)
+			return true;
+	}
+	return false;
 }
 
 /* Parses QUIET_UNTIL. Returns false on anything else, and on a time that is over or too far. */

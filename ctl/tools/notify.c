@@ -40,21 +40,6 @@ static void read_boot(char *boot, size_t size)
 	free(text);
 }
 
-/*
- * Is the alert new? Alerts of the load before may still come after the first one of a new
- * load. Marks it as read.
- */
-static bool take(struct follow *f, const struct alert *a)
-{
-	if (f->instance != a->instance && f->old_instance == a->instance)
-		return follow_take_old(f, a->instance, a->seq);
-	follow_reloaded(f, a->instance);
-	if (follow_look(f, a->instance, a->seq) == FOLLOW_SEEN)
-		return false;
-	follow_take(f, a->seq);
-	return true;
-}
-
 static void read_line(struct notify *n, const char *line, size_t len)
 {
 	char err[256];
@@ -70,7 +55,7 @@ static void read_line(struct notify *n, const char *line, size_t len)
 	case LINE_ALERT:
 		break;
 	}
-	if (take(&n->spool.position, &a)) {
+	if (state_take(&n->spool, &a)) {
 		alert_complete(&a, n->spool.boot);
 		deliver_alert(&n->d, &a);
 	} else {
@@ -79,10 +64,15 @@ static void read_line(struct notify *n, const char *line, size_t len)
 	alert_free(&a);
 }
 
-/* A file waits while the spool is half full. Others would wait in vain: the ring goes on. */
+/*
+ * A file waits while the spool is half full of what will be taken. Others would wait in vain: the
+ * ring goes on.
+ */
 static bool may_read(const struct notify *n)
 {
-	return n->in.fd >= 0 && !(n->in.is_file && n->spool.bytes > n->spool.most_bytes / 2);
+	u64 bytes = n->spool.bytes - n->spool.kept_bytes;
+
+	return n->in.fd >= 0 && !(n->in.is_file && bytes > n->spool.most_bytes / 2);
 }
 
 /* Reads what there is, a batch at most. Returns whether there may be more. */
@@ -247,6 +237,8 @@ static int run(struct ctx *ctx, int argc, char **argv)
 	}
 	if (!status) {
 		read_boot(n.spool.boot, sizeof(n.spool.boot));
+		/* Where it is ignored, as the caller may have it, nobody can wait for a command. */
+		signal(SIGCHLD, SIG_DFL);
 		n.signals = child_signals();
 		status = s->test ? deliver_test(&n.d) : follow_alerts(&n, s);
 		close(n.signals);

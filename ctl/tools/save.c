@@ -22,14 +22,14 @@ static const struct opt opts[] = {
 };
 
 /* @text: the whole file. Returns 0 or an errno. */
-static int write_file(const char *path, const char *text)
+static int write_file(const struct ctx *ctx, const char *path, const char *text)
 {
 	struct disk_place place;
 	int err = disk_lock(path, &place);
 
 	if (err)
 		return err;
-	err = disk_replace(&place, text);
+	err = disk_replace(ctx, &place, text);
 	disk_unlock(&place);
 	return err;
 }
@@ -56,7 +56,7 @@ static int save(const struct ctx *ctx, const struct conf *c)
 				JSON_C_TO_STRING_SPACED | JSON_C_TO_STRING_NOSLASHESCAPE)) < 0)
 		text = NULL;
 	json_object_put(o);
-	err = write_file(path, must(text));
+	err = write_file(ctx, path, must(text));
 	free(text);
 	if (err)
 		return fail(ctx, "%s: %s", path, strerror(err));

@@ -304,6 +304,41 @@ class Payload(Notify):
         self.run_on([], *words)
         self.assertEqual([b["event_action"] for _, b in pager.seen], ["trigger", "resolve"])
 
+    def test_two_incidents_of_one_pid_both_end(self):
+        """The pid was used again, and the end of the first was lost."""
+        pager = Receiver(self)
+        self.run_on([alert(1, pid=5), alert(2, pid=5, age_seconds=1), alert(1, pid=6, instance=99)],
+                    "--pagerduty-key", "k", "--pagerduty-url", pager.url)
+        keys = {}
+        for _, b in pager.seen:
+            keys.setdefault(b["event_action"], set()).add(b["dedup_key"])
+        self.assertEqual(len(keys["resolve"]), 2)
+        self.assertLess(keys["resolve"], keys["trigger"])
+
+    def test_a_limit_ends_though_the_end_of_one_before_a_boot_waits(self):
+        pager = Receiver(self, otherwise=503)
+        words = ["--pagerduty-key", "k", "--pagerduty-url", pager.url]
+        path = os.path.join(self.state, "state.json")
+        self.run_on([], *words)
+        for boot in ("first", "second"):
+            with open(path, encoding="utf-8") as f:
+                state = json.load(f)
+            state["boot_id"] = boot
+            state["arrivals"] = 0	# as where it is killed before it has written the state
+            state["open"] = [{"key": f"{boot}-limit-0-1", "instance": 0, "pid": 5, "begun_s": 1,
+                              "first_ns": 1, "limit": "unit a.service", "labels": {"a": "b"},
+                              "alert": {"id": f"{boot}/limit/1", "pid": 5, "state": "limit_near"}}]
+            with open(path, "w", encoding="utf-8") as f:
+                json.dump(state, f)
+            p = self.pipe(*words)
+            wait_for(lambda: len(self.notes()) == ["first", "second"].index(boot) + 1)
+            p.kill()
+            p.wait()
+        pager.otherwise = 200
+        self.run_on([], *words)
+        self.assertEqual([(b["event_action"], b["dedup_key"]) for b in pager.taken],
+                         [("resolve", "first-limit-0-1"), ("resolve", "second-limit-0-1")])
+
     def test_the_path_of_a_url_is_not_said(self):
         p = self.start("--webhook", "hooks.example/services/SECRET", "--from", "-")
         _, err = self.ended(p, 2)
@@ -445,6 +480,32 @@ class Spool(Notify):
         self.assertEqual(len(to.seen), before)
         self.assertIn("40 alerts were taken by an earlier run", err)
 
+    def test_a_file_of_three_loads_is_taken_once(self):
+        to = Receiver(self)
+        alerts = [alert(i, pid=10 * load + i, instance=load) for load in (7, 8, 9) for i in (1, 2)]
+        self.run_on(alerts, "--webhook", to.url)
+        self.assertEqual(self.seqs(to), [1, 2] * 3)
+        _, err = self.run_on(alerts + [alert(3, pid=93, instance=9)], "--webhook", to.url)
+        self.assertEqual(self.seqs(to), [1, 2] * 3 + [3])
+        self.assertIn("6 alerts were taken by an earlier run", err)
+
+    def test_a_state_that_cannot_be_read_is_not_begun_anew(self):
+        to = Receiver(self)
+        self.run_on([alert(1)], "--webhook", to.url)
+        path = os.path.join(self.state, "state.json")
+        with open(path, encoding="utf-8") as f:
+            before = f.read()
+        p = subprocess.run(["strace", "-f", "-qq", "-o", "/dev/null", "-P", path, "-P", "state.json", "-e",
+                            "inject=openat:error=EIO", TOOL, "--from", self.path("alerts"), "--state-dir",
+                            self.state, "--webhook", to.url], capture_output=True, text=True, timeout=LONG,
+                           check=False)
+        self.assertEqual((p.returncode, p.stderr),
+                         (1, f"seepage: notify: {path}: Input/output error\n"))
+        with open(path, encoding="utf-8") as f:
+            self.assertEqual(f.read(), before)
+        self.run_on([alert(1)], "--webhook", to.url)
+        self.assertEqual(self.seqs(to), [1])
+
     def test_a_kill_between_notes_and_position_makes_no_note_twice(self):
         to = Receiver(self)
         words = ["strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=renameat,renameat2", "-e"]
@@ -473,6 +534,24 @@ class Spool(Notify):
         self.assertIn("2 waiting since the last run", err)
         self.assertEqual(self.seqs(to), [1, 2])
 
+    def test_a_note_that_cannot_be_read_now_is_delivered_later(self):
+        to = Receiver(self, otherwise=503)
+        p = self.pipe("--webhook", to.url)
+        self.feed(p, [alert(1)])
+        wait_for(lambda: to.seen)
+        self.assertIn("HTTP 503", p.stderr.readline())
+        most = resource.prlimit(p.pid, resource.RLIMIT_NOFILE)
+        resource.prlimit(p.pid, resource.RLIMIT_NOFILE, (3, most[1]))	# it has more open already
+        time.sleep(5)		# a try or two
+        self.assertEqual(len(self.notes()), 1)
+        resource.prlimit(p.pid, resource.RLIMIT_NOFILE, most)
+        to.otherwise = 200
+        p.stdin.close()
+        p.stdin = None
+        _, err = self.ended(p)
+        self.assertEqual(self.seqs(to), [1])
+        self.assertNotIn("damaged", err)
+
     def test_the_oldest_are_dropped_with_a_word(self):
         to = Receiver(self, otherwise=503)
         p = self.pipe("--webhook", to.url, "--spool-size", "64K")
@@ -490,6 +569,21 @@ class Spool(Notify):
         self.assertLess(len(seqs), 60)
         self.assertIn("the spool is full: dropped the oldest", err)
         self.assertRegex(err, rf"{len(seqs)} delivered, 0 refused, {200 - len(seqs)} dropped")
+
+    def test_what_waits_for_a_receiver_that_was_removed_stops_no_file(self):
+        gone, to = Receiver(self, otherwise=503), Receiver(self)
+        p = self.pipe("--webhook", gone.url, "--spool-size", "64K")
+        for i in range(1, 31):
+            self.feed(p, [alert(i)])
+        wait_for(lambda: self.spool_bytes() > 36000)
+        wait_for(lambda: os.path.exists(os.path.join(self.state, "state.json")))
+        p.kill()
+        p.wait()
+        p = self.start("--from", self.path("alerts", text([alert(1, instance=9)])), "--webhook", to.url,
+                       "--spool-size", "64K")
+        _, err = p.communicate(timeout=20)
+        self.assertEqual(p.returncode, 0, err)
+        self.assertEqual(self.seqs(to), [1])
 
     def test_only_the_user_may_look_into_it(self):
         to = Receiver(self, otherwise=503)
@@ -660,6 +754,18 @@ class Local(Notify):
         p.wait(LONG)
 
 
+class Inherited(Notify):
+    def test_a_command_ends_though_the_caller_ignores_its_children(self):
+        out = self.path("out")
+        take = self.path("take", f"#!/bin/sh\ncat >>{out}\n")
+        os.chmod(take, 0o755)
+        p = subprocess.run(["env", "--ignore-signal=CHLD", TOOL, "--from",
+                            self.path("alerts", text([alert(1), alert(2)])), "--state-dir", self.state,
+                            "--exec", take], capture_output=True, text=True, timeout=LONG, check=False)
+        self.assertEqual(p.returncode, 0, p.stderr)
+        self.assertIn("2 delivered", p.stderr)
+
+
 class Words(Notify):
     def test_a_key_is_in_no_list_of_processes_and_on_no_disk(self):
         to = Receiver(self, otherwise=503)
@@ -693,6 +799,19 @@ class Words(Notify):
         self.run_on([alert(1), alert(2, confidence=40)], "--config", config, "--webhook", other.url,
                     state=False)
         self.assertEqual((self.seqs(to), self.seqs(other)), ([1], [1]))
+
+    def test_the_command_line_comes_before_the_file(self):
+        to = Receiver(self)
+        config = self.path("config", json.dumps({"min_confidence": 50, "min_severity": 8, "retry": 5}))
+        for i, (words, told) in enumerate((
+                ([], []), (["--min-confidence", "0"], []), (["--min-severity", "0"], [1]),
+                (["--min-severity", "0", "--min-confidence", "0"], [1, 2]))):
+            with self.subTest(words=words):
+                to.taken.clear()
+                self.state = os.path.join(self.dir, f"state{i}")
+                self.run_on([alert(1), alert(2, confidence=40)], "--config", config, "--webhook", to.url,
+                            *words)
+                self.assertEqual(self.seqs(to), told)
 
     def test_bad_words(self):
         def refused(said, *words, status=2, config=None):

@@ -398,6 +398,29 @@ class Limit(Policy):
         self.assertEqual({a["startsAt"] for a in alerts}, {alerts[0]["startsAt"]})
         self.assertEqual(alerts[0]["annotations"]["command"], "seepage policy")
 
+    def test_a_kill_between_note_and_state_tells_of_a_limit_once(self):
+        name = f"lim{os.getpid()}"
+        leak = self.taker(name)
+        self.take(leak, 120)
+        self.policy("add", "--name", name, "--limit", "100M")
+        pager = Receiver(self, otherwise=202)
+        words = (*self.receiver, "--pagerduty-key", "k", "--pagerduty-url", pager.url)
+        # the third file that is put in its place is not: the state, after the notes
+        p = subprocess.run(["strace", "-f", "-qq", "-o", "/dev/null", "-e",
+                            "inject=renameat,renameat2:signal=KILL:when=3", test_notify.TOOL, "--from", "-",
+                            "--state-dir", self.state, *words], env={**os.environ, **self.env},
+                           stdin=subprocess.PIPE, capture_output=True, timeout=LONG, check=False)
+        self.assertNotEqual(p.returncode, 0)
+        self.assertEqual(len(self.notes()), 2)
+        self.pipe(*words, env=self.env)
+        self.wait_states("limit_exceeded")
+        self.policy("del", "--name", name)
+        self.wait_states("limit_exceeded", "limit_ended")
+        wait_for(lambda: len(pager.seen) == 2)
+        self.assertEqual([b["event_action"] for _, b in pager.seen], ["trigger", "resolve"])
+        self.assertEqual(len({b["dedup_key"] for _, b in pager.seen}), 1)
+        self.assertNotEqual(*[e["id"] for e in self.events()])
+
     def test_a_silence_holds_a_limit_back_and_a_removed_policy_ends_it(self):
         name = f"lim{os.getpid()}"
         self.take(self.taker(name), 120)

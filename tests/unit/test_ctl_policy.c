@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Policies: what a file may have, which processes fit, thresholds, limits */
+#include "msg.h"
+#include <errno.h>
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include "policy/policy.h"
 #include <cmocka.h>
 
@@ -179,6 +183,146 @@ static void an_hour_of_growth_is_near(void **state)
 	assert_int_equal(policy_level(100 * MB, &use, LIMIT_BELOW), LIMIT_BELOW);
 }
 
+/* ---- what is measured ---- */
+
+static bool is_measured;	/* the module knows the growth of this process */
+
+int knl_open(struct knl *k)
+{
+	return 0;
+}
+
+int knl_resolve(struct knl *k)
+{
+	return 0;
+}
+
+void knl_close(struct knl *k)
+{
+}
+
+struct nl_msg *knl_msg(struct knl *k, int cmd, int flags)
+{
+	return NULL;
+}
+
+int query_dump(struct knl *k, struct nl_msg *(*build)(struct knl *k, void *arg), void *arg,
+	       struct msgs *m)
+{
+	struct nl_msg *msg = msg_new();
+
+	nla_put_u32(msg, SEEPAGE_A_PID, (u32)getpid());
+	if (is_measured)
+		put_s64(msg, SEEPAGE_A_GROWTH_BYTES_PER_HOUR, 5 * (s64)MB);
+	m->v = must(malloc(sizeof(*m->v)));
+	m->v[0] = must(malloc(nlmsg_hdr(msg)->nlmsg_len));
+	memcpy(m->v[0], nlmsg_hdr(msg), nlmsg_hdr(msg)->nlmsg_len);
+	m->n = 1;
+	nlmsg_free(msg);
+	return 0;
+}
+
+void msgs_free(struct msgs *m)
+{
+	while (m->n)
+		free(m->v[--m->n]);
+	free(m->v);
+}
+
+/* Of all processes there are, the module has measured this one, or none. */
+static void it_says_which_part_is_measured(void **state)
+{
+	struct policies p = rules("{\"cgroup\": \"/\", \"limit_bytes\": \"1G\"}");
+	struct policy_rows rows;
+
+	is_measured = true;
+	assert_true(policy_measure(&p, true, &rows));
+	assert_int_equal(rows.n, 1);
+	assert_true(rows.v[0].use.has_growth);
+	assert_int_equal(rows.v[0].use.growth, 5 * MB);
+	assert_true(rows.v[0].use.measured > 0);
+	assert_true(rows.v[0].use.processes > 1);
+	assert_true(rows.v[0].use.measured < rows.v[0].use.bytes);
+	policy_rows_free(&rows);
+
+	is_measured = false;
+	assert_true(policy_measure(&p, true, &rows));
+	assert_int_equal(rows.n, 1);
+	assert_false(rows.v[0].use.has_growth);
+	assert_int_equal(rows.v[0].use.measured, 0);
+	policy_rows_free(&rows);
+	policies_free(&p);
+}
+
+/* ---- the file ---- */
+
+int __real_linkat(int from_dir, const char *from, int to_dir, const char *to, int flags);
+int __wrap_linkat(int from_dir, const char *from, int to_dir, const char *to, int flags);
+
+static bool no_links;		/* as on vfat */
+
+int __wrap_linkat(int from_dir, const char *from, int to_dir, const char *to, int flags)
+{
+	if (!no_links || faccessat(from_dir, from, F_OK, 0))
+		return __real_linkat(from_dir, from, to_dir, to, flags);
+	errno = EPERM;
+	return -1;
+}
+
+/* Adds @arg, the name of a process that is ignored. */
+static int ignore(const struct ctx *ctx, struct json_object *list, void *arg)
+{
+	struct json_object *o = json_object_new_object();
+
+	json_object_object_add(o, "name", json_object_new_string(arg));
+	json_object_object_add(o, "ignore", json_object_new_boolean(true));
+	return json_object_array_add(list, o);
+}
+
+/* Returns what policy says on standard error; the caller frees it. */
+static char *add_policy(const char *name)
+{
+	struct ctx ctx = { .cmd = "policy" };
+	FILE *err = stderr;
+	char *said = NULL;
+	size_t len;
+
+	stderr = open_memstream(&said, &len);
+	assert_non_null(stderr);
+	assert_int_equal(policy_edit(&ctx, ignore, (void *)name), 0);
+	fclose(stderr);
+	stderr = err;
+	return said;
+}
+
+static void a_file_system_without_hard_links(void **state)
+{
+	char dir[] = "/tmp/policy-XXXXXX", path[64], command[128], *said, wanted[256];
+
+	assert_non_null(mkdtemp(dir));
+	setenv("SEEPAGE_CONF_DIR", dir, 1);
+	no_links = true;
+	snprintf(path, sizeof(path), "%s/" POLICY_FILE "~", dir);
+	snprintf(wanted, sizeof(wanted), "seepage: policy: %s/" POLICY_FILE ": the earlier file is "
+		 "not kept as " POLICY_FILE "~: Operation not permitted\n", dir);
+	said = add_policy("a");
+	assert_string_equal(said, "");	/* there was no earlier one */
+	free(said);
+	said = add_policy("b");
+	assert_string_equal(said, wanted);
+	free(said);
+	assert_int_equal(access(path, F_OK), -1);
+
+	no_links = false;
+	said = add_policy("c");
+	assert_string_equal(said, "");
+	free(said);
+	assert_int_equal(access(path, F_OK), 0);
+	unsetenv("SEEPAGE_CONF_DIR");
+	snprintf(command, sizeof(command), "test $(ls -A %s | wc -l) = 2 && rm -r %s", dir, dir);
+	assert_int_equal(system(command), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -189,6 +333,8 @@ int main(void)
 		cmocka_unit_test(time_until_a_limit),
 		cmocka_unit_test(a_level_that_swings_tells_once),
 		cmocka_unit_test(an_hour_of_growth_is_near),
+		cmocka_unit_test(it_says_which_part_is_measured),
+		cmocka_unit_test(a_file_system_without_hard_links),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
