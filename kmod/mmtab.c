@@ -200,12 +200,13 @@ static noinline void count(const struct seep_rec *rec, int more)
 }
 
 /**
- * seep_tab_charge() - charge a record to another user
+ * seep_tab_charge() - charge a record of root to another user
  * @rec: nothing happens if it is out of the table, and counted for nobody
  * @charged: the user
  *
  * A process is charged when it is born, which a server does as root: it becomes the user that it
- * works for afterwards, and executes nothing.
+ * works for afterwards, and executes nothing. The other way round a user could run sudo, which
+ * becomes root before it asks, and have records that count for root.
  *
  * Context: seep_table_mutex.
  */
@@ -213,7 +214,8 @@ void seep_tab_charge(struct seep_rec *rec, kuid_t charged)
 {
 	unsigned long flags;
 
-	if (uid_eq(rec->charged, charged) || rec->dead)
+	lockdep_assert_held(&seep_table_mutex);
+	if (!uid_eq(rec->charged, GLOBAL_ROOT_UID) || uid_eq(charged, GLOBAL_ROOT_UID) || rec->dead)
 		return;
 	seep_lock(&tab.lock, flags);
 	count(rec, -1);

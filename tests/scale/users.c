@@ -14,7 +14,8 @@
 
 /*
  * A server of root forks 40 workers, which become a user and execute nothing, as those of php-fpm
- * do. They count for the share of that user: of 40 other processes of its ten get a record.
+ * do. They count for the share of that user: of 40 other processes of its ten get a record. Twenty
+ * processes of another user become root, as sudo does before it asks. They count for the user.
  */
 void becomes(char **args)
 {
@@ -28,6 +29,17 @@ void becomes(char **args)
 	leak(30, 0, 0, 0);
 	printf("%u of 40 workers and %u of 40 others of the user have a record\n",
 	       count(w_has, 0, 40), count(w_has, 40, 40));
+	for (unsigned int i = 40; i < 80; i++)
+		w_end(task(i), 0, true);
+	leak(60, 0, 0, 0);
+	programs(3000, "sudo", 80, 20);
+	for (unsigned int i = 80; i < 100; i++)
+		w_become((struct w_process *)task(i), 0);
+	leak(30, 0, 0, 0);
+	programs(3000, "more", 100, 35);
+	leak(30, 0, 0, 0);
+	printf("%u of 20 that became root and %u of 35 others have a record\n",
+	       count(w_has, 80, 20), count(w_has, 100, 35));
 }
 
 /*
