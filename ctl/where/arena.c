@@ -238,6 +238,17 @@ static bool mmapped_list(struct target *t, struct mmapped *list)
 	return same;
 }
 
+/* A number that differs, but for chance, if the mappings do */
+static u64 ranges(const struct target *t)
+{
+	u64 sum = 0;
+	size_t i;
+
+	for (i = 0; i < t->maps; i++)
+		sum = ((sum ^ t->map[i].lo) * 0x100000001b3ULL ^ t->map[i].hi) * 0x100000001b3ULL;
+	return sum;
+}
+
 /**
  * arena_mmapped() - find the blocks that have mappings of their own
  * @t: the process; its mappings are read anew if they have changed
@@ -250,10 +261,16 @@ void arena_mmapped(struct target *t, void (*each)(void *arg, u64 addr, u64 size)
 {
 	struct mmapped list = { 0 };
 	unsigned int tries;
+	u64 before;
 	size_t i;
 
-	for (tries = 0; !mmapped_list(t, &list) && tries < MMAPPED_TRIES; tries++)
+	/* Some mappings can never be read, as a stack that begins with a guard page. */
+	for (tries = 0; !mmapped_list(t, &list) && tries < MMAPPED_TRIES; tries++) {
+		before = ranges(t);
 		target_maps(t);
+		if (ranges(t) == before)
+			break;
+	}
 	for (i = 0; i < list.n; i++)
 		each(arg, list.c[i].addr + 16, list.c[i].size);
 	free(list.c);

@@ -75,19 +75,26 @@ static bool is_lost(const struct block *b)
  */
 static bool is_resized(const struct block *a, const struct block *b)
 {
-	return b->resized && a->site == b->site && a->size <= b->size && !a->again &&
-	       (is_lost(a) || is_lost(b) ||
-		(a->early->bytes && same_bytes(a->early, b->early) == a->early->bytes));
+	if (!b->resized || a->site != b->site || a->size > b->size || a->again)
+		return false;
+	if (is_lost(a) || is_lost(b))
+		return a->resized;
+	return a->early->bytes && same_bytes(a->early, b->early) == a->early->bytes;
 }
 
-/* Counts two samples of a block as one: the later one, unless only the earlier one was read. */
+/*
+ * Counts two samples of a block as one: the later one, unless only the earlier one was read. How
+ * often one that was lost grew says nothing of the other.
+ */
 static void join(struct block *a, struct block *b)
 {
 	struct block *kept = is_lost(b) && !is_lost(a) ? a : b, *other = kept == a ? b : a;
 
 	other->again = true;
 	other->alive = false;
-	b->first_size = a->first_size;
+	if (is_lost(other))
+		return;
+	kept->first_size = other->first_size;
 	kept->resized += other->resized + 1;
 }
 

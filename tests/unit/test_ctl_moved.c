@@ -127,12 +127,13 @@ static void one_that_was_lost_is_no_other(void **state)
 
 	assert_int_equal(o.samples, 1);
 	assert_int_equal(o.alive, 1);
-	assert_int_equal(o.grown, 3000 - (1000 - 5));
+	assert_int_equal(o.resized, 6 + 7 + 1);
+	assert_int_equal(o.grown, 3000 - (2000 - 6));
 
 	o = LOOK({ 7, 1000, 5 }, { 7, 2000, 6 }, { 0, 3000, 7 });
 	assert_int_equal(o.samples, 1);
 	assert_int_equal(o.alive, 1);
-	assert_int_equal(o.resized, 5 + 6 + 7 + 2);
+	assert_int_equal(o.resized, 5 + 6 + 1);
 	assert_int_equal(o.grown, 2000 - (1000 - 5));
 
 	o = LOOK({ 7, 1000, 5 }, { 0, 2000, 6 }, { 7, 3000, 7 });
@@ -143,7 +144,13 @@ static void one_that_was_lost_is_no_other(void **state)
 	o = LOOK({ 0, 1000, 5 }, { 0, 2000, 6 }, { 7, 3000, 7 }, { 0, 4000, 7 });
 	assert_int_equal(o.samples, 1);
 	assert_int_equal(o.alive, 1);
-	assert_int_equal(o.grown, 3000 - (1000 - 5));
+	assert_int_equal(o.resized, 7);
+	assert_int_equal(o.grown, 7);
+
+	/* One that grew twice does not grow often by those that were lost. */
+	o = LOOK({ 7, 1000, 2 }, { 0, 2000, 6 }, { 0, 3000, 6 });
+	assert_int_equal(o.samples, 1);
+	assert_int_equal(o.resized, 2);
 }
 
 /* Blocks of other content, smaller ones, and those that nothing resized are others. */
@@ -159,6 +166,8 @@ static void others_are_others(void **state)
 	o = LOOK({ 0, 1000, 0 }, { 7, 2000, 6 });
 	assert_int_equal(o.samples, 2);
 	assert_int_equal(o.alive, 1);
+	o = LOOK({ 7, 1000, 0 }, { 0, 2000, 6 }, { 0, 2000, 6 });
+	assert_int_equal(o.samples, 2);
 	o = LOOK({ 7, 1000, 5 }, { 0, 2000, 0 });
 	assert_int_equal(o.samples, 2);
 	assert_int_equal(o.alive, 1);
