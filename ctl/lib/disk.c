@@ -217,7 +217,10 @@ static bool is_the_same(int dir, const char *name, const char *text)
 static void keep_earlier(const struct ctx *ctx, const struct disk_place *p)
 {
 	char old[NAME_MAX + 2];
+	struct stat st;
 
+	if (fstatat(p->dir, p->name, &st, AT_SYMLINK_NOFOLLOW) || S_ISDIR(st.st_mode))
+		return;		/* the write to a directory fails, and that is said */
 	snprintf(old, sizeof(old), "%s~", p->name);
 	unlinkat(p->dir, old, 0);
 	if (linkat(p->dir, p->name, p->dir, old, 0) && errno != ENOENT)

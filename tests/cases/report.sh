@@ -17,7 +17,7 @@ alerts() { seepage -j alerts | jq -s length; }
 accused() { (($(alerts) > 0)); }
 wait_for 180 accused
 alert=$(seepage -j alerts | jq -s '[.[] | select(.subject != "group")][0]')
-pid=$(field .pid <<<"$alert") seq=$(field .seq <<<"$alert")
+pid=$(field .pid <<<"$alert") seq=$(field .seq <<<"$alert") state=$(field .state <<<"$alert")
 
 # has FILE TEXT
 has() { grep -qF -- "$2" "$1" || die "$1 has no '$2'"; }
@@ -26,7 +26,7 @@ for word in "$pid" "#$seq"; do
 	has page.html "pid $pid: idle"
 	has page.html "<svg "
 	has page.html "floors, level 0"
-	has page.html "#$seq suspected</text>"
+	has page.html "#$seq $state</text>"
 	has page.html "<h3>Gates</h3>"
 	has page.html "Counters of the module"
 	# a point for each floor, in the first four levels
