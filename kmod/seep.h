@@ -244,6 +244,9 @@ extern const char * const seep_state_names[__SEEPAGE_STATE_MAX];
 u64 seep_counter(enum seepage_counter id);
 void seep_counters_reset(void);
 
+/* copy.c: any context */
+ssize_t seep_copy(char *to, const char *from, size_t size);
+
 /* kick.c: any context; the last three are for tick.c, in process context */
 bool seep_kick_now(void);
 void seep_kick(void);			/* bury dead records and refill the pool soon */

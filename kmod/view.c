@@ -26,23 +26,6 @@ static u64 place_of(struct cgroup *cgrp)
 #endif
 
 /**
- * seep_copy() - strscpy() out of line
- * @to: of @size bytes
- * @from: a string
- * @size: of @to
- *
- * FORTIFY_SOURCE puts a second strnlen() into each caller of strscpy(), to check @size, which is
- * the size of @to at all of them.
- *
- * Context: any.
- * Return: as strscpy().
- */
-ssize_t seep_copy(char *to, const char *from, size_t size)
-{
-	return strscpy(to, from, size);
-}
-
-/**
  * seep_view_identify() - update comm, uid, cgroup and charge of a record
  * @rec: the record; unchanged if its process runs another program by now
  *
