@@ -657,7 +657,6 @@ int seep_status_get(struct seep_status *s);
 void seep_tick_reset_stats(void);
 
 /* view.c: table mutex */
-ssize_t seep_copy(char *to, const char *from, size_t size);	/* any context */
 u64 seep_view_identify(struct seep_rec *rec);
 void seep_view_fill(struct seep_view *v, struct seep_rec *rec);
 void seep_view_fill_group(struct seep_view *v, const struct seep_group *g,

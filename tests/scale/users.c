@@ -87,5 +87,6 @@ void orphans(char **args)
 	leak(60, 0, 0, 0);
 	before = w_visits;
 	leak(640, 0, 0, 0);
-	printf("64 passes looked at %s pids\n", w_visits - before < 3 * 20 * 300 ? "few" : "many");
+	printf("64 passes looked at %s pids, of %u records\n",
+	       w_visits - before < 3 * 20 * 300 ? "few" : "many", w_records());
 }
