@@ -29,6 +29,8 @@
  * - Leaked objects are reachable and visited: by a garbage collector that marks or
  *   moves them, by a list search, by fork and exit handlers.
  * - Other processes map the same shared memory or, after a fork, the same pages.
+ * - Debuggers read the memory from outside, which sets the referenced bits. seepage where
+ *   reads it, too, but marks that it did (cold_was_read()): such a window has no result.
  */
 #ifndef SEEPAGE_COLD_H
 #define SEEPAGE_COLD_H
@@ -42,6 +44,7 @@
 #define COLD_FAR_MS	(2 * 60 * 60 * 1000)	/* most between two looks */
 #define COLD_COST	100		/* looks take at most 1 / COLD_COST of the time */
 #define COLD_STALL_MS	500		/* no more looks if clear_refs blocks for longer */
+#define COLD_MARK_MS	1000		/* least between two marks of a reader, cold_mark() */
 
 struct cold_map {		/* bytes */
 	u64 start, end;
@@ -84,8 +87,10 @@ u64 cold_next(u64 first_ms, u64 now_ms, u64 cost_ms);
 
 /* cold/look.c */
 int cold_look(int dir, struct cold_look *look, u64 *clear_ms);
-int cold_clear(int dir);
+const char *cold_error(int err);
+int cold_open(void);
 int cold_lock(void);
+bool cold_was_read(int lock, u32 pid, u64 since_ms);
 
 /*
  * cold/cgroup.c: limit and usage of the cgroup that leaves least to @dir, /proc/PID.

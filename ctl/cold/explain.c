@@ -87,7 +87,7 @@ static void hand_on(struct cold_report *r, struct knl *k, u32 pid)
 	}
 }
 
-static int two_looks(struct cold_report *r, int dir, u64 window_s)
+static int two_looks(struct cold_report *r, int dir, u32 pid, int lock, u64 window_s)
 {
 	struct cold_look first;
 	u64 begin, clear_ms;
@@ -99,7 +99,8 @@ static int two_looks(struct cold_report *r, int dir, u64 window_s)
 	begin = clock_ms();
 	usleep((useconds_t)window_s * 1000000);	/* at most an hour */
 	r->window_ms = clock_ms() - begin;
-	return cold_look(dir, &r->look, NULL);
+	err = cold_look(dir, &r->look, NULL);
+	return !err && cold_was_read(lock, pid, begin) ? -EBUSY : err;
 }
 
 /*
@@ -122,16 +123,14 @@ int cold_report_make(struct ctx *ctx, struct knl *k, u32 pid, u64 window_s,
 	r->permille = -1;
 	lock = cold_lock();
 	r->alone = lock != -EWOULDBLOCK;
-	err = two_looks(r, dir, window_s);
+	err = two_looks(r, dir, pid, lock, window_s);
 	if (lock >= 0)
 		close(lock);
 	close(dir);
 	if (err) {
 		cold_report_free(r);
-		if (err == -E2BIG)
-			return fail(ctx, "pid %u: more than %d mappings", pid, COLD_MAPS_MAX);
 		return fail(ctx, "pid %u: cannot measure which memory it uses: %s", pid,
-			    strerror(-err));
+			    cold_error(err));
 	}
 	for (i = 0; i < r->look.n; i++) {
 		r->size += r->look.v[i].size;

@@ -12,6 +12,12 @@
 
 #define LOCK_FILE	"/run/seepage-cold.lock"
 
+/* Shows what a negative errno of cold_look() says. */
+const char *cold_error(int err)
+{
+	return err == -E2BIG ? "too many mappings" : strerror(-err);
+}
+
 static int read_smaps(int dir, struct cold_look *look)
 {
 	int fd = openat(dir, "smaps", O_RDONLY | O_CLOEXEC), err = 0;
@@ -44,7 +50,7 @@ static int read_smaps(int dir, struct cold_look *look)
  * every page, 5 would reset the peak RSS that others read. The kernel holds the mmap
  * lock of the process meanwhile.
  */
-int cold_clear(int dir)
+static int clear(int dir)
 {
 	int fd = openat(dir, "clear_refs", O_WRONLY | O_CLOEXEC), err = 0;
 
@@ -72,12 +78,20 @@ int cold_look(int dir, struct cold_look *look, u64 *clear_ms)
 
 	if (!err && clear_ms) {
 		begin = clock_ms();
-		err = cold_clear(dir);
+		err = clear(dir);
 		*clear_ms = clock_ms() - begin;
 	}
 	if (err)
 		cold_free(look);
 	return err;
+}
+
+/* Opens the file of the lock and of the marks. Returns a descriptor or -errno. */
+int cold_open(void)
+{
+	int fd = open(LOCK_FILE, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+
+	return fd < 0 ? -errno : fd;
 }
 
 /*
@@ -87,13 +101,24 @@ int cold_look(int dir, struct cold_look *look, u64 *clear_ms)
  */
 int cold_lock(void)
 {
-	int fd = open(LOCK_FILE, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600), err;
+	int fd = cold_open(), err;
 
-	if (fd < 0)
-		return -errno;
-	if (!flock(fd, LOCK_EX | LOCK_NB))
+	if (fd < 0 || !flock(fd, LOCK_EX | LOCK_NB))
 		return fd;
 	err = -errno;
 	close(fd);
 	return err;
+}
+
+/*
+ * Did seepage where read the memory of @pid after @since_ms? That sets referenced bits.
+ * The file of @lock has the time of its last mark, clock_ms(), at 8 * pid. Reads go on
+ * for COLD_MARK_MS after a mark; twice that is allowed for.
+ */
+bool cold_was_read(int lock, u32 pid, u64 since_ms)
+{
+	u64 mark;
+
+	return pread(lock, &mark, sizeof(mark), (off_t)pid * 8) == sizeof(mark) &&
+	       mark + 2 * COLD_MARK_MS > since_ms;
 }

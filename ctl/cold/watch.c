@@ -24,7 +24,7 @@ struct suspect {
 	int dir;		/* descriptor of /proc/PID; invalid if the pid is reused */
 	u64 state, age_s;	/* state 0: no suspect at present */
 	u64 seen_ms;		/* last time it was suspect */
-	u64 first_ms, next_ms;	/* times of the first and the next look */
+	u64 first_ms, last_ms, next_ms;	/* times of the first, the last and the next look */
 	u64 cgroup_ms;		/* next time to send the cgroup limit */
 	int permille;		/* unused share at the last look; -1: unknown */
 	bool looked;		/* first is valid */
@@ -218,39 +218,44 @@ static void cannot_look(struct prober *p, struct suspect *s, int err)
 	if (p->noted_look)
 		return;
 	p->noted_look = true;
-	if (err == -E2BIG)
-		note(NULL, "watch: pid %u has more than %d mappings: not measured whether it "
-		     "uses its growth", s->pid, COLD_MAPS_MAX);
-	else
-		note(NULL, "watch: pid %u: cannot measure which memory it uses: %s", s->pid,
-		     strerror(-err));
+	note(NULL, "watch: pid %u: cannot measure which memory it uses: %s", s->pid,
+	     cold_error(err));
 }
 
+/*
+ * A window in which seepage where read the memory has no result, and another one of the
+ * same length follows.
+ */
 static void look(struct prober *p, struct suspect *s)
 {
 	u64 begin = clock_ms(), now, clear_ms;
 	struct cold_look new;
 	struct cold_sum sum;
-	int err = cold_look(s->dir, &new, &clear_ms), permille = -1, expected;
+	int err = cold_look(s->dir, &new, &clear_ms), permille, expected;
+	bool read;
 
 	if (err) {
 		cannot_look(p, s, err);
 		return;
 	}
 	now = clock_ms();
+	read = s->looked && cold_was_read(p->lock, s->pid, s->last_ms);
+	s->next_ms = clear_ms > COLD_STALL_MS ? NEVER :
+		     cold_next(read ? s->last_ms : s->first_ms, now, now - begin);
+	s->last_ms = now;
 	if (!s->looked) {
 		s->first = new;
 		s->first_ms = now;
 		s->looked = true;
-	} else {
-		/* at the second look the first one is also the previous one */
-		cold_weigh(&s->first, s->before.v ? &s->before : &s->first, &new, &sum);
-		permille = cold_permille(&sum);
-		cold_free(&s->before);
-		s->before = new;
+		return;
 	}
-	s->next_ms = clear_ms > COLD_STALL_MS ? NEVER :
-		     cold_next(s->first_ms, now, now - begin);
+	/* at the second look the first one is also the previous one */
+	cold_weigh(&s->first, s->before.v ? &s->before : &s->first, &new, &sum);
+	cold_free(&s->before);
+	s->before = new;
+	if (read)
+		return;
+	permille = cold_permille(&sum);
 	expected = cold_foresee(permille, s->permille);
 	s->permille = permille;
 	if (expected >= 0 && !send_facts(p, s, expected, NULL))

@@ -140,15 +140,12 @@ static int sites(struct survey *s)
 		.wait = survey_wait, .arg = s,
 		.longer = !again_after, .first = s->first,
 	};
-	int status;
 
 	if (s->stopped) {
 		result_note(&s->r, "burst: none, because of the signal");
 		return 0;
 	}
-	status = sites_find(&s->t, &s->object, &s->bins, &how, class_bytes, &s->r);
-	target_forget(&s->t);
-	return status;
+	return sites_find(&s->t, &s->object, &s->bins, &how, class_bytes, &s->r);
 }
 
 /* Returns an exit status. */

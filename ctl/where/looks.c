@@ -103,7 +103,6 @@ int survey_look(struct survey *s, struct look *l, bool remember, const struct se
 	if (!is_other(s))
 		arena_look(&s->t, &s->bins, l);
 	pool_look(&s->t, l);
-	target_forget(&s->t);
 	if (!target_alive(&s->t))
 		return fail(s->ctx, "process %u ended, or executed a program, while its heap was "
 			    "read", s->t.pid);
@@ -342,7 +341,6 @@ int survey_second(struct survey *s)
 			look_behind(s);
 		contents(s);
 	}
-	target_forget(&s->t);
 	return 0;
 }
 

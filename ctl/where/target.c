@@ -179,6 +179,7 @@ bool target_read(struct target *t, u64 addr, void *buf, size_t n)
 		t->err = EFAULT;
 		return false;
 	}
+	target_mark(t);
 	got = process_vm_readv((pid_t)t->pid, &here, 1, &there, 1, 0);
 	t->err = got < 0 ? errno : got == (ssize_t)n ? 0 : EFAULT;
 	if (got > 0)

@@ -30,6 +30,7 @@ struct target {
 	struct where_map *map;	/* by address */
 	size_t maps;
 	u64 read_bytes;
+	u64 mark_ms;		/* time of the last mark, clock_ms(); 0: none */
 	int err;		/* errno of the last read of memory that failed */
 	struct cxx *cxx;	/* for target_cxx() */
 };
@@ -111,8 +112,8 @@ bool allocator_has_chunks(enum allocator kind);
 enum block_rule allocator_rule(enum allocator kind);
 const char *allocator_note(enum block_rule rule);
 
-/* forget.c */
-void target_forget(const struct target *t);
+/* mark.c */
+void target_mark(struct target *t);
 
 /* seen.c: a set of addresses, one bit for each 16 bytes */
 struct seen;

@@ -69,6 +69,9 @@ for ((i = 0; i < $(some 10); i++)); do
 	in_watch "$use" || die "the working set is $(state "$use") after $((40 * i)) s: $(seepage explain "$use")"
 	is_closed "$use" || die "the gate opened: $(seepage explain "$use")"
 done
+# Whoever reads its blocks sets the referenced bits of all its memory.
+seepage where --census -s 5 "$leak" >where.out || die "where: $(<where.out)"
+is_cold "$leak" || die "used, because where read it: $(seepage explain "$leak")"
 seepage explain "$leak"
 seepage explain "$use"
 read -r leak_cold use_cold < <(for pid in "$leak" "$use"; do

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* seepage where: the walk of a heap, classes, the set of addresses, names of types, text */
+#include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -8,6 +9,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+#include "cold/cold.h"
 #include "where/where.h"
 #include <cmocka.h>
 
@@ -427,6 +430,35 @@ static void test_text_has_no_digits(void **state)
 	assert_false(content_text((const unsigned char *)"abcdefg\x01", 8, true, &c));
 }
 
+/* A window in which the memory was read has no result; what was read before it does not matter. */
+static void test_marks_of_a_reader(void **state)
+{
+	struct target t = { .pid = (u32)getpid() }, other = { .pid = t.pid + 1 };
+	int lock = cold_open();
+	u64 now = clock_ms(), was;
+	char byte, copy;
+
+	(void)state;
+	if (lock < 0)		/* not root */
+		skip();
+	assert_true(target_read(&t, (u64)(uintptr_t)&byte, &copy, 1));
+	assert_true(t.mark_ms >= now);
+	assert_true(cold_was_read(lock, t.pid, now));
+	assert_true(cold_was_read(lock, t.pid, t.mark_ms + COLD_MARK_MS));
+	assert_false(cold_was_read(lock, t.pid, t.mark_ms + 2 * COLD_MARK_MS));
+	assert_false(cold_was_read(lock, other.pid, now));
+	assert_false(cold_was_read(-EWOULDBLOCK, t.pid, now));
+
+	/* One that reads on marks again once the mark is old. */
+	was = t.mark_ms;
+	target_mark(&t);
+	assert_true(t.mark_ms < was + COLD_MARK_MS);
+	t.mark_ms = now - COLD_MARK_MS;
+	target_mark(&t);
+	assert_true(t.mark_ms >= was);
+	close(lock);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -440,6 +472,7 @@ int main(void)
 		cmocka_unit_test(test_memory_that_went_away),
 		cmocka_unit_test(test_classes),
 		cmocka_unit_test(test_the_set_of_addresses),
+		cmocka_unit_test(test_marks_of_a_reader),
 		cmocka_unit_test(test_samples_are_of_new_blocks),
 		cmocka_unit_test(test_names_of_types),
 		cmocka_unit_test(test_names_of_functions),
