@@ -551,7 +551,7 @@ int disk_replace(const struct ctx *ctx, const struct disk_place *p, const char *
 int disk_keep_older(const struct ctx *ctx, const char *path);
 
 /* next.c: what an operator can do about a process under alert */
-#define NEXT_MAX	5
+#define NEXT_MAX	7
 struct next_step {
 	char command[TEXT_MAX];
 	const char *why;
@@ -562,7 +562,7 @@ struct next_steps {
 	unsigned int n;
 };
 
-void next_steps(const struct message *msg, const struct place *p, struct next_steps *n);
+void next_steps(const struct message *msg, const struct place *p, u64 seq, struct next_steps *n);
 
 /* owner.c: user and unit of processes, looked up once for each uid and cgroup */
 void owner_fill(struct message *msg, size_t n);

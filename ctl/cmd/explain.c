@@ -169,7 +169,7 @@ static void print_factors(const struct message *msg)
 }
 
 /* Commands for an operator, each with what it does. */
-static void print_next(const struct message *msg)
+static void print_next(const struct message *msg, u64 seq)
 {
 	static const bool right[] = { false, false };
 	struct next_steps next;
@@ -178,7 +178,7 @@ static void print_next(const struct message *msg)
 	unsigned int i;
 
 	place_find(msg, false, &place);
-	next_steps(msg, &place, &next);
+	next_steps(msg, &place, seq, &next);
 	place_free(&place);
 	if (!next.n)
 		return;
@@ -192,13 +192,14 @@ static void print_next(const struct message *msg)
 	table_free(t);
 }
 
-static struct json_object *next_json(const struct message *msg, const struct place *place)
+static struct json_object *next_json(const struct message *msg, const struct place *place,
+				     u64 seq)
 {
 	struct json_object *list = json_object_new_array(), *o;
 	struct next_steps next;
 	unsigned int i;
 
-	next_steps(msg, place, &next);
+	next_steps(msg, place, seq, &next);
 	for (i = 0; i < next.n; i++) {
 		o = json_object_new_object();
 		json_object_object_add(o, "command", json_object_new_string(next.step[i].command));
@@ -241,7 +242,7 @@ static void print_text(const struct message *msg, const struct message *alert,
 		sentence_change(msg, text, sizeof(text));
 		out_printf("\nWhat would change the verdict: %s\n", text);
 	}
-	print_next(msg);
+	print_next(msg, alert ? msg_get(alert, SEEPAGE_A_SEQ, 0) : 0);
 }
 
 static int print_json(const struct ctx *ctx, const struct message *msg, const struct message *alert,
@@ -251,13 +252,14 @@ static int print_json(const struct ctx *ctx, const struct message *msg, const st
 	static const u8 ids[] = { SEEPAGE_A_SEQ, SEEPAGE_A_TIME_NS, SEEPAGE_A_STATE,
 				       SEEPAGE_A_PREV_STATE, SEEPAGE_A_SEVERITY };
 	struct json_object *o, *last = alert ? json_object_new_object() : NULL;
+	u64 seq = alert ? msg_get(alert, SEEPAGE_A_SEQ, 0) : 0;
 	char text[SENTENCE_MAX];
 	struct place place;
 	size_t i;
 
 	place_find(msg, false, &place);
 	o = json_process(msg, &place);
-	json_object_object_add(o, "next", next_json(msg, &place));
+	json_object_object_add(o, "next", next_json(msg, &place, seq));
 	place_free(&place);
 	sentence_headline(msg, text, sizeof(text));
 	json_object_object_add(o, "headline", json_object_new_string(text));

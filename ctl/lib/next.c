@@ -92,8 +92,11 @@ static void silence(struct next_steps *n, const struct message *msg, const struc
 		     by_unit ? "unit" : "name", by_unit ? u->name : comm);
 }
 
-/* Fills @n for a process under alert or one that is gone; else it is empty. @p: where it runs. */
-void next_steps(const struct message *msg, const struct place *p, struct next_steps *n)
+/*
+ * Fills @n for a process under alert or one that is gone; else it is empty.
+ * @p: where it runs; @seq: number of its last alert, 0: none is held
+ */
+void next_steps(const struct message *msg, const struct place *p, u64 seq, struct next_steps *n)
 {
 	u64 state = msg_get(msg, SEEPAGE_A_STATE, SEEPAGE_STATE_OK);
 	u64 pid = msg_get(msg, SEEPAGE_A_PID, 0);
@@ -112,5 +115,9 @@ void next_steps(const struct message *msg, const struct place *p, struct next_st
 	     "seepage where %llu", pid);
 	step(n, "draws its floors: a straight line speaks for a leak, a curve that flattens for "
 	     "a cache", "seepage show %llu", pid);
+	step(n, "writes its history and this text as an HTML page", "seepage report %llu", pid);
+	if (seq)
+		step(n, "keeps a note of who sees to it, and holds notifications of it back",
+		     "seepage ack '#%llu' TEXT", seq);
 	silence(n, msg, &u);
 }

@@ -125,6 +125,7 @@ static void hostile(void **state)
 
 static struct next_steps next;
 static const char *comm;	/* of the process; NULL: it has none */
+static u64 alert_seq;		/* number of its last alert; 0: none is held */
 
 /* next_for(): the steps for a process in the state, below the limit, in the cgroup */
 static void next_for(int proc_state, int limit, const char *cgroup)
@@ -139,7 +140,7 @@ static void next_for(int proc_state, int limit, const char *cgroup)
 	nla_put_u8(m, SEEPAGE_A_STATE, (u8)proc_state);
 	nla_put_u8(m, SEEPAGE_A_LIMIT, (u8)limit);
 	assert_int_equal(msg_parse(&msg, nlmsg_hdr(m)), 0);
-	next_steps(&msg, &p, &next);
+	next_steps(&msg, &p, alert_seq, &next);
 	nlmsg_free(m);
 }
 
@@ -155,11 +156,16 @@ static void what_can_be_done(void **state)
 {
 	(void)state;
 	next_for(SEEPAGE_STATE_SUSPECTED, SEEPAGE_LIMIT_RAM, "/system.slice/nginx.service");
-	assert_int_equal(next.n, 4);
+	assert_int_equal(next.n, 5);
 	assert_true(has("systemctl restart nginx.service"));
 	assert_true(has("seepage silence --unit nginx.service --for 2h"));
 	assert_true(has("seepage where 136") && has("seepage show 136"));
+	assert_true(has("seepage report 136"));
+	alert_seq = 7;
 	next_for(SEEPAGE_STATE_RUNAWAY, SEEPAGE_LIMIT_CGROUP, "/system.slice/nginx.service");
+	alert_seq = 0;
+	assert_int_equal(next.n, NEXT_MAX);
+	assert_true(has("seepage ack '#7' TEXT"));
 	assert_true(has("systemctl set-property --runtime nginx.service MemoryMax=BYTES"));
 	next_for(SEEPAGE_STATE_CONFIRMED, SEEPAGE_LIMIT_AS, "/user.slice/user-1000.slice/"
 		 "user@1000.service/app.slice/foo.service");
@@ -170,7 +176,7 @@ static void what_can_be_done(void **state)
 	assert_true(has("docker update --memory BYTES --memory-swap -1 0123456789ab"));
 	next_for(SEEPAGE_STATE_SUSPECTED, SEEPAGE_LIMIT_MAPS, "/kubepods/pod" POD "/" ID);
 	assert_true(has("sysctl vm.max_map_count=NUMBER"));
-	assert_int_equal(next.n, 3);
+	assert_int_equal(next.n, 4);
 }
 
 /* Where there is no unit of systemd itself, by the name of the process, if it is a plain one. */
@@ -228,10 +234,10 @@ static void no_command_of_users(void **state)
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(paths); i++) {
 		next_for(SEEPAGE_STATE_SUSPECTED, SEEPAGE_LIMIT_RAM, paths[i]);
-		assert_int_equal(next.n, 2);
+		assert_int_equal(next.n, 3);
 	}
 	next_for(SEEPAGE_STATE_SUSPECTED, SEEPAGE_LIMIT_CGROUP, paths[0]);
-	assert_int_equal(next.n, 2);
+	assert_int_equal(next.n, 3);
 }
 
 /* Nor may it end the container of somebody else, or come from the name of one. */
