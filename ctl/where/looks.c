@@ -238,7 +238,12 @@ void survey_notes(struct survey *s)
 	runtime_notes(&s->t, r);
 	result_note(r, "read %.1f MiB with %.0f ms of CPU (%.2f ms per MiB)", mb, ms,
 		    mb > 0 ? ms / mb : 0);
-	if (!s->go && !s->want.burst && !s->want.automatic)
+	if (s->go || s->want.burst || s->want.automatic)
+		return;
+	if (r->pages && !is_other(s))
+		result_note(r, "sites: not known; --faults shows the stacks that touch new pages, "
+			    "--burst those that call malloc()");
+	else
 		result_note(r, "sites: not known, --burst finds them");
 }
 
