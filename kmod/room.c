@@ -21,7 +21,6 @@
 #include "seep.h"
 
 #define VISITS		8192U		/* pids looked at in a full pass, at most */
-#define TOLD_PART	8U		/* part of the table up to which past alerts keep records */
 #define WATCHED		3		/* log2: so many times a record under watch weighs */
 
 static struct {				/* seep_table_mutex */
@@ -93,9 +92,6 @@ static void consider(struct seep_room *r)
 		    rec->notified.pending)
 			continue;
 		share = seep_tab_share(rec->charged);
-		/* It would count as a life that has ended. No user keeps many records by that. */
-		if (rec->notified.worst && !(share && READ_ONCE(r->n[share]) > r->max / TOLD_PART))
-			continue;
 		weight = weight_of(rec->mm) << rec->det.slow_rose;
 		if (in_alert(rec->group) && rec->group->n == 1)
 			continue;

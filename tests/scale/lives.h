@@ -75,6 +75,7 @@ void watched(char **args);
 /* users.c */
 void becomes(char **args);
 void past(char **args);
+void given(char **args);
 void orphans(char **args);
 
 #endif

@@ -70,6 +70,64 @@ void past(char **args)
 	       count(w_has, 0, 32));
 }
 
+static void print_alert(const char *alert)
+{
+	puts(alert);
+}
+
+/*
+ * Nobody has more records of a full table than a user with an eighth of them: seven programs that
+ * were told of, and a service whose worker was told of and has ended. All are at rest. Two heavy
+ * processes of that user get the records of the service and of one program. Both go on without a
+ * record and get another one later. Neither has ended by that: what is told of them then is the
+ * first alert of a life. The second one comes after an end.
+ */
+void given(char **args)
+{
+	unsigned int k;
+
+	(void)args;
+	w_little = true;
+	w_available = 1L << 22;
+	on_alert = ignore;
+	w_boot(4, "pmc=off hook=tracepoint max_processes=64 alerts_per_minute=240");
+	programs(UID, "told", 0, 7);
+	serve_as(UID, "pair", 7, 2);
+	leak(900, 0, 8, 1024);
+	printf("%u of 8 are told of\n", count(w_told, 0, 8));
+	for (unsigned int i = 0; i < 7; i++)
+		w_grow(task(i), -225000);
+	w_end(task(7), 9, true);
+	leak(3600, 0, 0, 0);
+	for (unsigned int i = 0; i < 8; i++)
+		programs(3000 + i, "other", 10 + 7 * i, 7);
+	leak(60, 0, 0, 0);
+	printf("%u of 7 programs have a record, %u of 1 service\n", count(w_has, 0, 7),
+	       count(w_has, 8, 1));
+	programs(UID, "heavy", 70, 2);
+	w_grow(task(70), 100000);
+	w_grow(task(71), 100000);
+	leak(60, 0, 0, 0);
+	printf("%u of 2 heavy ones have a record, %u of 7 programs, %u of 1 service\n",
+	       count(w_has, 70, 2), count(w_has, 0, 7), count(w_has, 8, 1));
+	for (unsigned int i = 10; i < 66; i++)
+		w_end(task(i), 0, true);
+	for (k = 0; k < 6 && w_has(task(k)); k++)
+		;
+	leak(60, 0, 0, 0);
+	printf("%u of 7 programs have a record, %u of 1 service\n", count(w_has, 0, 7),
+	       count(w_has, 8, 1));
+	on_alert = print_alert;
+	leak(400, k, 1, 8192);
+	serve_as(UID, "pair", 7, 1);
+	leak(400, 7, 1, 8192);
+	w_end(task(7), 9, true);
+	w_end(task(8), 9, true);
+	leak(30, 0, 0, 0);
+	serve_as(UID, "pair", 7, 1);
+	leak(400, 7, 1, 8192);
+}
+
 /*
  * 300 processes, and 20 that have ended while a reader of /proc/PID/mem has their memory. No
  * process is found that they belong to, and it is not looked for in each pass.
