@@ -195,6 +195,7 @@ static void set_owner(struct seep_rec *rec, struct pid *pid)
 	struct pid *old = rec->pid;
 
 	rec->pid = pid;
+	rec->users = 0;		/* the next full pass checks whether it is still there */
 	if (rec->cgroup)
 		rec->cgroup->ns = 0;	/* the new owner may be in another cgroup */
 	if (rec->end) {		/* the end of the old owner is not that of the mm */

@@ -39,6 +39,14 @@ bool w_was_told(struct task_struct *t)
 	return rec && rec->notified.worst && !rec->notified.alerted;
 }
 
+/* The record of the mm that the process runs in has its pid. */
+bool w_owns(struct task_struct *t)
+{
+	const struct seep_rec *rec = seep_tab_find(t->mm);
+
+	return rec && rec->pid == task_tgid(t);
+}
+
 /* A cgroup with a limit of 500 MiB, all of them free. Return: MiB that the process has left. */
 unsigned int w_tell(struct task_struct *t, unsigned long long cgroup)
 {

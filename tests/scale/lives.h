@@ -6,6 +6,7 @@
 #ifndef SCALE_LIVES_H
 #define SCALE_LIVES_H
 
+struct mm_struct;
 struct task_struct;
 struct w_process;
 
@@ -28,7 +29,8 @@ void w_grow(struct task_struct *t, long pages);
 void w_end(struct task_struct *t, int status, bool reaped);
 void w_leave(struct task_struct *t, int status, bool reaped);
 void w_exit(void);
-void w_orphan(struct task_struct *t);
+struct mm_struct *w_orphan(struct task_struct *t);
+void w_run_in(struct task_struct *t, struct mm_struct *mm);
 unsigned int w_known_mb(struct task_struct *t);
 unsigned int w_records(void);
 bool w_alert(char *buf, unsigned long size);
@@ -39,6 +41,7 @@ bool w_has(struct task_struct *t);
 bool w_held_back(struct task_struct *t);
 bool w_told(struct task_struct *t);
 bool w_was_told(struct task_struct *t);
+bool w_owns(struct task_struct *t);
 unsigned int w_tell(struct task_struct *t, unsigned long long cgroup);
 unsigned int w_dump(void);
 void w_count_here(struct task_struct *a, struct task_struct *b);
