@@ -13,6 +13,7 @@ struct w_process;
 /* world.c */
 void w_become(struct w_process *p, unsigned int uid);
 void w_enter(struct w_process *p, unsigned int owner);	/* after w_become() */
+void w_map(struct w_process *p, unsigned int first);	/* after w_enter() */
 extern unsigned int w_visits;	/* pids that were looked for, one after another */
 void w_switch(struct w_process *next);
 void w_advance(unsigned long long ns);
@@ -42,6 +43,8 @@ bool w_held_back(struct task_struct *t);
 bool w_told(struct task_struct *t);
 bool w_was_told(struct task_struct *t);
 bool w_owns(struct task_struct *t);
+unsigned int w_share(unsigned int uid);
+void w_bury(struct task_struct *t, unsigned int uid);
 unsigned int w_tell(struct task_struct *t, unsigned long long cgroup);
 unsigned int w_dump(void);
 void w_count_here(struct task_struct *a, struct task_struct *b);
@@ -51,6 +54,7 @@ unsigned int w_lost(void);
 
 /* wire.c */
 int w_ask(struct task_struct *t);
+void w_answer(struct task_struct *t);
 extern bool w_records_series;	/* somebody listens to the group series */
 extern unsigned int w_messages, w_largest, w_samples, w_ends;	/* that were multicast there */
 

@@ -12,10 +12,17 @@
 
 #define UID	2000U
 
+static void shared_out(const char *when)
+{
+	printf("%s: %u records, %u of root and %u of the user\n", when, w_records(), w_share(0),
+	       w_share(UID));
+}
+
 /*
  * A server of root forks 40 workers, which become a user and execute nothing, as those of php-fpm
  * do. They count for the share of that user: of 40 other processes of its ten get a record. Twenty
  * processes of another user become root, as sudo does before it asks. They count for the user.
+ * What a share is charged for it has back in the end.
  */
 void becomes(char **args)
 {
@@ -40,6 +47,21 @@ void becomes(char **args)
 	leak(30, 0, 0, 0);
 	printf("%u of 20 that became root and %u of 35 others have a record\n",
 	       count(w_has, 80, 20), count(w_has, 100, 35));
+	for (unsigned int i = 80; i < 135; i++)
+		w_end(task(i), 0, true);
+	leak(60, 0, 0, 0);
+	programs(0, "worker", 200, 10);
+	shared_out("ten of root");
+	for (unsigned int i = 200; i < 204; i++)
+		w_become((struct w_process *)task(i), UID);
+	leak(30, 0, 0, 0);
+	shared_out("four of them became a user");
+	for (unsigned int i = 200; i < 209; i++)
+		w_end(task(i), 0, true);
+	leak(60, 0, 0, 0);
+	shared_out("nine have ended");
+	w_bury(task(209), UID);
+	shared_out("the last one, charged when it is dead");
 }
 
 /*
