@@ -34,13 +34,13 @@ static u64 weight_of(struct mm_struct *mm)
 }
 
 /* Create the record of a process, or offer the process. Context: task_lock(). */
-static bool look(struct task_struct *t, void *arg)
+static void look(struct task_struct *t, void *arg)
 {
 	kuid_t charged = seep_owner_charge(READ_ONCE(t->group_leader));
 	struct seep_room *r = arg;
 
 	if (seep_tab_find(t->mm))
-		return false;
+		return;
 	walk.again = true;
 	if (seep_tab_full() || !seep_tab_room(charged, r->max))
 		seep_room_offer(r, seep_tab_share(charged), weight_of(t->mm), t->tgid);
@@ -48,7 +48,6 @@ static bool look(struct task_struct *t, void *arg)
 		seep_tab_birth(t->mm, t);
 	else
 		seep_owner_missed();
-	return false;
 }
 
 /* Look at the next processes. */
@@ -109,13 +108,12 @@ struct move {
 };
 
 /* Context: task_lock(). */
-static bool take(struct task_struct *t, void *arg)
+static void take(struct task_struct *t, void *arg)
 {
 	struct move *m = arg;
 
 	if (t->tgid == m->newcomer.nr)	/* it is still there */
 		seep_tab_exchange(m->rec, t->mm, t, m->graves);
-	return true;
 }
 
 /* Carry the exchanges out. Empty records first: nothing is given up while memory is short. */

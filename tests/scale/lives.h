@@ -31,6 +31,7 @@ void w_end(struct task_struct *t, int status, bool reaped);
 void w_leave(struct task_struct *t, int status, bool reaped);
 void w_exit(void);
 struct mm_struct *w_orphan(struct task_struct *t);
+struct mm_struct *w_mm(struct task_struct *t);
 void w_run_in(struct task_struct *t, struct mm_struct *mm);
 unsigned int w_known_mb(struct task_struct *t);
 unsigned int w_records(void);
@@ -83,6 +84,7 @@ void watched(char **args);
 void becomes(char **args);
 void past(char **args);
 void given(char **args);
+void losses(char **args);
 void orphans(char **args);
 
 #endif

@@ -49,6 +49,11 @@ struct mm_struct *w_orphan(struct task_struct *t)
 	return mm;
 }
 
+struct mm_struct *w_mm(struct task_struct *t)
+{
+	return t->mm;
+}
+
 /* A process leaves its mm and runs in another one. @mm: NULL: in none, and it is reaped. */
 void w_run_in(struct task_struct *t, struct mm_struct *mm)
 {

@@ -175,6 +175,43 @@ static void found_again(void)
 }
 
 /*
+ * 60 of 300 processes share their memory with one of 60 others each, and end, ten in each pass.
+ * Each memory has its other process as owner two passes later at most. Then those 60 end in one
+ * pass, while readers of /proc/PID/mem have their memory. All of them cost a few walks over the
+ * processes, not one each.
+ */
+void losses(char **args)
+{
+	unsigned int before, owned = 0;
+
+	(void)args;
+	w_boot(4, "pmc=off hook=tracepoint");
+	programs(0, "p", 0, 300);
+	programs(0, "heir", 300, 60);
+	leak(60, 0, 0, 0);
+	for (unsigned int i = 0; i < 60; i++)
+		w_run_in(task(300 + i), w_mm(task(i)));
+	leak(30, 0, 0, 0);
+	before = w_visits;
+	for (unsigned int i = 0; i < 60; i++) {
+		w_run_in(task(i), NULL);
+		if (i % 10 == 9)
+			leak(10, 0, 0, 0);
+	}
+	leak(20, 0, 0, 0);
+	for (unsigned int i = 0; i < 60; i++)
+		owned += w_owns(task(300 + i));
+	printf("%u of 60 have a new owner, after %s pids in 8 passes\n", owned,
+	       w_visits - before < 2 * 8 * 360 ? "few" : "many");
+	before = w_visits;
+	for (unsigned int i = 0; i < 60; i++)
+		w_orphan(task(300 + i));
+	leak(20, 0, 0, 0);
+	printf("60 have none, after %s pids in 2 passes\n",
+	       w_visits - before < 2 * 2 * 360 + 100 ? "few" : "many");
+}
+
+/*
  * 300 processes, and 20 that have ended while a reader of /proc/PID/mem has their memory. No
  * process is found that they belong to, and it is not looked for in each pass.
  */
