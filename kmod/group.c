@@ -229,6 +229,8 @@ static void note_end(struct seep_group *g, const struct seep_rec *rec, u64 now_n
 {
 	struct seep_end end;
 
+	if (!seep_rec_gone(rec))
+		return;		/* it was given up: its process lives */
 	if (!seep_alert_is(g->notified.alerted) && !rec->notified.worst)
 		return;
 	seep_end_find(rec, &end);
@@ -254,13 +256,13 @@ static bool is_over(const struct seep_group *g, u64 end_ns)
 	return true;
 }
 
-/* The last member of a life has ended. */
+/* The last member has left. A life ends with its process, not where a record is given up. */
 static void end_life(struct seep_group *g, struct seep_rec *last, u64 now_ns)
 {
 	struct seep_lives *l = &g->lives;
 
 	seep_alert_group_exited(g, last);
-	if (g->notified.worst) {
+	if (g->notified.worst && seep_rec_gone(last)) {
 		if (!l->n++) {
 			l->first_end_ns = now_ns;
 			l->first_top = g->top;
@@ -278,8 +280,8 @@ static void end_life(struct seep_group *g, struct seep_rec *last, u64 now_ns)
 }
 
 /**
- * seep_group_leave() - take a process that has ended out of its group
- * @rec: its record, buried, after seep_group_learn()
+ * seep_group_leave() - take a process that has ended, or was given up, out of its group
+ * @rec: its record, out of the table; if it has ended, after seep_group_learn()
  *
  * The last member ends the life of its group, and its alert. A record among the graves is no
  * suspect any more: its place is given back here.

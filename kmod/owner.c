@@ -20,9 +20,11 @@
 #include <linux/sched/task.h>
 #include <linux/user_namespace.h>
 #include "seep.h"
+#include "trace.h"
 
 /* Some mm has no record: adopt it later. A hint; READ_ONCE() and WRITE_ONCE() in this file. */
 static bool missed;
+static bool walked;	/* in this full pass, for owners; table mutex */
 
 /**
  * seep_owner_of() - the process that owns a mm
@@ -50,24 +52,23 @@ struct task_struct *seep_owner_of(struct task_struct *t, const struct mm_struct 
 
 /*
  * Call @visit for the first thread of @process that runs in a mm of its own. task_lock()
- * keeps t->mm stable meanwhile. Context: RCU. Return: what @visit returned.
+ * keeps t->mm stable meanwhile. Context: RCU.
  */
-static bool visit_user_thread(struct task_struct *process, seep_visit_fn *visit, void *arg)
+static void visit_user_thread(struct task_struct *process, seep_visit_fn *visit, void *arg)
 {
 	struct task_struct *t;
-	bool found, enough = false;
+	bool found;
 
 	for_each_thread(process, t) {
 		task_lock(t);
 		found = t->mm && !(READ_ONCE(t->flags) & PF_KTHREAD) &&
 			!READ_ONCE(t->vfork_done);
 		if (found)
-			enough = visit(t, arg);
+			visit(t, arg);
 		task_unlock(t);
 		if (found)
 			break;
 	}
-	return enough;
 }
 
 /* The next pid in use; *@nr is advanced. Context: RCU. */
@@ -82,13 +83,12 @@ static struct pid *next_pid(struct pid_namespace *ns, int *nr)
 }
 
 /*
- * visit_user_thread() for all processes, until one is enough. The order is that of pids,
- * which a process keeps for life, so one that lives during the whole walk is visited once.
- * Every 64 pids RCU is left. Context: process, may sleep.
+ * visit_user_thread() for all processes. The order is that of pids, which a process keeps for
+ * life, so one that lives during the whole walk is visited once. Every 64 pids RCU is left.
+ * Context: process, may sleep.
  */
 static void visit_processes(seep_visit_fn *visit, void *arg)
 {
-	bool enough = false;
 	struct task_struct *p;
 	struct pid *pid;
 	int nr = 0;
@@ -96,73 +96,17 @@ static void visit_processes(seep_visit_fn *visit, void *arg)
 
 	do {
 		rcu_read_lock();
-		for (n = 0; n < SEEP_RESCHED_EVERY && !enough; n++) {
+		for (n = 0; n < SEEP_RESCHED_EVERY; n++) {
 			pid = next_pid(&init_pid_ns, &nr);
 			if (!pid)
 				break;
 			p = pid_task(pid, PIDTYPE_TGID);
-			enough = p && visit_user_thread(p, visit, arg);
+			if (p)
+				visit_user_thread(p, visit, arg);
 		}
 		rcu_read_unlock();
 		cond_resched();
-	} while (pid && !enough);
-}
-
-/* ---- processes without a record ---- */
-
-/**
- * seep_owner_missed() - note that some mm has no record
- *
- * The next seep_owner_adopt_all() will look for it.
- *
- * Context: any.
- */
-void seep_owner_missed(void)
-{
-	if (!READ_ONCE(missed))
-		WRITE_ONCE(missed, true);
-}
-
-/* Give the mm of @t a record; count it in *@arg if the pool is empty. */
-static bool adopt(struct task_struct *t, void *arg)
-{
-	u32 max = seep_config_value(SEEPAGE_CFG_MAX_PROCESSES), *missing = arg;
-
-	if (seep_tab_find(t->mm))
-		return false;
-	if (!seep_pool_left() && !seep_tab_full() &&
-	    seep_tab_room(seep_owner_charge(READ_ONCE(t->group_leader)), max))
-		++*missing;
-	else
-		seep_tab_birth(t->mm, t);	/* a refusal is for room.c to settle */
-	return false;
-}
-
-/**
- * seep_owner_adopt_all() - create records for processes without one
- *
- * At load that is every process, later those that came while the table was full or the
- * pool empty. A walk cannot allocate, so walks and refills of the pool alternate until
- * no process is left, or refilling does not help.
- *
- * Context: process, may sleep, seep_table_mutex.
- */
-void seep_owner_adopt_all(void)
-{
-	u32 missing = ~0U, last;
-
-	if (!READ_ONCE(missed))
-		return;
-	do {
-		last = missing;
-		WRITE_ONCE(missed, false);
-		missing = 0;
-		visit_processes(adopt, &missing);
-		if (missing)
-			seep_tab_resize(missing);
-	} while (missing && missing < last);	/* as long as a refill helps */
-	if (missing)
-		seep_owner_missed();
+	} while (pid);
 }
 
 /* ---- the owner of a record ---- */
@@ -195,6 +139,7 @@ static void set_owner(struct seep_rec *rec, struct pid *pid)
 	struct pid *old = rec->pid;
 
 	rec->pid = pid;
+	rec->users = 0;		/* the next full pass checks whether it is still there */
 	if (rec->cgroup)
 		rec->cgroup->ns = 0;	/* the new owner may be in another cgroup */
 	if (rec->end) {		/* the end of the old owner is not that of the mm */
@@ -202,51 +147,8 @@ static void set_owner(struct seep_rec *rec, struct pid *pid)
 		seep_end_want(rec);
 	}
 	put_pid(old);
+	trace_seepage_owner(rec, 0, rec->det.state, rec->det.state);
 }
-
-/* Argument of take_heir(): another process that uses the mm. */
-struct heir {
-	const struct mm_struct *mm;
-	struct pid *pid;
-};
-
-static bool take_heir(struct task_struct *t, void *arg)
-{
-	struct heir *heir = arg;
-
-	if (t->mm == heir->mm)
-		heir->pid = get_pid(task_tgid(t));
-	return heir->pid;
-}
-
-/**
- * seep_owner_refresh() - find a new owner when the process of a record has left its mm
- * @rec: of a mm that is in use
- *
- * Another process that shares the mm then gives the record its pid. If there is none, @rec->users
- * says so.
- *
- * Context: process, may sleep, seep_table_mutex.
- * Return: true when the record has a new pid.
- */
-bool seep_owner_refresh(struct seep_rec *rec)
-{
-	struct heir heir = { .mm = rec->mm };
-	bool owned;
-
-	rcu_read_lock();
-	owned = has_owner(rec);
-	rcu_read_unlock();
-	if (!owned)
-		visit_processes(take_heir, &heir);
-	if (heir.pid)
-		set_owner(rec, heir.pid);
-	else if (!owned)
-		rec->users = SEEP_NO_OWNER;
-	return heir.pid;
-}
-
-/* ---- the record of a process ---- */
 
 /* Make @process the owner if the previous owner has left the mm. */
 static void take_over(struct seep_rec *rec, struct task_struct *process)
@@ -257,6 +159,103 @@ static void take_over(struct seep_rec *rec, struct task_struct *process)
 	if (pid && rec->pid != pid && !has_owner(rec) && seep_owner_of(process, rec->mm) == process)
 		set_owner(rec, get_pid(pid));
 }
+
+/* ---- processes without a record ---- */
+
+/**
+ * seep_owner_missed() - note that some mm has no record
+ *
+ * The next seep_owner_adopt_all() will look for it.
+ *
+ * Context: any.
+ */
+void seep_owner_missed(void)
+{
+	if (!READ_ONCE(missed))
+		WRITE_ONCE(missed, true);
+}
+
+/*
+ * Give the mm of @t a record; count it in *@arg if the pool is empty. If the owner of its record
+ * has left, @t becomes the owner.
+ */
+static void adopt(struct task_struct *t, void *arg)
+{
+	u32 max = seep_config_value(SEEPAGE_CFG_MAX_PROCESSES), *missing = arg;
+	struct seep_rec *rec = seep_tab_find(t->mm);
+
+	if (rec)
+		take_over(rec, t);
+	else if (!seep_pool_left() && !seep_tab_full() &&
+		 seep_tab_room(seep_owner_charge(READ_ONCE(t->group_leader)), max))
+		++*missing;
+	else
+		seep_tab_birth(t->mm, t);	/* a refusal is for room.c to settle */
+}
+
+/*
+ * Adopt all processes. A walk cannot allocate, so walks and refills of the pool alternate until
+ * no process is left, or refilling does not help.
+ */
+static void walk(void)
+{
+	u32 missing = ~0U, last;
+
+	do {
+		last = missing;
+		WRITE_ONCE(missed, false);
+		missing = 0;
+		visit_processes(adopt, &missing);
+		if (missing)
+			seep_tab_resize(missing);
+	} while (missing && missing < last);	/* as long as a refill helps */
+	if (missing)
+		seep_owner_missed();
+}
+
+/**
+ * seep_owner_adopt_all() - create records for processes without one, before a full pass
+ *
+ * At load that is every process, later those that came while the table was full or the
+ * pool empty.
+ *
+ * Context: process, may sleep, seep_table_mutex.
+ */
+void seep_owner_adopt_all(void)
+{
+	if (READ_ONCE(missed))
+		walk();
+	walked = false;
+}
+
+/**
+ * seep_owner_check() - find a new owner when the process of a record has left its mm
+ * @rec: of a mm that is in use
+ *
+ * Another process that shares the mm then gives the record its pid. If there is none, @rec->users
+ * says so. That process is found by a walk over all processes, which looks for the owners of all
+ * records. A user can make owners leave at any time, so there is one such walk in a full pass;
+ * what leaves after it has a new owner in the next pass.
+ *
+ * Context: process, may sleep, seep_table_mutex, in a full pass.
+ */
+void seep_owner_check(struct seep_rec *rec)
+{
+	bool owned;
+
+	rcu_read_lock();
+	owned = has_owner(rec);
+	rcu_read_unlock();
+	if (owned)
+		return;
+	rec->users = SEEP_NO_OWNER;
+	seep_owner_missed();
+	if (!walked)
+		walk();
+	walked = true;
+}
+
+/* ---- the record of a process ---- */
 
 /**
  * seep_owner_rec() - the record of the mm that a process runs in

@@ -21,7 +21,6 @@
 #include "seep.h"
 
 #define VISITS		8192U		/* pids looked at in a full pass, at most */
-#define TOLD_PART	8U		/* part of the table up to which past alerts keep records */
 #define WATCHED		3		/* log2: so many times a record under watch weighs */
 
 static struct {				/* seep_table_mutex */
@@ -35,13 +34,13 @@ static u64 weight_of(struct mm_struct *mm)
 }
 
 /* Create the record of a process, or offer the process. Context: task_lock(). */
-static bool look(struct task_struct *t, void *arg)
+static void look(struct task_struct *t, void *arg)
 {
 	kuid_t charged = seep_owner_charge(READ_ONCE(t->group_leader));
 	struct seep_room *r = arg;
 
 	if (seep_tab_find(t->mm))
-		return false;
+		return;
 	walk.again = true;
 	if (seep_tab_full() || !seep_tab_room(charged, r->max))
 		seep_room_offer(r, seep_tab_share(charged), weight_of(t->mm), t->tgid);
@@ -49,7 +48,6 @@ static bool look(struct task_struct *t, void *arg)
 		seep_tab_birth(t->mm, t);
 	else
 		seep_owner_missed();
-	return false;
 }
 
 /* Look at the next processes. */
@@ -93,9 +91,6 @@ static void consider(struct seep_room *r)
 		    rec->notified.pending)
 			continue;
 		share = seep_tab_share(rec->charged);
-		/* It would count as a life that has ended. No user keeps many records by that. */
-		if (rec->notified.worst && !(share && READ_ONCE(r->n[share]) > r->max / TOLD_PART))
-			continue;
 		weight = weight_of(rec->mm) << rec->det.slow_rose;
 		if (in_alert(rec->group) && rec->group->n == 1)
 			continue;
@@ -113,13 +108,12 @@ struct move {
 };
 
 /* Context: task_lock(). */
-static bool take(struct task_struct *t, void *arg)
+static void take(struct task_struct *t, void *arg)
 {
 	struct move *m = arg;
 
 	if (t->tgid == m->newcomer.nr)	/* it is still there */
 		seep_tab_exchange(m->rec, t->mm, t, m->graves);
-	return true;
 }
 
 /* Carry the exchanges out. Empty records first: nothing is given up while memory is short. */

@@ -12,7 +12,6 @@
 #include "publish.h"
 #include "read.h"
 #include "seep.h"
-#include "trace.h"
 
 #define OWNER_EVERY		SEEP_RESTS	/* full passes between two checks of an owner */
 
@@ -170,8 +169,8 @@ static __cold bool keep(struct seep_rec *rec, const struct seep_sample *s)
 /*
  * Check the owner of a record when its process is gone, or when a user of the mm has left
  * since the last check. Every 64 passes it is checked anyhow, because one user may have
- * left and another one come. A mm that a reader of /proc/PID/mem keeps has no process: it is
- * looked for among all of them, so not in each pass.
+ * left and another one come. A mm that a reader of /proc/PID/mem keeps has no process, and is
+ * not checked in each pass.
  */
 static void check_owner(struct seep_rec *rec)
 {
@@ -179,8 +178,7 @@ static void check_owner(struct seep_rec *rec)
 	    (pass->full + (u32)rec->id) % OWNER_EVERY)
 		return;
 	rec->users = atomic_read(&rec->mm->mm_users);
-	if (seep_owner_refresh(rec))
-		trace_seepage_owner(rec, 0, rec->det.state, rec->det.state);
+	seep_owner_check(rec);
 	if (!rec->group)
 		seep_group_join(rec);	/* the group did not exist before, for want of space */
 }

@@ -526,11 +526,11 @@ struct pid_namespace;
 struct task_struct *seep_owner_of(struct task_struct *t, const struct mm_struct *mm); /* RCU */
 void seep_owner_missed(void);					/* any context */
 void seep_owner_adopt_all(void);				/* may sleep, table mutex */
-bool seep_owner_refresh(struct seep_rec *rec);			/* may sleep, table mutex */
+void seep_owner_check(struct seep_rec *rec);			/* may sleep, table mutex */
 struct seep_rec *seep_owner_rec(struct task_struct *process, bool *exiting); /* RCU, table mutex */
 struct seep_rec *seep_owner_at(struct pid_namespace *ns, int nr);	/* table mutex */
-/* Context: task_lock(); must not sleep. Return: true: no further process is of interest. */
-typedef bool seep_visit_fn(struct task_struct *t, void *arg);
+/* Context: task_lock(); must not sleep. */
+typedef void seep_visit_fn(struct task_struct *t, void *arg);
 bool seep_owner_visit(int *nr, seep_visit_fn *visit, void *arg);
 bool seep_owner_is(struct task_struct *p, kuid_t uid);		/* RCU */
 kuid_t seep_owner_charge(struct task_struct *p);		/* RCU */

@@ -9,7 +9,17 @@
  * of ten waited at most: for the status, then for that part of the dump which took longest.
  * The sum of the parts depends on the share of the CPU that others leave.
  *
+ * dumpers families N: asks nlctrl N times about itself and N times for all families. Prints the
+ * time in ms that nine of ten waited at most for a part of an answer, and the longest wait.
+ *
  * dumpers unread: asks for a dump, prints "ready", and never reads the answer.
+ *
+ * dumpers spaces SECONDS: makes user namespaces, one after the other, every second one with pid and
+ * net namespaces. Each asks the module by a socket of its own and by one from before, and ends with
+ * an answer unread.
+ * Prints "ready" after the first; then the numbers of namespaces; of requests by sockets of net
+ * namespaces that were answered; of changes that were made; of processes told of, and of those among
+ * them that are not called "dumpers".
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -19,11 +29,14 @@
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -211,6 +224,136 @@ static void measure(unsigned int n)
 	       (unsigned long)took[n + n * 9 / 10] / 1000);
 }
 
+/* ---- other families ---- */
+
+static void other_families(unsigned int n)
+{
+	uint64_t *took = calloc(2 * n, sizeof(*took));
+	char *buf = malloc(BUF);
+	int fd = connected();
+
+	for (unsigned int i = 0; i < 2 * n; i++) {
+		uint64_t begin = now_us();
+
+		if (i & 1)
+			ask(fd, GENL_ID_CTRL, CTRL_CMD_GETFAMILY, NLM_F_DUMP, 0, NULL, 0);
+		else
+			ask(fd, GENL_ID_CTRL, CTRL_CMD_GETFAMILY, 0, CTRL_ATTR_FAMILY_NAME,
+			    "nlctrl", sizeof("nlctrl"));
+		if (answer_timed(fd, buf, begin, &took[i]))
+			die("GETFAMILY");
+		usleep(20000);
+	}
+	qsort(took, 2 * n, sizeof(*took), compare);
+	printf("%lu %lu\n", (unsigned long)took[2 * n * 9 / 10] / 1000,
+	       (unsigned long)took[2 * n - 1] / 1000);
+}
+
+/* ---- namespaces ---- */
+
+static struct tally {
+	unsigned long spaces, answered, changed, told, others;
+} *tally;
+
+/* Counts the processes that an answer tells of, to its end. */
+static void count_told(int fd, char *buf)
+{
+	for (;;) {
+		ssize_t n = recv(fd, buf, BUF, 0);
+		struct nlmsghdr *nlh = (void *)buf;
+
+		if (n < 0)
+			return;
+		for (; NLMSG_OK(nlh, (size_t)n); nlh = NLMSG_NEXT(nlh, n)) {
+			char *end = (char *)nlh + nlh->nlmsg_len;
+			struct nlattr *a = (void *)((char *)NLMSG_DATA(nlh) + GENL_HDRLEN);
+
+			if (nlh->nlmsg_type == NLMSG_ERROR || nlh->nlmsg_type == NLMSG_DONE)
+				return;
+			for (; (char *)a + NLA_HDRLEN <= end && a->nla_len >= NLA_HDRLEN;
+			     a = (void *)((char *)a + NLA_ALIGN(a->nla_len)))
+				if (a->nla_type == SEEPAGE_A_COMM) {
+					tally->told++;
+					tally->others += !!strcmp((char *)a + NLA_HDRLEN,
+								  "dumpers");
+				}
+			if (!(nlh->nlmsg_flags & NLM_F_MULTI))
+				return;
+		}
+	}
+}
+
+/* @own_net: in a net namespace; @before: a socket of the one that it was made in */
+static _Noreturn void ask_from_inside(bool own_net, int before)
+{
+	uint32_t first = 1, everything = ~0U;
+	char *buf = malloc(BUF);
+	int fd = connected();
+
+	ask(fd, GENL_ID_CTRL, CTRL_CMD_GETFAMILY, 0, CTRL_ATTR_FAMILY_NAME, SEEPAGE_GENL_NAME,
+	    sizeof(SEEPAGE_GENL_NAME));
+	tally->answered += !answer(fd, buf) && own_net;
+	ask(fd, family, SEEPAGE_CMD_GET_STATUS, 0, 0, NULL, 0);
+	tally->answered += !answer(fd, buf) && own_net;
+	ask(fd, family, SEEPAGE_CMD_GET_PROC, NLM_F_DUMP, 0, NULL, 0);
+	tally->answered += !answer(fd, buf) && own_net;
+
+	ask(before, family, SEEPAGE_CMD_RESET, NLM_F_ACK, SEEPAGE_A_RESET_WHAT, &everything,
+	    sizeof(everything));
+	tally->changed += !answer(before, buf);
+	ask(before, family, SEEPAGE_CMD_GET_PROC, 0, SEEPAGE_A_PID, &first, sizeof(first));
+	count_told(before, buf);
+	ask(before, family, SEEPAGE_CMD_GET_PROC, NLM_F_DUMP, 0, NULL, 0);
+	count_told(before, buf);
+	ask(before, family, SEEPAGE_CMD_GET_PROC, NLM_F_DUMP, 0, NULL, 0);
+	_exit(0);
+}
+
+static void one_space(void)
+{
+	/* in turn: a pid namespace of its own would hide others even from one with rights */
+	bool all = !(tally->spaces & 1);
+	int before = connected();
+	pid_t pid;
+
+	if (unshare(CLONE_NEWUSER | (all ? CLONE_NEWPID | CLONE_NEWNET : 0)))
+		die("unshare");
+	pid = fork();
+	if (pid < 0)
+		die("fork");
+	if (!pid)
+		ask_from_inside(all, before);	/* with @all it is process 1 there */
+	waitpid(pid, NULL, 0);
+	_exit(0);
+}
+
+static void spaces(unsigned int seconds)
+{
+	uint64_t end = now_us() + seconds * 1000000ULL;
+
+	tally = mmap(NULL, sizeof(*tally), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
+		     0);
+	if (tally == MAP_FAILED)
+		die("mmap");
+	while (now_us() < end) {
+		int status;
+		pid_t pid = fork();
+
+		if (pid < 0)
+			die("fork");
+		if (!pid)
+			one_space();
+		if (waitpid(pid, &status, 0) != pid || status)
+			exit(1);
+		if (!tally->spaces++) {
+			puts("ready");
+			fflush(stdout);
+		}
+	}
+	printf("%lu %lu %lu %lu %lu\n", tally->spaces, tally->answered, tally->changed,
+	       tally->told, tally->others);
+}
+
 static void leave_unread(void)
 {
 	int fd = connected(), size = 1;
@@ -232,6 +375,10 @@ int main(int argc, char **argv)
 		flood((unsigned int)atoi(argv[2]), (unsigned int)atoi(argv[3]));
 	else if (!strcmp(what, "ask") && argc > 2)
 		measure((unsigned int)atoi(argv[2]));
+	else if (!strcmp(what, "families") && argc > 2)
+		other_families((unsigned int)atoi(argv[2]));
+	else if (!strcmp(what, "spaces") && argc > 2)
+		spaces((unsigned int)atoi(argv[2]));
 	else if (!strcmp(what, "unread"))
 		leave_unread();
 	else

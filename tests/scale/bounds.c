@@ -141,6 +141,30 @@ void shares(char **args)
 	knows(3000, "else0");
 }
 
+/* Two users in a namespace that root has made ask, both at a time. @first: ~0U: it has no map. */
+static void two_ask(const char *where, unsigned int i, unsigned int first)
+{
+	for (unsigned int k = 0; k < 2; k++) {
+		serve_as(400000 + i + k, "asks", i + k, 1);
+		w_enter((struct w_process *)task(i + k), 0);
+		if (first != ~0U)
+			w_map((struct w_process *)task(i + k), first);
+	}
+	printf("two users of %s ask: %d", where, w_ask(task(i)));
+	printf(" and %d\n", w_ask(task(i + 1)));
+}
+
+/*
+ * The users of a container have one request together. Those of a service with PrivateUsers= are
+ * users outside as well. A namespace that has no map yet has no root to count for.
+ */
+static void containers(void)
+{
+	two_ask("a container", 310, 300000);
+	two_ask("PrivateUsers=", 312, 0);
+	two_ask("a namespace without a map", 314, ~0U);
+}
+
 /*
  * A dump of 300 processes lets the worker have the mutex every 64 pids. A user without rights has
  * one request under way, whatever others have, and however many uids.
@@ -168,6 +192,9 @@ void dump(char **args)
 	w_enter((struct w_process *)task(304), 1000);
 	printf("a uid of a namespace asks: %d\n", w_ask(task(303)));
 	printf("another uid of it asks: %d\n", w_ask(task(304)));
+	w_answer(task(300));
+	printf("the user was answered and asks: %d\n", w_ask(task(301)));
+	containers();
 }
 
 static void counted(const char *when)

@@ -39,6 +39,36 @@ bool w_was_told(struct task_struct *t)
 	return rec && rec->notified.worst && !rec->notified.alerted;
 }
 
+/* The record of the mm that the process runs in has its pid. */
+bool w_owns(struct task_struct *t)
+{
+	const struct seep_rec *rec = seep_tab_find(t->mm);
+
+	return rec && rec->pid == task_tgid(t);
+}
+
+/* Records that count for the share of a user. */
+unsigned int w_share(unsigned int uid)
+{
+	return seep_tab_shares[seep_tab_share(KUIDT_INIT(uid))];
+}
+
+/* A process has ended. Its record is buried, charged to a user after that, and freed. */
+void w_bury(struct task_struct *t, unsigned int uid)
+{
+	struct seep_rec *rec = seep_tab_find(t->mm);
+	LIST_HEAD(graves);
+
+	w_end(t, 0, true);
+	mutex_lock(&seep_table_mutex);
+	seep_tab_bury(&graves);
+	seep_tab_charge(rec, KUIDT_INIT(uid));
+	seep_group_leave(rec);
+	seep_share_leave(rec);
+	mutex_unlock(&seep_table_mutex);
+	seep_tab_free(&graves);
+}
+
 /* A cgroup with a limit of 500 MiB, all of them free. Return: MiB that the process has left. */
 unsigned int w_tell(struct task_struct *t, unsigned long long cgroup)
 {

@@ -6,12 +6,14 @@
 #ifndef SCALE_LIVES_H
 #define SCALE_LIVES_H
 
+struct mm_struct;
 struct task_struct;
 struct w_process;
 
 /* world.c */
 void w_become(struct w_process *p, unsigned int uid);
 void w_enter(struct w_process *p, unsigned int owner);	/* after w_become() */
+void w_map(struct w_process *p, unsigned int first);	/* after w_enter() */
 extern unsigned int w_visits;	/* pids that were looked for, one after another */
 void w_switch(struct w_process *next);
 void w_advance(unsigned long long ns);
@@ -28,7 +30,9 @@ void w_grow(struct task_struct *t, long pages);
 void w_end(struct task_struct *t, int status, bool reaped);
 void w_leave(struct task_struct *t, int status, bool reaped);
 void w_exit(void);
-void w_orphan(struct task_struct *t);
+struct mm_struct *w_orphan(struct task_struct *t);
+struct mm_struct *w_mm(struct task_struct *t);
+void w_run_in(struct task_struct *t, struct mm_struct *mm);
 unsigned int w_known_mb(struct task_struct *t);
 unsigned int w_records(void);
 bool w_alert(char *buf, unsigned long size);
@@ -39,6 +43,9 @@ bool w_has(struct task_struct *t);
 bool w_held_back(struct task_struct *t);
 bool w_told(struct task_struct *t);
 bool w_was_told(struct task_struct *t);
+bool w_owns(struct task_struct *t);
+unsigned int w_share(unsigned int uid);
+void w_bury(struct task_struct *t, unsigned int uid);
 unsigned int w_tell(struct task_struct *t, unsigned long long cgroup);
 unsigned int w_dump(void);
 void w_count_here(struct task_struct *a, struct task_struct *b);
@@ -48,6 +55,7 @@ unsigned int w_lost(void);
 
 /* wire.c */
 int w_ask(struct task_struct *t);
+void w_answer(struct task_struct *t);
 extern bool w_records_series;	/* somebody listens to the group series */
 extern unsigned int w_messages, w_largest, w_samples, w_ends;	/* that were multicast there */
 
@@ -75,6 +83,8 @@ void watched(char **args);
 /* users.c */
 void becomes(char **args);
 void past(char **args);
+void given(char **args);
+void losses(char **args);
 void orphans(char **args);
 
 #endif

@@ -39,13 +39,33 @@ void w_leave(struct task_struct *t, int status, bool reaped)
 	}
 }
 
-/* A process ends and is reaped, while a reader of /proc/PID/mem has its mm. */
-void w_orphan(struct task_struct *t)
+/* A process ends and is reaped, while a reader of /proc/PID/mem has its mm. Return: that mm. */
+struct mm_struct *w_orphan(struct task_struct *t)
 {
 	struct mm_struct *mm = t->mm;
 
 	w_leave(t, 0, true);
 	atomic_set(&mm->mm_users, 1);
+	return mm;
+}
+
+struct mm_struct *w_mm(struct task_struct *t)
+{
+	return t->mm;
+}
+
+/* A process leaves its mm and runs in another one. @mm: NULL: in none, and it is reaped. */
+void w_run_in(struct task_struct *t, struct mm_struct *mm)
+{
+	struct mm_struct *old = t->mm;
+
+	t->mm = mm;
+	if (mm)
+		atomic_inc(&mm->mm_users);
+	else
+		hlist_del_init(&t->pid_links[PIDTYPE_TGID]);
+	if (atomic_dec_and_test(&old->mm_users))
+		w_exit();
 }
 
 /* An exit is counted. The process may still have its mm then. */

@@ -12,10 +12,17 @@
 
 #define UID	2000U
 
+static void shared_out(const char *when)
+{
+	printf("%s: %u records, %u of root and %u of the user\n", when, w_records(), w_share(0),
+	       w_share(UID));
+}
+
 /*
  * A server of root forks 40 workers, which become a user and execute nothing, as those of php-fpm
  * do. They count for the share of that user: of 40 other processes of its ten get a record. Twenty
  * processes of another user become root, as sudo does before it asks. They count for the user.
+ * What a share is charged for it has back in the end.
  */
 void becomes(char **args)
 {
@@ -40,6 +47,21 @@ void becomes(char **args)
 	leak(30, 0, 0, 0);
 	printf("%u of 20 that became root and %u of 35 others have a record\n",
 	       count(w_has, 80, 20), count(w_has, 100, 35));
+	for (unsigned int i = 80; i < 135; i++)
+		w_end(task(i), 0, true);
+	leak(60, 0, 0, 0);
+	programs(0, "worker", 200, 10);
+	shared_out("ten of root");
+	for (unsigned int i = 200; i < 204; i++)
+		w_become((struct w_process *)task(i), UID);
+	leak(30, 0, 0, 0);
+	shared_out("four of them became a user");
+	for (unsigned int i = 200; i < 209; i++)
+		w_end(task(i), 0, true);
+	leak(60, 0, 0, 0);
+	shared_out("nine have ended");
+	w_bury(task(209), UID);
+	shared_out("the last one, charged when it is dead");
 }
 
 /*
@@ -70,6 +92,125 @@ void past(char **args)
 	       count(w_has, 0, 32));
 }
 
+static void print_alert(const char *alert)
+{
+	puts(alert);
+}
+
+/*
+ * Nobody has more records of a full table than a user with an eighth of them: seven programs that
+ * were told of, and a service whose worker was told of and has ended. All are at rest. Two heavy
+ * processes of that user get the records of the service and of one program. Both go on without a
+ * record and get another one later. Neither has ended by that: what is told of them then is the
+ * first alert of a life. The second one comes after an end.
+ */
+void given(char **args)
+{
+	unsigned int k;
+
+	(void)args;
+	w_little = true;
+	w_available = 1L << 22;
+	on_alert = ignore;
+	w_boot(4, "pmc=off hook=tracepoint max_processes=64 alerts_per_minute=240");
+	programs(UID, "told", 0, 7);
+	serve_as(UID, "pair", 7, 2);
+	leak(900, 0, 8, 1024);
+	printf("%u of 8 are told of\n", count(w_told, 0, 8));
+	for (unsigned int i = 0; i < 7; i++)
+		w_grow(task(i), -225000);
+	w_end(task(7), 9, true);
+	leak(3600, 0, 0, 0);
+	for (unsigned int i = 0; i < 8; i++)
+		programs(3000 + i, "other", 10 + 7 * i, 7);
+	leak(60, 0, 0, 0);
+	printf("%u of 7 programs have a record, %u of 1 service\n", count(w_has, 0, 7),
+	       count(w_has, 8, 1));
+	programs(UID, "heavy", 70, 2);
+	w_grow(task(70), 100000);
+	w_grow(task(71), 100000);
+	leak(60, 0, 0, 0);
+	printf("%u of 2 heavy ones have a record, %u of 7 programs, %u of 1 service\n",
+	       count(w_has, 70, 2), count(w_has, 0, 7), count(w_has, 8, 1));
+	for (unsigned int i = 10; i < 66; i++)
+		w_end(task(i), 0, true);
+	for (k = 0; k < 6 && w_has(task(k)); k++)
+		;
+	leak(60, 0, 0, 0);
+	printf("%u of 7 programs have a record, %u of 1 service\n", count(w_has, 0, 7),
+	       count(w_has, 8, 1));
+	on_alert = print_alert;
+	leak(400, k, 1, 8192);
+	serve_as(UID, "pair", 7, 1);
+	leak(400, 7, 1, 8192);
+	w_end(task(7), 9, true);
+	w_end(task(8), 9, true);
+	leak(30, 0, 0, 0);
+	serve_as(UID, "pair", 7, 1);
+	leak(400, 7, 1, 8192);
+}
+
+/*
+ * No process is found that a memory belongs to. A reader asks for one that has come to run in it:
+ * the record is known by that one from then on. When it ends, the next pass finds another one.
+ */
+static void found_again(void)
+{
+	struct mm_struct *mm;
+
+	serve("memory", 320, 1);
+	serve("first", 321, 1);
+	serve("second", 322, 1);
+	leak(60, 0, 0, 0);
+	mm = w_orphan(task(320));
+	leak(60, 0, 0, 0);
+	w_run_in(task(321), mm);
+	w_dump();
+	printf("a reader asked: %u of 1 is the owner\n", count(w_owns, 321, 1));
+	leak(30, 0, 0, 0);
+	w_run_in(task(322), mm);
+	w_run_in(task(321), NULL);
+	leak(20, 0, 0, 0);
+	printf("it has ended: %u of 1 is the owner\n", count(w_owns, 322, 1));
+}
+
+/*
+ * 60 of 300 processes share their memory with one of 60 others each, and end, ten in each pass.
+ * Each memory has its other process as owner two passes later at most. Then those 60 end in one
+ * pass, while readers of /proc/PID/mem have their memory. All of them cost a few walks over the
+ * processes, not one each.
+ */
+void losses(char **args)
+{
+	unsigned int before, owned = 0;
+
+	(void)args;
+	w_boot(4, "pmc=off hook=tracepoint");
+	programs(0, "p", 0, 300);
+	programs(0, "heir", 300, 60);
+	leak(60, 0, 0, 0);
+	for (unsigned int i = 0; i < 60; i++)
+		w_run_in(task(300 + i), w_mm(task(i)));
+	leak(30, 0, 0, 0);
+	before = w_visits;
+	for (unsigned int i = 0; i < 60; i++) {
+		w_run_in(task(i), NULL);
+		if (i % 10 == 9)
+			leak(10, 0, 0, 0);
+	}
+	leak(20, 0, 0, 0);
+	for (unsigned int i = 0; i < 60; i++)
+		owned += w_owns(task(300 + i));
+	printf("%u of 60 have a new owner, after %s pids in 8 passes\n", owned,
+	       w_visits - before < 2 * 8 * 360 ? "few" : "many");
+	before = w_visits;
+	for (unsigned int i = 0; i < 60; i++)
+		w_orphan(task(300 + i));
+	leak(20, 0, 0, 0);
+	printf("60 have none, after %s pids in 2 passes\n",
+	       w_visits - before < 2 * 2 * 360 + 100 ? "few" : "many");
+}
+
 /*
  * 300 processes, and 20 that have ended while a reader of /proc/PID/mem has their memory. No
  * process is found that they belong to, and it is not looked for in each pass.
@@ -89,4 +230,5 @@ void orphans(char **args)
 	leak(640, 0, 0, 0);
 	printf("64 passes looked at %s pids, of %u records\n",
 	       w_visits - before < 3 * 20 * 300 ? "few" : "many", w_records());
+	found_again();
 }

@@ -109,21 +109,42 @@ void do_trace_netlink_extack(const char *text)
 {
 }
 
+static struct {
+	struct task_struct *by;		/* NULL: free */
+	struct seep_unpriv u;
+} requests[16];
+
 /*
  * A process without rights asks, and does not read the answer. Return: 0, or why it is refused.
  */
 int w_ask(struct task_struct *t)
 {
-	static struct seep_unpriv request[8];
-	static unsigned int n;
 	struct task_struct *last = this_cpu_read(current_task);
+	unsigned int i = 0;
 	int rc;
 
+	while (requests[i].by)
+		if (++i == ARRAY_SIZE(requests))
+			k_die("too many requests");
 	this_cpu_write(current_task, t);
-	request[n].uid = __task_cred(t)->uid;
-	rc = seep_unpriv_begin(&request[n++], NULL);
+	requests[i].u.uid = __task_cred(t)->uid;
+	rc = seep_unpriv_begin(&requests[i].u, NULL);
 	this_cpu_write(current_task, last);
+	if (!rc)
+		requests[i].by = t;
 	return rc;
+}
+
+/* The request of a process is answered. */
+void w_answer(struct task_struct *t)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(requests); i++)
+		if (requests[i].by == t) {
+			seep_unpriv_end(&requests[i].u);
+			requests[i].by = NULL;
+		}
 }
 
 /* Reads a message of the group series. */

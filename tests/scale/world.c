@@ -959,6 +959,25 @@ void w_enter(struct w_process *p, unsigned int owner)
 	((struct cred *)p->task.cred)->user_ns = ns;
 }
 
+/* The namespace of a process has a map: its root is the user @first outside. */
+void w_map(struct w_process *p, unsigned int first)
+{
+	struct uid_gid_map *map = &p->task.cred->user_ns->uid_map;
+
+	map->nr_extents = 1;
+	map->extent[0].lower_first = first;
+	map->extent[0].count = 65536;
+}
+
+kuid_t make_kuid(struct user_namespace *ns, uid_t uid)
+{
+	const struct uid_gid_extent *e = &ns->uid_map.extent[0];
+
+	if (!ns->uid_map.nr_extents || uid - e->first >= e->count)
+		return INVALID_UID;
+	return KUIDT_INIT(e->lower_first + (uid - e->first));
+}
+
 struct task_struct __standin *pid_task(struct pid *pid, enum pid_type type)
 {
 	struct hlist_node *first = pid ? rcu_dereference_raw(hlist_first_rcu(&pid->tasks[type])) :
