@@ -11,11 +11,16 @@
  * A cached block has a key in its second word: a random number of the process, or before
  * glibc 2.34 the address of the cache. From 2.32 on a link is stored as its value xor the
  * address of the link / 4096.
+ *
+ * The process runs on: a block may be handed out before its second word is read, which is a word
+ * of the program then. Blocks in use that hold the same word must not count as free ones, so that
+ * a word is a key only if most blocks of a cache have it.
  */
 #include <string.h>
 #include "where/where.h"
 
 #define CACHE_BINS	64
+#define CACHE_FOLLOW	16	/* blocks that are looked at in one bin of a cache */
 #define FAST_BINS	10
 #define FAST_MAX	65536	/* chunks followed in one fast bin */
 #define STATE_FAST	0x10
@@ -38,17 +43,59 @@ static void add_key(struct bins *b, u64 key)
 		b->keys[b->keys_n++] = key;
 }
 
+/* What the link @v at address @at leads to: a chunk, or a block of a cache; 0: the end */
+static u64 follow(u64 v, u64 at)
+{
+	u64 plain = v ^ (at >> 12);
+
+	if (!v || !plain)
+		return 0;
+	return plain & 15 ? v & 15 ? 0 : v : plain;
+}
+
+/*
+ * Reads the second words of up to @count blocks of a bin; @entry has the address of the first one.
+ * Returns how many: none if the bin has another first block by now.
+ */
+static unsigned int words_of_bin(struct target *t, u64 entry, u64 block, unsigned int count,
+				 u64 *word)
+{
+	u64 first = block, d[2], now;
+	unsigned int n = 0;
+
+	while (block && n < count && n < CACHE_FOLLOW && target_read(t, block, d, sizeof(d))) {
+		word[n++] = d[1];
+		block = follow(d[0], block);
+	}
+	return target_read(t, entry, &now, sizeof(now)) && now == first ? n : 0;
+}
+
+/* The word that more than half of them are; 0: there is none (the vote of Boyer and Moore) */
+static u64 most_of(const u64 *word, unsigned int n)
+{
+	unsigned int i, lead = 0, hits = 0;
+	u64 best = 0;
+
+	for (i = 0; i < n; i++) {
+		if (!lead)
+			best = word[i];
+		lead += word[i] == best ? 1U : -1U;
+	}
+	for (i = 0; i < n; i++)
+		hits += word[i] == best;
+	return 2 * hits > n ? best : 0;
+}
+
 /*
  * Takes the key of a thread's cache, if the chunk at @chunk is one that holds any block. Returns
  * whether it is one.
  */
 bool bins_thread_cache(struct target *t, struct bins *b, u64 chunk)
 {
-	u64 size, entry[CACHE_BINS], key;
+	u64 size, entry[CACHE_BINS], word[CACHE_BINS * CACHE_FOLLOW], entries;
+	unsigned int count[CACHE_BINS], n = 0, i;
 	unsigned char d[0x290];
 	bool wide;
-	u16 count;
-	int i;
 
 	if (!target_read(t, chunk, d, sizeof(d)))
 		return false;
@@ -57,18 +104,17 @@ bool bins_thread_cache(struct target *t, struct bins *b, u64 chunk)
 	wide = size == 0x290;
 	if (!wide && size != 0x250)
 		return false;
+	entries = 16 + CACHE_BINS * (wide ? 2 : 1);
 	for (i = 0; i < CACHE_BINS; i++) {
-		memcpy(&entry[i], d + 16 + CACHE_BINS * (wide ? 2 : 1) + 8 * i, sizeof(entry[i]));
-		count = d[16 + i];
-		if (wide)
-			memcpy(&count, d + 16 + 2 * i, sizeof(count));
+		memcpy(&entry[i], d + entries + 8 * i, sizeof(entry[i]));
+		count[i] = wide ? d[16 + 2 * i] | (unsigned int)d[17 + 2 * i] << 8 : d[16 + i];
 		/* in a cache both are empty or neither is */
-		if (!count != !entry[i] || (entry[i] & 15))
+		if (!count[i] != !entry[i] || (entry[i] & 15))
 			return false;
 	}
 	for (i = 0; i < CACHE_BINS; i++)
-		if (entry[i] && target_read(t, entry[i] + 8, &key, sizeof(key)))
-			add_key(b, key);
+		n += words_of_bin(t, chunk + entries + 8 * i, entry[i], count[i], word + n);
+	add_key(b, most_of(word, n));
 	return true;
 }
 
@@ -148,16 +194,6 @@ u64 bins_system_bytes(struct target *t, u64 arena)
 	u64 v;
 
 	return target_read(t, arena + STATE_SYSTEM, &v, sizeof(v)) ? v : 0;
-}
-
-/* The chunk that the link @v at address @at leads to; 0: the end */
-static u64 follow(u64 v, u64 at)
-{
-	u64 plain = v ^ (at >> 12);
-
-	if (!v || !plain)
-		return 0;
-	return plain & 15 ? v & 15 ? 0 : v : plain;
 }
 
 /* Takes the chunks in the fast bins of an arena out of the blocks in use. */

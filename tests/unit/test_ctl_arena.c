@@ -154,26 +154,48 @@ static void what_is_no_chunk_is_not_found(void **state)
 	assert_int_equal(reads, 2);
 }
 
-/* The cache of a thread, with two blocks in it, and what counts as their keys */
+#define CACHE_BLOCKS	8
+#define KEY		0x1234567890abcdefULL
+#define WORD		0x700010002000ULL	/* of the program */
+
+/* The cache of a thread, with blocks in its bins, one below another */
 struct cache {
 	unsigned char chunk[CACHE_SIZE];
-	u64 block[2][2];
+	u64 block[CACHE_BLOCKS][2];
 } __attribute__((aligned(16)));
 
-static void fill_cache(struct cache *c)
+static void set_bin(struct cache *c, int bin, u16 count, u64 *block)
 {
-	u64 size = CACHE_SIZE | 1, p;
-	u16 one = 1;
+	u64 p = (u64)(uintptr_t)block;
+
+	memcpy(c->chunk + CACHE_COUNTS + 2 * bin, &count, sizeof(count));
+	memcpy(c->chunk + CACHE_ENTRIES + 8 * bin, &p, sizeof(p));
+}
+
+/* A link of glibc 2.32 and newer; NULL: the end */
+static void set_link(u64 *block, const u64 *next)
+{
+	block[0] = (u64)(uintptr_t)next ^ (u64)(uintptr_t)block >> 12;
+}
+
+/* @n bins with a block each; the key is in all of them. */
+static void fill_cache(struct cache *c, int n)
+{
+	u64 size = CACHE_SIZE | 1;
 	int i;
 
 	memset(c, 0, sizeof(*c));
 	memcpy(c->chunk + 8, &size, sizeof(size));
-	for (i = 0; i < 2; i++) {
-		p = (u64)(uintptr_t)c->block[i];
-		memcpy(c->chunk + CACHE_COUNTS + 2 * i, &one, sizeof(one));
-		memcpy(c->chunk + CACHE_ENTRIES + 8 * i, &p, sizeof(p));
-		c->block[i][1] = 0x1234500 + (u64)i;
+	for (i = 0; i < n; i++) {
+		set_bin(c, i, 1, c->block[i]);
+		set_link(c->block[i], NULL);
+		c->block[i][1] = KEY;
 	}
+}
+
+static bool look_at_cache(struct bins *b, const struct cache *c)
+{
+	return bins_thread_cache(&target, b, (u64)(uintptr_t)c->chunk);
 }
 
 static void keys_of_a_cache_are_taken_once(void **state)
@@ -181,12 +203,17 @@ static void keys_of_a_cache_are_taken_once(void **state)
 	struct bins b = { 0 };
 	struct cache c;
 
-	fill_cache(&c);
-	assert_true(bins_thread_cache(&target, &b, (u64)(uintptr_t)c.chunk));
-	assert_true(bins_thread_cache(&target, &b, (u64)(uintptr_t)c.chunk));
+	fill_cache(&c, 2);
+	assert_true(look_at_cache(&b, &c));
+	assert_true(look_at_cache(&b, &c));
+	assert_int_equal(b.keys_n, 1);
+	assert_true(b.keys[0] == KEY);
+	/* Before glibc 2.34 the next cache has another one. */
+	c.block[0][1] = KEY + 1;
+	c.block[1][1] = KEY + 1;
+	assert_true(look_at_cache(&b, &c));
 	assert_int_equal(b.keys_n, 2);
-	assert_int_equal(b.keys[0], 0x1234500);
-	assert_int_equal(b.keys[1], 0x1234501);
+	assert_true(b.keys[1] == KEY + 1);
 }
 
 /* Its first bins are those of a cache, the last one is not: it has a count and no block. */
@@ -196,9 +223,87 @@ static void keys_of_what_is_no_cache_are_not_taken(void **state)
 	struct cache c;
 	u16 one = 1;
 
-	fill_cache(&c);
+	fill_cache(&c, 2);
 	memcpy(c.chunk + CACHE_COUNTS + 2 * 63, &one, sizeof(one));
-	assert_false(bins_thread_cache(&target, &b, (u64)(uintptr_t)c.chunk));
+	assert_false(look_at_cache(&b, &c));
+	assert_int_equal(b.keys_n, 0);
+}
+
+/* Blocks that were handed out while the cache was read: blocks in use may hold the same word. */
+static void a_word_of_few_blocks_is_no_key(void **state)
+{
+	struct bins b = { 0 };
+	struct cache c;
+	int i;
+
+	fill_cache(&c, 8);
+	for (i = 0; i < 3; i++)
+		c.block[2 * i][1] = WORD;
+	assert_true(look_at_cache(&b, &c));
+	assert_int_equal(b.keys_n, 1);
+	assert_true(b.keys[0] == KEY);
+}
+
+static void no_key_is_taken_where_words_differ(void **state)
+{
+	struct bins b = { 0 };
+	struct cache c;
+	int i;
+
+	fill_cache(&c, 8);
+	for (i = 0; i < 4; i++)
+		c.block[i][1] = WORD + 16 * (u64)(i / 2);
+	assert_true(look_at_cache(&b, &c));
+	assert_int_equal(b.keys_n, 0);
+}
+
+/* All blocks of a bin count, not only the first one. */
+static void blocks_behind_the_first_one_count(void **state)
+{
+	struct bins b = { 0 };
+	struct cache c;
+	int i;
+
+	fill_cache(&c, 1);
+	set_bin(&c, 0, 4, c.block[0]);
+	for (i = 0; i < 4; i++) {
+		set_link(c.block[i], i < 3 ? c.block[i + 1] : NULL);
+		c.block[i][1] = i ? KEY : WORD;
+	}
+	/* A bin with a ring is followed no further than it is long. */
+	set_bin(&c, 1, UINT16_MAX, c.block[4]);
+	set_link(c.block[4], c.block[4]);
+	c.block[4][1] = KEY;
+	assert_true(look_at_cache(&b, &c));
+	assert_int_equal(b.keys_n, 1);
+	assert_true(b.keys[0] == KEY);
+}
+
+static struct cache *handed_out;	/* before its first block is read */
+
+bool __real_target_read(struct target *t, u64 addr, void *buf, size_t n);
+bool __wrap_target_read(struct target *t, u64 addr, void *buf, size_t n);
+
+bool __wrap_target_read(struct target *t, u64 addr, void *buf, size_t n)
+{
+	if (handed_out && addr == (u64)(uintptr_t)handed_out->block[0]) {
+		set_bin(handed_out, 0, 0, NULL);
+		handed_out->block[0][1] = WORD;
+		handed_out = NULL;
+	}
+	return __real_target_read(t, addr, buf, n);
+}
+
+/* The only block of the cache is handed out between two reads. */
+static void a_block_that_is_handed_out_has_no_key(void **state)
+{
+	struct bins b = { 0 };
+	struct cache c;
+
+	fill_cache(&c, 1);
+	handed_out = &c;
+	assert_true(look_at_cache(&b, &c));
+	assert_null(handed_out);
 	assert_int_equal(b.keys_n, 0);
 }
 
@@ -211,6 +316,12 @@ int main(void)
 		cmocka_unit_test_setup_teardown(what_is_no_chunk_is_not_found, setup, teardown),
 		cmocka_unit_test_setup_teardown(keys_of_a_cache_are_taken_once, setup, teardown),
 		cmocka_unit_test_setup_teardown(keys_of_what_is_no_cache_are_not_taken, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(a_word_of_few_blocks_is_no_key, setup, teardown),
+		cmocka_unit_test_setup_teardown(no_key_is_taken_where_words_differ, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(blocks_behind_the_first_one_count, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_block_that_is_handed_out_has_no_key, setup,
 						teardown),
 	};
 
