@@ -70,6 +70,12 @@ int map_open(const struct target *t, const struct where_map *m)
 	return elf_checked(fd);
 }
 
+/* Opens the ELF file at @path; -1: none */
+int elf_open(const char *path)
+{
+	return elf_checked(open_regular(AT_FDCWD, path));
+}
+
 #ifdef HAVE_LIBELF
 #include "where/elf.h"
 

@@ -265,6 +265,7 @@ struct symbol {
 
 void symbols_find(const struct target *t, const struct where_map *m, struct symbol *s, size_t n);
 int map_open(const struct target *t, const struct where_map *m);
+int elf_open(const char *path);
 
 /* cxx.c: names of C++ functions and types */
 #define CXX_NAME	4096U
