@@ -79,10 +79,8 @@ static u64 walk(struct arena_walk *a, u64 lo, u64 hi, bool main)
 		w.lo = w.end_addr;
 		w.hi = hi;
 	}
-	if (end != HEAP_AT_TOP) {
-		l->torn++;
-		l->torn_bytes += w.hi - w.end_addr;
-	}
+	if (end != HEAP_AT_TOP)
+		look_lose(l, w.end_addr, w.hi);
 	l->chunks += w.chunks;
 	l->free_bytes += w.free_bytes + w.top_bytes;
 	l->cached_bytes += w.cached_bytes;

@@ -132,10 +132,12 @@ void seen_free(struct seen *s);
 #define CLASS_POOLS	32U	/* blocks of pymalloc: 16, 32, .. 512 bytes */
 #define CLASSES		(CLASS_EXACT + CLASS_LARGE + CLASS_POOLS)
 #define CLASS_SAMPLES	64U
+#define LOST_RANGES	16U
 
 struct where_class {
 	u64 blocks, bytes;	/* in use */
-	u64 fresh;		/* of these, blocks that the earlier look did not have */
+	u64 old_blocks, old_bytes;	/* of these, where the earlier look could not look */
+	u64 fresh;		/* blocks that the earlier look did not have */
 	u64 *sample;		/* addresses of some fresh blocks; or NULL */
 	unsigned int samples;
 };
@@ -144,6 +146,7 @@ struct look {
 	u64 ns;			/* CLOCK_MONOTONIC */
 	struct seen *seen;	/* addresses of blocks in use; or NULL */
 	const struct seen *before;	/* those of the earlier look; or NULL */
+	const struct look *earlier;	/* or NULL */
 	u64 random;
 	struct where_class c[CLASSES];
 	u64 heap_bytes;		/* in use */
@@ -152,6 +155,10 @@ struct look {
 	unsigned int arenas, pools;
 	unsigned int torn, retries;	/* walks without an end; windows read again */
 	u64 torn_bytes;		/* not walked */
+	struct lost_range {
+		u64 lo, hi;
+	} lost[LOST_RANGES];	/* where they are */
+	unsigned int lost_n;
 	u64 outside_bytes;	/* of the main arena, not in the data segment */
 	bool no_fastbins;	/* the head of the main arena was not found */
 };
@@ -165,6 +172,7 @@ u64 class_least(unsigned int id);
 u64 class_room(unsigned int id);
 bool class_is_pool(unsigned int id);
 void look_begin(struct look *l, bool remember, const struct seen *before);
+void look_lose(struct look *l, u64 lo, u64 hi);
 void look_add(struct look *l, unsigned int id, u64 addr, u64 bytes);
 void look_remove(struct look *l, unsigned int id, u64 addr, u64 bytes);
 void look_free(struct look *l);

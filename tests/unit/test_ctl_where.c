@@ -302,6 +302,44 @@ static void test_samples_are_of_new_blocks(void **state)
 	free(b);
 }
 
+/* The first look could not walk a part of the heap: what is there may be old. */
+static void test_blocks_where_a_look_was_lost_are_no_growth(void **state)
+{
+	struct look *a = malloc(sizeof(*a)), *b = malloc(sizeof(*b));
+	unsigned int id = class_of_chunk(64), i;
+	struct result r = { 0 };
+
+	look_begin(a, true, NULL);
+	look_add(a, id, BASE, 64);
+	for (i = 1; i <= LOST_RANGES + 1; i++)
+		look_lose(a, BASE + i * 0x10000, BASE + i * 0x10000 + 0x8000);
+	/* A free block that was not counted is not taken back. */
+	look_remove(a, id, BASE + 0x10040, 64);
+	assert_int_equal(a->c[id].blocks, 1);
+	assert_int_equal(a->torn, LOST_RANGES + 1);
+	assert_int_equal(a->torn_bytes, (LOST_RANGES + 1) * 0x8000);
+	look_begin(b, false, a->seen);
+	b->earlier = a;
+	for (i = 0; i < 100; i++)
+		look_add(b, id, BASE + 64 * i, 64);
+	for (i = 1; i <= LOST_RANGES + 1; i++)
+		look_add(b, id, BASE + i * 0x10000, 64);
+	look_add(b, id, BASE + 0x10000 + 0x8000, 64);
+	look_add(b, id, BASE + 0x10000 + 0x40, 64);
+	look_remove(b, id, BASE + 0x10000 + 0x40, 64);
+	result_compare(&r, a, b);
+	assert_int_equal(r.rows, 1);
+	assert_int_equal(r.row[0].blocks, 100 + LOST_RANGES + 1 + 1);
+	assert_int_equal(r.row[0].growth_blocks, 100);
+	assert_int_equal(r.growth, 100 * 64);
+	assert_int_equal(b->c[id].fresh, 100);
+	free(r.row);
+	look_free(a);
+	look_free(b);
+	free(a);
+	free(b);
+}
+
 static void test_names_of_types(void **state)
 {
 	static const char *const names[][2] = {
@@ -474,6 +512,7 @@ int main(void)
 		cmocka_unit_test(test_the_set_of_addresses),
 		cmocka_unit_test(test_marks_of_a_reader),
 		cmocka_unit_test(test_samples_are_of_new_blocks),
+		cmocka_unit_test(test_blocks_where_a_look_was_lost_are_no_growth),
 		cmocka_unit_test(test_names_of_types),
 		cmocka_unit_test(test_names_of_functions),
 		cmocka_unit_test(test_names_go_on_when_mappings_are_read_anew),
