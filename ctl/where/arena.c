@@ -3,7 +3,9 @@
  * Finds the regions in which glibc's malloc keeps chunks: the data segment (main arena), the
  * heaps of other arenas, which begin at multiples of 64 MiB, and mappings of single chunks.
  */
+#include <fcntl.h>
 #include <stdlib.h>
+#include <unistd.h>
 #include "where/where.h"
 
 #define HEAP_ALIGN	(64 * MIB)
@@ -12,6 +14,9 @@
 #define PAGE		4096U
 #define IS_MMAPPED	2U
 #define MMAPPED_TRIES	4U
+#define SCAN_PAGES	(1ULL << 21)	/* read one by one, in one look: 8 GiB */
+#define SCAN_RANGE	(1ULL << 26)	/* that may be present; a larger mapping is a reservation */
+#define PRESENT		(1ULL << 63)
 #define FIRST_WORDS	8192U	/* of the data segment, in which the first chunk begins */
 
 struct arena_walk {
@@ -138,25 +143,35 @@ static void main_arena(struct arena_walk *a)
 }
 
 /*
- * The heap of an arena at @lo: a heap_info (arena, older heap, size, writable size; 32 bytes,
- * 48 from glibc 2.35 on), in the first one the head of the arena, then chunks. It may have
- * grown since the mappings were read.
+ * Reads the head of an arena's heap at @lo: a heap_info (arena, older heap, size, writable size; 32
+ * bytes, 48 from glibc 2.35 on). Returns false if there is none.
  */
-static void thread_heap(struct arena_walk *a, u64 lo)
+static bool read_heap_info(struct target *t, u64 lo, u64 info[4])
 {
-	u64 info[4], first, head;
-	bool is_first;
+	u64 head;
 
-	if (!target_read(a->t, lo, info, sizeof(info)))
-		return;
+	if (!target_read(t, lo, info, 4 * sizeof(*info)))
+		return false;
 	head = info[0] & (HEAP_ALIGN - 1);
 	if ((head != 0x20 && head != 0x30) || info[2] < PAGE || info[2] > HEAP_ALIGN ||
 	    (info[2] & 15) || info[3] < info[2])
+		return false;
+	return info[0] == lo + head || (info[1] && !(info[1] & (HEAP_ALIGN - 1)));
+}
+
+/*
+ * The heap of an arena at @lo: its head, in the first one the head of the arena, then chunks. It
+ * may have grown since the mappings were read.
+ */
+static void thread_heap(struct arena_walk *a, u64 lo)
+{
+	u64 info[4], first;
+	bool is_first;
+
+	if (!read_heap_info(a->t, lo, info))
 		return;
-	is_first = info[0] == lo + head;
-	if (!is_first && (!info[1] || (info[1] & (HEAP_ALIGN - 1))))
-		return;
-	first = lo + head;
+	first = lo + (info[0] & (HEAP_ALIGN - 1));
+	is_first = info[0] == first;
 	if (is_first) {
 		first = (first + STATE_SIZE + 15) & ~15ULL;
 		a->l->arenas++;
@@ -201,30 +216,92 @@ static void add_mmapped(struct mmapped *list, u64 addr, u64 size)
 	list->c[list->n++] = (struct mmapped_chunk){ addr, size };
 }
 
-/*
- * Adds the chunks that begin the mapping. Neighbours are one mapping for the kernel: one chunk is
- * followed by the next one. Returns false if the mapping is another one by now: it is gone, or a
- * chunk is longer than it was, as after realloc().
- */
-static bool mmapped_in(struct target *t, const struct where_map *m, struct mmapped *list)
+/* Reads the size of the chunk at @addr, 0: there is none. Returns false if it cannot be read. */
+static bool mmapped_size(struct target *t, u64 addr, u64 *size)
 {
-	u64 addr, head[2], size;
+	u64 head[2];
+
+	*size = 0;
+	if (!target_read(t, addr, head, sizeof(head)))
+		return false;
+	if (!head[0] && (head[1] & 7) == IS_MMAPPED && head[1] >= PAGE &&
+	    !(head[1] & (PAGE - 1) & ~7ULL))
+		*size = head[1] & ~7ULL;
+	return true;
+}
+
+/* Pages of which the first words are looked at */
+struct scan {
+	int pagemap;		/* -1: none */
+	u64 range, left;	/* pages that may be looked for, and read */
+};
+
+/* The size of what begins at the page @addr. A chunk is added, a heap has been walked before. */
+static u64 take_page(struct target *t, u64 addr, u64 hi, struct mmapped *list)
+{
+	u64 size, info[4];
+
+	if (mmapped_size(t, addr, &size) && size && size <= hi - addr) {
+		add_mmapped(list, addr, size);
+		return size;
+	}
+	if (!(addr & (HEAP_ALIGN - 1)) && read_heap_info(t, addr, info))
+		return (info[2] + PAGE - 1) & ~(u64)(PAGE - 1);
+	return PAGE;
+}
+
+/*
+ * Adds the chunks behind what is none: the kernel joins a chunk with what is mapped just below it,
+ * as the stack of a thread. Only pages are read that are present.
+ */
+static void mmapped_behind(struct target *t, u64 addr, u64 hi, struct scan *s, struct mmapped *list)
+{
+	u64 v[512], n, i;
+	ssize_t got;
+
+	if ((hi - addr) / PAGE > s->range)
+		return;
+	s->range -= (hi - addr) / PAGE;
+	for (; addr < hi && s->left; addr += i * PAGE) {
+		n = (hi - addr) / PAGE < ARRAY_SIZE(v) ? (hi - addr) / PAGE : ARRAY_SIZE(v);
+		got = pread(s->pagemap, v, n * sizeof(*v), (off_t)(addr / PAGE * sizeof(*v)));
+		if (got < (ssize_t)sizeof(*v))
+			return;
+		n = (u64)got / sizeof(*v);
+		for (i = 0; i < n && s->left;) {
+			s->left -= v[i] & PRESENT ? 1 : 0;
+			i += v[i] & PRESENT ? take_page(t, addr + i * PAGE, hi, list) / PAGE : 1;
+		}
+	}
+}
+
+/*
+ * Adds the chunks of a mapping. Neighbours are one mapping for the kernel: one chunk is followed by
+ * the next one. Returns false if the mapping is another one by now: it is gone, or a chunk is
+ * longer than it was, as after realloc().
+ */
+static bool mmapped_in(struct target *t, const struct where_map *m, struct scan *s,
+		       struct mmapped *list)
+{
+	u64 addr, size;
 
 	for (addr = m->lo; addr < m->hi; addr += size) {
-		if (!target_read(t, addr, head, sizeof(head)))
+		if (!mmapped_size(t, addr, &size))
 			return false;
-		size = head[1] & ~7ULL;
-		if (head[0] || (head[1] & 7) != IS_MMAPPED || size < PAGE || (size & (PAGE - 1)))
+		if (!size)
 			break;
 		if (size > m->hi - addr)
 			return false;
 		add_mmapped(list, addr, size);
 	}
+	/* The data segment has been walked. */
+	if (s->pagemap >= 0 && (t->start_brk < m->lo || t->start_brk >= m->hi))
+		mmapped_behind(t, addr, m->hi, s, list);
 	return true;
 }
 
 /* Returns false if the mappings are not those of now. */
-static bool mmapped_list(struct target *t, struct mmapped *list)
+static bool mmapped_list(struct target *t, struct scan *s, struct mmapped *list)
 {
 	bool same = true;
 	size_t i;
@@ -232,7 +309,7 @@ static bool mmapped_list(struct target *t, struct mmapped *list)
 	list->n = 0;
 	for (i = 0; i < t->maps; i++)
 		if (t->map[i].anon && t->map[i].write)
-			same = mmapped_in(t, &t->map[i], list) && same;
+			same = mmapped_in(t, &t->map[i], s, list) && same;
 	return same;
 }
 
@@ -250,20 +327,26 @@ static u64 ranges(const struct target *t)
 /**
  * arena_mmapped() - find the blocks that have mappings of their own
  * @t: the process; its mappings are read anew if they have changed
+ * @all: also those that do not begin a mapping, for which each page is looked at
  * @each: called for each, with the address of the block and the size of its chunk
  * @arg: for @each
  *
  * A block that realloc() makes larger outgrows its mapping, or moves, while it is looked for.
  */
-void arena_mmapped(struct target *t, void (*each)(void *arg, u64 addr, u64 size), void *arg)
+void arena_mmapped(struct target *t, bool all, void (*each)(void *arg, u64 addr, u64 size),
+		   void *arg)
 {
+	struct scan s = {
+		.pagemap = all ? openat(t->dir, "pagemap", O_RDONLY | O_CLOEXEC) : -1,
+		.range = SCAN_RANGE, .left = SCAN_PAGES,
+	};
 	struct mmapped list = { 0 };
 	unsigned int tries;
 	u64 before;
 	size_t i;
 
 	/* Some mappings can never be read, as a stack that begins with a guard page. */
-	for (tries = 0; !mmapped_list(t, &list) && tries < MMAPPED_TRIES; tries++) {
+	for (tries = 0; !mmapped_list(t, &s, &list) && tries < MMAPPED_TRIES; tries++) {
 		before = ranges(t);
 		target_maps(t);
 		if (ranges(t) == before)
@@ -272,6 +355,8 @@ void arena_mmapped(struct target *t, void (*each)(void *arg, u64 addr, u64 size)
 	for (i = 0; i < list.n; i++)
 		each(arg, list.c[i].addr + 16, list.c[i].size);
 	free(list.c);
+	if (s.pagemap >= 0)
+		close(s.pagemap);
 }
 
 static void take_mmapped(void *arg, u64 addr, u64 size)
@@ -295,5 +380,5 @@ void arena_look(struct target *t, struct bins *b, struct look *l)
 
 	main_arena(&a);
 	thread_heaps(&a);
-	arena_mmapped(t, take_mmapped, l);
+	arena_mmapped(t, true, take_mmapped, l);
 }

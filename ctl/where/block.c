@@ -164,6 +164,6 @@ u64 block_find(struct target *t, u64 size, const struct early *e)
 	struct search s = { .t = t, .early = e, .size = size };
 
 	if (e->bytes)
-		arena_mmapped(t, try_moved, &s);
+		arena_mmapped(t, false, try_moved, &s);
 	return s.n == 1 || is_telling(e) ? s.found : 0;
 }

@@ -222,7 +222,8 @@ u64 bins_system_bytes(struct target *t, u64 arena);
 
 /* arena.c: finds the heaps of glibc and counts what is in them */
 void arena_look(struct target *t, struct bins *b, struct look *l);
-void arena_mmapped(struct target *t, void (*each)(void *arg, u64 addr, u64 size), void *arg);
+void arena_mmapped(struct target *t, bool all, void (*each)(void *arg, u64 addr, u64 size),
+		   void *arg);
 
 /* pool.c: the pools of pymalloc, python's allocator for blocks of up to 512 bytes */
 #define POOL_BYTES	(16 * KIB)

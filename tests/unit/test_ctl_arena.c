@@ -54,7 +54,7 @@ static void take(void *arg, u64 addr, u64 size)
 static void find(void)
 {
 	found_n = 0;
-	arena_mmapped(&target, take, NULL);
+	arena_mmapped(&target, true, take, NULL);
 }
 
 static void set_head(unsigned char *at, u64 size)
@@ -134,6 +134,30 @@ static void one_that_moved_is_found(void **state)
 	assert_int_equal(found_n, 1);
 	assert_ptr_equal(found[0].addr, to + 16);
 	assert_int_equal(found[0].size, 5 * PAGE);
+}
+
+/* Memory of another kind, which the kernel has joined with the chunks above it */
+static void chunks_above_something_else_are_found(void **state)
+{
+	unsigned char *low = mmap(area + PAGE, 3 * PAGE, PROT_READ | PROT_WRITE,
+				  MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+
+	memset(low, 1, PAGE);
+	memset(low + 2 * PAGE, 1, PAGE);
+	chunk(4, 4 * PAGE);
+	/* Within a block nothing is one. */
+	set_head(area + 5 * PAGE, PAGE);
+	assert_true(mmap(area + 8 * PAGE, 2 * PAGE, PROT_READ | PROT_WRITE,
+			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) != MAP_FAILED);
+	chunk(10, 2 * PAGE);
+	set_head(chunk(12, PAGE), 40 * PAGE);
+	assert_int_equal(target_maps(&target), 0);
+	find();
+	assert_int_equal(found_n, 2);
+	assert_ptr_equal(found[0].addr, area + 4 * PAGE + 16);
+	assert_int_equal(found[0].size, 4 * PAGE);
+	assert_ptr_equal(found[1].addr, area + 10 * PAGE + 16);
+	assert_int_equal(found[1].size, 2 * PAGE);
 }
 
 /*
@@ -313,6 +337,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(neighbours_are_found_one_by_one, setup, teardown),
 		cmocka_unit_test_setup_teardown(one_that_grew_is_found, setup, teardown),
 		cmocka_unit_test_setup_teardown(one_that_moved_is_found, setup, teardown),
+		cmocka_unit_test_setup_teardown(chunks_above_something_else_are_found, setup,
+						teardown),
 		cmocka_unit_test_setup_teardown(what_is_no_chunk_is_not_found, setup, teardown),
 		cmocka_unit_test_setup_teardown(keys_of_a_cache_are_taken_once, setup, teardown),
 		cmocka_unit_test_setup_teardown(keys_of_what_is_no_cache_are_not_taken, setup,

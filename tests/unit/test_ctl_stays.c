@@ -28,7 +28,8 @@ bool pool_is_used(struct target *t, u64 addr, u64 size)
 	return true;
 }
 
-void arena_mmapped(struct target *t, void (*each)(void *arg, u64 addr, u64 size), void *arg)
+void arena_mmapped(struct target *t, bool all, void (*each)(void *arg, u64 addr, u64 size),
+		   void *arg)
 {
 }
 
