@@ -60,10 +60,9 @@ static u64 heap_end_of(struct arena_walk *a)
 
 /*
  * Walks from @lo to @hi. The process may make the heap longer meanwhile, and then a chunk lies
- * across the old end: the walk goes on from there to the new one. Returns the address of the
- * top chunk, 0: none was found.
+ * across the old end: the walk goes on from there to the new one.
  */
-static u64 walk(struct arena_walk *a, u64 lo, u64 hi, bool main)
+static void walk(struct arena_walk *a, u64 lo, u64 hi, bool main)
 {
 	struct heap_walk w = {
 		.read = read_source, .used = take_used, .arg = a, .lo = lo, .hi = hi,
@@ -90,7 +89,6 @@ static u64 walk(struct arena_walk *a, u64 lo, u64 hi, bool main)
 	l->free_bytes += w.free_bytes + w.top_bytes;
 	l->cached_bytes += w.cached_bytes;
 	l->retries += w.retries;
-	return w.top_addr;
 }
 
 /*
@@ -120,7 +118,7 @@ static u64 first_chunk(struct arena_walk *a, u64 lo, u64 hi)
  */
 static void main_arena(struct arena_walk *a)
 {
-	u64 lo = (a->t->start_brk + 15) & ~15ULL, top, system, size;
+	u64 lo = (a->t->start_brk + 15) & ~15ULL, system, size;
 	const struct where_map *m = lo ? target_at(a->t, lo) : NULL;
 
 	if (!m || !m->anon || !m->write)
@@ -128,11 +126,12 @@ static void main_arena(struct arena_walk *a)
 	lo = first_chunk(a, lo, m->hi);
 	a->l->arenas++;
 	a->lo = lo;
-	top = walk(a, lo, m->hi, true);
-	if (top)
-		bins_find_main(a->t, a->b, top);
-	a->l->no_fastbins = !a->b->main_arena;
+	walk(a, lo, m->hi, true);
+	/* The mappings may have been read anew. */
 	m = target_at(a->t, lo);
+	if (m)
+		bins_find_main(a->t, a->b, lo, m->hi);
+	a->l->no_fastbins = !a->b->main_arena;
 	if (!a->b->main_arena || !m)
 		return;
 	bins_fast(a->t, a->b->main_arena, a->l);

@@ -30,7 +30,10 @@
 #define STATE_SIZE	0x898
 #define SEARCH_MAX	(8 * MIB)	/* of one mapping */
 #define SEARCH_ALL	(256 * MIB)
-#define TRIES_MAX	1000	/* words that have the value of the top */
+#define TRIES_MAX	1000	/* words that may be the top */
+#define STATE_BIN_PAIRS	127
+#define EMPTY_MIN	8	/* of these, empty */
+#define BUSY_MAX	2	/* that are changed while they are read */
 
 static void add_key(struct bins *b, u64 key)
 {
@@ -118,37 +121,59 @@ bool bins_thread_cache(struct target *t, struct bins *b, u64 chunk)
 	return true;
 }
 
-/* Is the head of an arena at @state, with this top? An empty bin points to itself. */
-static bool is_state(struct target *t, u64 state, u64 top)
+static bool is_within(u64 addr, u64 lo, u64 hi)
 {
-	u64 at = state + STATE_BINS - 16, first[2], v;
-
-	if (!target_read(t, state + STATE_TOP, &v, sizeof(v)) || v != top)
-		return false;
-	if (!target_read(t, state + STATE_BINS, first, sizeof(first)))
-		return false;
-	if (first[0] != at && first[1] != at &&
-	    (!target_read(t, first[1] + 16, &v, sizeof(v)) || v != at))
-		return false;
-	return bins_system_bytes(t, state) >= 4096;
+	return addr >= lo && addr < hi && !(addr & 15);
 }
 
-/* @left: bytes that may be searched in all; @tries: words that may be looked at */
-static bool search(struct target *t, struct bins *b, const struct where_map *m, u64 top,
-		   u64 *left, unsigned int *tries)
+/*
+ * Is the head of an arena at @state, with a top from @lo to @hi? The process may move the top
+ * meanwhile. An empty bin points to itself, twice.
+ */
+static bool is_state(struct target *t, u64 state, u64 lo, u64 hi)
+{
+	u64 v[STATE_SIZE / 8], at = state + STATE_BINS - 16;
+	const u64 *bin = v + STATE_BINS / 8;
+	unsigned int empty = 0, busy = 0, i;
+
+	if (!target_read(t, state, v, sizeof(v)) || !is_within(v[STATE_TOP / 8], lo, hi))
+		return false;
+	for (i = 0; i < STATE_BIN_PAIRS; i++, bin += 2, at += 16) {
+		empty += bin[0] == at && bin[1] == at;
+		busy += !bin[0] || !bin[1] || (bin[0] & 15) || (bin[1] & 15) ||
+			(bin[0] == at) != (bin[1] == at);
+	}
+	return empty >= EMPTY_MIN && busy <= BUSY_MAX && v[STATE_SYSTEM / 8] >= 4096;
+}
+
+/* A top from @lo to @hi is looked for. */
+struct search {
+	u64 lo, hi;
+	u64 left;		/* bytes that may be searched */
+	unsigned int tries;	/* words that may be looked at */
+};
+
+/* May the word be the top of an arena, as far as the words behind it tell? */
+static bool is_top(const struct search *s, const u64 *word, unsigned int words)
+{
+	return is_within(*word, s->lo, s->hi) &&
+	       (words < 4 || (word[2] && word[3] && !((word[2] | word[3]) & 15)));
+}
+
+static bool search(struct target *t, struct bins *b, const struct where_map *m, struct search *s)
 {
 	u64 words[512], addr, lo = m->lo, hi = m->hi;
 	unsigned int i;
 
-	for (addr = lo; addr < hi && addr - lo < SEARCH_MAX && *left; addr += sizeof(words)) {
-		*left -= *left < sizeof(words) ? *left : sizeof(words);
+	for (addr = lo; addr < hi && addr - lo < SEARCH_MAX && s->left; addr += sizeof(words)) {
+		s->left -= s->left < sizeof(words) ? s->left : sizeof(words);
 		if (!target_read(t, addr, words, sizeof(words)))
 			continue;
 		for (i = 0; i < 512; i++) {
-			if (words[i] != top || !*tries)
+			if (!s->tries || !is_top(s, words + i, 512 - i))
 				continue;
-			(*tries)--;
-			if (!is_state(t, addr + 8 * i - STATE_TOP, top))
+			s->tries--;
+			if (!is_state(t, addr + 8 * i - STATE_TOP, s->lo, s->hi))
 				continue;
 			b->main_arena = addr + 8 * i - STATE_TOP;
 			return true;
@@ -159,18 +184,18 @@ static bool search(struct target *t, struct bins *b, const struct where_map *m, 
 
 /*
  * Finds the head of the main arena: static data of libc, or of the program if it is linked
- * statically, in a writable mapping of the file or the anonymous one behind it.
+ * statically, in a writable mapping of the file or the anonymous one behind it. The arena's top is
+ * from @lo to @hi.
  */
-void bins_find_main(struct target *t, struct bins *b, u64 top)
+void bins_find_main(struct target *t, struct bins *b, u64 lo, u64 hi)
 {
+	struct search s = { .lo = lo, .hi = hi, .left = SEARCH_ALL, .tries = TRIES_MAX };
 	const struct where_map *m, *before;
-	unsigned int tries = TRIES_MAX;
-	u64 left = SEARCH_ALL;
 	bool libc;
 	size_t i;
 	int pass;
 
-	if (b->main_arena && is_state(t, b->main_arena, top))
+	if (b->main_arena && is_state(t, b->main_arena, lo, hi))
 		return;
 	b->main_arena = 0;
 	for (pass = 0; pass < 2; pass++) {
@@ -182,7 +207,7 @@ void bins_find_main(struct target *t, struct bins *b, u64 top)
 			if (!m->write || libc == pass ||
 			    (!m->file && !(before->file && before->hi == m->lo)))
 				continue;
-			if (search(t, b, m, top, &left, &tries))
+			if (search(t, b, m, &s))
 				return;
 		}
 	}

@@ -217,7 +217,7 @@ struct bins {
 };
 
 bool bins_thread_cache(struct target *t, struct bins *b, u64 chunk);
-void bins_find_main(struct target *t, struct bins *b, u64 top);
+void bins_find_main(struct target *t, struct bins *b, u64 lo, u64 hi);
 void bins_fast(struct target *t, u64 arena, struct look *l);
 u64 bins_system_bytes(struct target *t, u64 arena);
 

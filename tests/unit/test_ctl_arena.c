@@ -331,6 +331,57 @@ static void a_block_that_is_handed_out_has_no_key(void **state)
 	assert_int_equal(b.keys_n, 0);
 }
 
+#define STATE_WORDS	(0x898 / 8)
+#define STATE_TOP	(0x60 / 8)
+#define STATE_BINS	(0x70 / 8)
+#define STATE_SYSTEM	(0x888 / 8)
+
+static u64 state_words[STATE_WORDS] __attribute__((aligned(16))) = { 1 };
+
+/* The head of an arena in the data of this program; its bins are empty */
+static void fill_state(u64 top)
+{
+	u64 at = (u64)(uintptr_t)&state_words[STATE_BINS - 2];
+	unsigned int i;
+
+	state_words[STATE_TOP] = top;
+	for (i = 0; i < 254; i++)
+		state_words[STATE_BINS + i] = at + i / 2 * 16;
+	state_words[STATE_SYSTEM] = AREA;
+}
+
+static bool find_state(void)
+{
+	u64 lo = (u64)(uintptr_t)area;
+	struct bins b = { 0 };
+
+	bins_find_main(&target, &b, lo, lo + AREA);
+	return b.main_arena == (u64)(uintptr_t)state_words;
+}
+
+/* Wherever its top is by now, within the heap */
+static void the_main_arena_is_found_while_its_top_moves(void **state)
+{
+	u64 lo = (u64)(uintptr_t)area;
+
+	fill_state(lo + AREA / 2);
+	assert_true(find_state());
+	fill_state(lo + AREA - 32);
+	assert_true(find_state());
+	/* A chunk is being put into one of its bins. */
+	state_words[STATE_BINS] = lo + 32;
+	assert_true(find_state());
+	/* Not where it cannot be, nor where the bins are none */
+	fill_state(lo + AREA);
+	assert_false(find_state());
+	fill_state(lo + 8);
+	assert_false(find_state());
+	fill_state(lo + AREA / 2);
+	memset(&state_words[STATE_BINS], 0, 254 * 8);
+	assert_false(find_state());
+	fill_state(0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -340,6 +391,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(chunks_above_something_else_are_found, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(what_is_no_chunk_is_not_found, setup, teardown),
+		cmocka_unit_test_setup_teardown(the_main_arena_is_found_while_its_top_moves, setup,
+						teardown),
 		cmocka_unit_test_setup_teardown(keys_of_a_cache_are_taken_once, setup, teardown),
 		cmocka_unit_test_setup_teardown(keys_of_what_is_no_cache_are_not_taken, setup,
 						teardown),
