@@ -13,6 +13,7 @@
 #define STATE_SIZE	0x898
 #define PAGE		4096U
 #define IS_MMAPPED	2U
+#define CHUNK_MIN	32U
 #define MMAPPED_TRIES	4U
 #define SCAN_PAGES	(1ULL << 21)	/* read one by one, in one look: 8 GiB */
 #define SCAN_RANGE	(1ULL << 26)	/* that may be present; a larger mapping is a reservation */
@@ -60,7 +61,8 @@ static u64 heap_end_of(struct arena_walk *a)
 
 /*
  * Walks from @lo to @hi. The process may make the heap longer meanwhile, and then a chunk lies
- * across the old end: the walk goes on from there to the new one.
+ * across the old end, or shorter, and then what is behind the new end cannot be read: the walk goes
+ * on to the new end.
  */
 static void walk(struct arena_walk *a, u64 lo, u64 hi, bool main)
 {
@@ -74,17 +76,19 @@ static void walk(struct arena_walk *a, u64 lo, u64 hi, bool main)
 
 	for (tries = 0; tries < 4; tries++) {
 		end = heap_walk(&w);
-		l->walked_bytes += w.end_addr - w.lo;
+		l->walked_bytes += w.again_addr - w.lo;
 		if (end == HEAP_AT_TOP)
 			break;
 		hi = main ? main_end(a) : heap_end_of(a);
-		if (hi <= w.hi)
+		w.lo = w.again_addr;
+		if (!hi || hi == w.hi)
 			break;
-		w.lo = w.end_addr;
 		w.hi = hi;
+		if (hi - w.lo < CHUNK_MIN || hi < w.lo)
+			break;
 	}
-	if (end != HEAP_AT_TOP)
-		look_lose(l, w.end_addr, w.hi);
+	if (end != HEAP_AT_TOP && w.hi > w.lo)
+		look_lose(l, w.lo, w.hi);
 	l->chunks += w.chunks;
 	l->free_bytes += w.free_bytes + w.top_bytes;
 	l->cached_bytes += w.cached_bytes;

@@ -199,6 +199,7 @@ struct heap_walk {
 
 	/* results */
 	u64 end_addr;		/* where it ended */
+	u64 again_addr;		/* all chunks below are handed out: to go on from here */
 	u64 top_addr;		/* 0: none, as in the older heaps of an arena */
 	u64 chunks, free_bytes, cached_bytes, top_bytes;
 	u64 doubts;		/* free chunks without their size behind them */

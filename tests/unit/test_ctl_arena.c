@@ -34,10 +34,22 @@ static unsigned int reads;	/* of the mappings */
 int __real_target_maps(struct target *t);
 int __wrap_target_maps(struct target *t);
 
+static u64 only;	/* if not 0: mappings of other addresses than these 128 MiB are dropped */
+
 int __wrap_target_maps(struct target *t)
 {
+	int err = __real_target_maps(t);
+	size_t i, n = 0;
+
 	reads++;
-	return __real_target_maps(t);
+	for (i = 0; only && i < t->maps; i++) {
+		if (t->map[i].lo >= only && t->map[i].lo < only + (128UL << 20))
+			t->map[n++] = t->map[i];
+		else
+			free(t->map[i].file);
+	}
+	t->maps = only ? n : t->maps;
+	return err;
 }
 
 static void take(void *arg, u64 addr, u64 size)
@@ -305,19 +317,6 @@ static void blocks_behind_the_first_one_count(void **state)
 
 static struct cache *handed_out;	/* before its first block is read */
 
-bool __real_target_read(struct target *t, u64 addr, void *buf, size_t n);
-bool __wrap_target_read(struct target *t, u64 addr, void *buf, size_t n);
-
-bool __wrap_target_read(struct target *t, u64 addr, void *buf, size_t n)
-{
-	if (handed_out && addr == (u64)(uintptr_t)handed_out->block[0]) {
-		set_bin(handed_out, 0, 0, NULL);
-		handed_out->block[0][1] = WORD;
-		handed_out = NULL;
-	}
-	return __real_target_read(t, addr, buf, n);
-}
-
 /* The only block of the cache is handed out between two reads. */
 static void a_block_that_is_handed_out_has_no_key(void **state)
 {
@@ -382,6 +381,81 @@ static void the_main_arena_is_found_while_its_top_moves(void **state)
 	fill_state(0);
 }
 
+#define ARENA_ALIGN	(64UL << 20)
+#define ARENA_PAGES	1024UL
+#define ARENA_LEFT	600UL		/* pages, after it was trimmed */
+#define ARENA_CHUNK	0x1230UL	/* a class that nothing else has */
+
+static void set_word(unsigned char *at, u64 v)
+{
+	memcpy(at, &v, sizeof(v));
+}
+
+static unsigned char *trimmed;		/* a heap, before its second half is read */
+
+/* The heap of an arena of a thread: chunks of one size, and a top as large as is left */
+static u64 fill_heap(unsigned char *heap, u64 bytes)
+{
+	unsigned char *at = heap + 0x20 + 0x8a0;
+	u64 n = 0;
+
+	set_word(heap, (u64)(uintptr_t)heap + 0x20);
+	set_word(heap + 16, bytes);
+	set_word(heap + 24, bytes);
+	for (; (u64)(at - heap) + ARENA_CHUNK + 4 * PAGE < bytes; at += ARENA_CHUNK, n++)
+		set_word(at + 8, ARENA_CHUNK | 5);
+	set_word(at + 8, ((u64)(heap + bytes - at)) | 5);
+	return n;
+}
+
+bool __real_target_read(struct target *t, u64 addr, void *buf, size_t n);
+bool __wrap_target_read(struct target *t, u64 addr, void *buf, size_t n);
+
+bool __wrap_target_read(struct target *t, u64 addr, void *buf, size_t n)
+{
+	if (handed_out && addr == (u64)(uintptr_t)handed_out->block[0]) {
+		set_bin(handed_out, 0, 0, NULL);
+		handed_out->block[0][1] = WORD;
+		handed_out = NULL;
+	}
+	if (trimmed && addr > (u64)(uintptr_t)trimmed + ARENA_LEFT / 2 * PAGE &&
+	    addr < (u64)(uintptr_t)trimmed + ARENA_PAGES * PAGE) {
+		fill_heap(trimmed, ARENA_LEFT * PAGE);
+		madvise(trimmed + ARENA_LEFT * PAGE, (ARENA_PAGES - ARENA_LEFT) * PAGE,
+			MADV_DONTNEED);
+		mprotect(trimmed + ARENA_LEFT * PAGE, (ARENA_PAGES - ARENA_LEFT) * PAGE, PROT_NONE);
+		trimmed = NULL;
+	}
+	return __real_target_read(t, addr, buf, n);
+}
+
+static void a_heap_that_is_trimmed_is_walked_to_its_end(void **state)
+{
+	unsigned char *room = mmap(NULL, 2 * ARENA_ALIGN, PROT_NONE,
+				   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0), *heap;
+	struct look *l = malloc(sizeof(*l));
+	unsigned int torn;
+	struct bins b = { 0 };
+
+	heap = (unsigned char *)(((uintptr_t)room + ARENA_ALIGN - 1) & ~(ARENA_ALIGN - 1));
+	assert_int_equal(mprotect(heap, ARENA_PAGES * PAGE, PROT_READ | PROT_WRITE), 0);
+	fill_heap(heap, ARENA_PAGES * PAGE);
+	only = (u64)(uintptr_t)room;
+	assert_int_equal(target_maps(&target), 0);
+	trimmed = heap;
+	look_begin(l, false, NULL);
+	arena_look(&target, &b, l);
+	only = 0;
+	assert_null(trimmed);
+	torn = l->torn;
+	assert_int_equal(l->c[class_of_chunk(ARENA_CHUNK)].blocks,
+			 fill_heap(heap, ARENA_LEFT * PAGE));
+	assert_int_equal(torn, 0);
+	look_free(l);
+	free(l);
+	assert_int_equal(munmap(room, 2 * ARENA_ALIGN), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -391,6 +465,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(chunks_above_something_else_are_found, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(what_is_no_chunk_is_not_found, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_heap_that_is_trimmed_is_walked_to_its_end, setup,
+						teardown),
 		cmocka_unit_test_setup_teardown(the_main_arena_is_found_while_its_top_moves, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(keys_of_a_cache_are_taken_once, setup, teardown),

@@ -164,6 +164,7 @@ static void test_heads_that_cannot_be(void **state)
 		set(&h, h.n + 8, heads[i]);
 		assert_int_equal(walk(&h, &w, true), HEAP_TORN);
 		assert_int_equal(w.end_addr, BASE + 0x70);
+		assert_int_equal(w.again_addr, BASE + 0x30);
 		assert_int_equal(h.used, 1);
 		assert_int_equal(w.retries, 3);
 		free(h.data);
@@ -220,6 +221,30 @@ static void test_a_large_chunk_is_not_read(void **state)
 	assert_int_equal(walk(&h, &w, true), HEAP_AT_TOP);
 	assert_int_equal(h.calls, 2);
 	assert_true(h.reads <= 3);
+	free(h.data);
+}
+
+/* The chunk that the first walk could not settle is counted by the next one. */
+static void test_a_walk_goes_on_with_the_last_chunk(void **state)
+{
+	struct heap_walk w;
+	struct heap h;
+	u64 n = 3 * HEAP_WINDOW, chunks = n / 0x60 - 1, i, bytes;
+
+	heap_new(&h, n);
+	for (i = 0; i < chunks; i++)
+		chunk(&h, 0x60, true, 0);
+	chunk(&h, n - h.n, true, 0);
+	for (bytes = HEAP_WINDOW; bytes < 2 * HEAP_WINDOW; bytes += HEAP_WINDOW / 2) {
+		h.calls = 0;
+		h.unreadable = BASE + bytes;
+		assert_int_not_equal(walk(&h, &w, true), HEAP_AT_TOP);
+		h.unreadable = 0;
+		w.lo = w.again_addr;
+		assert_int_equal(heap_walk(&w), HEAP_AT_TOP);
+		assert_int_equal(h.calls, chunks);
+		assert_int_equal(w.again_addr, BASE + n);
+	}
 	free(h.data);
 }
 
@@ -507,6 +532,7 @@ int main(void)
 		cmocka_unit_test(test_a_race_is_read_again),
 		cmocka_unit_test(test_a_race_between_two_windows),
 		cmocka_unit_test(test_a_large_chunk_is_not_read),
+		cmocka_unit_test(test_a_walk_goes_on_with_the_last_chunk),
 		cmocka_unit_test(test_memory_that_went_away),
 		cmocka_unit_test(test_classes),
 		cmocka_unit_test(test_the_set_of_addresses),
