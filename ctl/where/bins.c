@@ -16,13 +16,15 @@
  * of the program then. Blocks in use that hold the same word must not count as free ones, so that
  * a word is a key only if most blocks of a cache have it.
  */
+#include <stdlib.h>
 #include <string.h>
 #include "where/where.h"
 
 #define CACHE_BINS	64
 #define CACHE_FOLLOW	16	/* blocks that are looked at in one bin of a cache */
 #define FAST_BINS	10
-#define FAST_MAX	65536	/* chunks followed in one fast bin */
+#define FAST_MAX	65536U	/* chunks followed in one fast bin */
+#define FAST_ALL	(1U << 20)	/* and in all of them, in one look */
 #define STATE_FAST	0x10
 #define STATE_TOP	0x60
 #define STATE_BINS	0x70
@@ -221,24 +223,46 @@ u64 bins_system_bytes(struct target *t, u64 arena)
 	return target_read(t, arena + STATE_SYSTEM, &v, sizeof(v)) ? v : 0;
 }
 
+/*
+ * Follows a fast bin, of chunks of @size bytes. Returns how many are in it: none if it is a ring,
+ * as chunks are taken out of it and put into it meanwhile, or the program has made one of them.
+ */
+static unsigned int fast_list(struct target *t, u64 chunk, u64 size, u64 *list, unsigned int most)
+{
+	unsigned int n, power = 1;
+	u64 d[3], old = 0;
+
+	for (n = 0; chunk && n < most && chunk != old; n++) {
+		if (!target_read(t, chunk, d, sizeof(d)) || (d[1] & ~7ULL) != size)
+			return n;
+		/* A ring comes back to the chunk of the last power of two, which is in it. */
+		if (n + 1 == power) {
+			old = chunk;
+			power *= 2;
+		}
+		list[n] = chunk;
+		chunk = follow(d[2], chunk + 16);
+	}
+	return chunk && chunk == old ? 0 : n;
+}
+
 /* Takes the chunks in the fast bins of an arena out of the blocks in use. */
 void bins_fast(struct target *t, u64 arena, struct look *l)
 {
-	u64 bin[FAST_BINS], chunk, d[3], size;
-	int i, n;
+	u64 bin[FAST_BINS], *list, size;
+	unsigned int i, k, n;
 
 	if (!target_read(t, arena + STATE_FAST, bin, sizeof(bin)))
 		return;
-	for (i = 0; i < FAST_BINS; i++) {
-		chunk = bin[i] & 15 ? 0 : bin[i];
-		for (n = 0; chunk && n < FAST_MAX; n++) {
-			if (!target_read(t, chunk, d, sizeof(d)))
-				break;
-			size = d[1] & ~7ULL;
-			if (size != (u64)(i + 2) * 16)
-				break;
-			look_remove(l, class_of_chunk(size), chunk + 16, size);
-			chunk = follow(d[2], chunk + 16);
-		}
+	list = must(calloc(FAST_MAX, sizeof(*list)));
+	for (i = 0; i < FAST_BINS && l->fast_read + FAST_MAX <= FAST_ALL; i++) {
+		size = (u64)(i + 2) * 16;
+		if (!bin[i] || (bin[i] & 15))
+			continue;
+		n = fast_list(t, bin[i], size, list, FAST_MAX);
+		l->fast_read += n ? n : FAST_MAX;
+		for (k = 0; k < n; k++)
+			look_remove(l, class_of_chunk(size), list[k] + 16, size);
 	}
+	free(list);
 }

@@ -456,6 +456,47 @@ static void a_heap_that_is_trimmed_is_walked_to_its_end(void **state)
 	assert_int_equal(munmap(room, 2 * ARENA_ALIGN), 0);
 }
 
+/* The head of an arena with one fast bin, of chunks of 32 bytes in the area */
+static u64 count_after_fast_bin(unsigned int n, unsigned int ring)
+{
+	struct look *l = malloc(sizeof(*l));
+	unsigned int id = class_of_chunk(32), i;
+	u64 blocks, *c;
+
+	assert_int_equal(mprotect(area, AREA, PROT_READ | PROT_WRITE), 0);
+	memset(state_words, 0, sizeof(state_words));
+	state_words[2] = (u64)(uintptr_t)area;
+	for (i = 0; i < n; i++) {
+		c = (u64 *)(uintptr_t)(area + 32UL * i);
+		c[1] = 0x21;
+		set_link(c + 2, i + 1 < n ? c + 4 : NULL);
+		/* The link of a fast bin leads to a chunk. */
+		if (i + 1 == n && ring)
+			set_link(c + 2, (u64 *)(uintptr_t)(area + 32UL * (n - ring)));
+	}
+	look_begin(l, false, NULL);
+	for (i = 0; i < 1000; i++)
+		look_add(l, id, (u64)(uintptr_t)area + 32UL * i + 16, 32);
+	bins_fast(&target, (u64)(uintptr_t)state_words, l);
+	blocks = l->c[id].blocks;
+	assert_int_equal(l->c[id].bytes, 32 * blocks);
+	look_free(l);
+	free(l);
+	return blocks;
+}
+
+/* Blocks in use would vanish with each turn. */
+static void a_ring_in_a_fast_bin_takes_nothing_away(void **state)
+{
+	unsigned int ring;
+
+	assert_int_equal(count_after_fast_bin(7, 0), 1000 - 7);
+	assert_int_equal(count_after_fast_bin(1, 0), 1000 - 1);
+	for (ring = 1; ring <= 7; ring++)
+		assert_int_equal(count_after_fast_bin(7, ring), 1000);
+	fill_state(0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -466,6 +507,8 @@ int main(void)
 						teardown),
 		cmocka_unit_test_setup_teardown(what_is_no_chunk_is_not_found, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_heap_that_is_trimmed_is_walked_to_its_end, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(a_ring_in_a_fast_bin_takes_nothing_away, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(the_main_arena_is_found_while_its_top_moves, setup,
 						teardown),
