@@ -31,6 +31,7 @@ struct target {
 	size_t maps;
 	u64 read_bytes;
 	u64 mark_ms;		/* time of the last mark, clock_ms(); 0: none */
+	u64 searched;		/* mappings, for blocks that moved */
 	bool huge;		/* it had huge pages when they were counted */
 	int err;		/* errno of the last read of memory that failed */
 	struct cxx *cxx;	/* for target_cxx() */
