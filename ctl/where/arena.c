@@ -3,7 +3,6 @@
  * Finds the regions in which glibc's malloc keeps chunks: the data segment (main arena), the
  * heaps of other arenas, which begin at multiples of 64 MiB, and mappings of single chunks.
  */
-#include <fcntl.h>
 #include <stdlib.h>
 #include <unistd.h>
 #include "where/where.h"
@@ -188,6 +187,7 @@ static void thread_heap(struct arena_walk *a, u64 lo)
 
 static void thread_heaps(struct arena_walk *a)
 {
+	int pagemap = there_open(a->t);
 	unsigned int tried = 0;
 	size_t i;
 	u64 lo;
@@ -199,8 +199,11 @@ static void thread_heaps(struct arena_walk *a)
 			continue;
 		for (lo = (m->lo + HEAP_ALIGN - 1) & ~(HEAP_ALIGN - 1);
 		     lo >= m->lo && lo < m->hi && tried < HEAPS_MAX; lo += HEAP_ALIGN, tried++)
-			thread_heap(a, lo);
+			if (there_has(pagemap, lo, lo + PAGE))
+				thread_heap(a, lo);
 	}
+	if (pagemap >= 0)
+		close(pagemap);
 }
 
 struct mmapped {
@@ -340,7 +343,7 @@ void arena_mmapped(struct target *t, bool all, void (*each)(void *arg, u64 addr,
 		   void *arg)
 {
 	struct scan s = {
-		.pagemap = all ? openat(t->dir, "pagemap", O_RDONLY | O_CLOEXEC) : -1,
+		.pagemap = all ? there_open(t) : -1,
 		.range = SCAN_RANGE, .left = SCAN_PAGES,
 	};
 	struct mmapped list = { 0 };

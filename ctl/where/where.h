@@ -52,6 +52,10 @@ s64 target_started(const struct target *t);
 struct cxx *target_cxx(struct target *t);
 void target_close(struct target *t);
 
+/* there.c: which memory of a process was ever used */
+int there_open(const struct target *t);
+bool there_has(int pagemap, u64 lo, u64 hi);
+
 /* linkmap.c: files of a process in the order in which the dynamic linker looks for symbols */
 size_t link_order(struct target *t, u64 *at, size_t most);
 u64 link_program(const struct target *t);

@@ -497,6 +497,38 @@ static void a_ring_in_a_fast_bin_takes_nothing_away(void **state)
 	fill_state(0);
 }
 
+/* Addresses where a heap might begin, of memory that the process never used */
+static void what_was_never_used_stays_so(void **state)
+{
+	unsigned char *room = mmap(NULL, 2 * ARENA_ALIGN, PROT_READ | PROT_WRITE,
+				   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0), *heap;
+	struct look *l = malloc(sizeof(*l));
+	struct bins b = { 0 };
+	int pagemap;
+
+	heap = (unsigned char *)(((uintptr_t)room + ARENA_ALIGN - 1) & ~(ARENA_ALIGN - 1));
+	madvise(room, 2 * ARENA_ALIGN, MADV_NOHUGEPAGE);
+	only = (u64)(uintptr_t)room;
+	assert_int_equal(target_maps(&target), 0);
+	look_begin(l, false, NULL);
+	arena_look(&target, &b, l);
+	only = 0;
+	pagemap = there_open(&target);
+	assert_true(pagemap >= 0);
+	if (heap > room)	/* its first page is looked at, as that of any mapping */
+		assert_false(there_has(pagemap, (u64)(uintptr_t)heap,
+				       (u64)(uintptr_t)heap + ARENA_ALIGN / 2));
+	heap[PAGE * 600] = 1;
+	assert_true(there_has(pagemap, (u64)(uintptr_t)heap, (u64)(uintptr_t)heap + 601 * PAGE));
+	assert_false(there_has(pagemap, (u64)(uintptr_t)heap + PAGE,
+			       (u64)(uintptr_t)heap + 600 * PAGE));
+	assert_true(there_has(-1, (u64)(uintptr_t)heap, (u64)(uintptr_t)heap + 1));
+	close(pagemap);
+	look_free(l);
+	free(l);
+	assert_int_equal(munmap(room, 2 * ARENA_ALIGN), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -510,6 +542,7 @@ int main(void)
 						teardown),
 		cmocka_unit_test_setup_teardown(a_ring_in_a_fast_bin_takes_nothing_away, setup,
 						teardown),
+		cmocka_unit_test_setup_teardown(what_was_never_used_stays_so, setup, teardown),
 		cmocka_unit_test_setup_teardown(the_main_arena_is_found_while_its_top_moves, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(keys_of_a_cache_are_taken_once, setup, teardown),
