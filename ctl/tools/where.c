@@ -250,8 +250,8 @@ static int answer(struct survey *s)
 }
 
 /*
- * A first look is kept where --diff can compare with it: of pages and of profiles it is not, so
- * that the second look is two of them.
+ * A first look is kept where --diff can compare with it: of pages and of profiles it is not, nor
+ * if a part of a heap was lost, so that the second look is two of them.
  */
 static int keep_look(struct survey *s)
 {
@@ -264,7 +264,7 @@ static int keep_look(struct survey *s)
 	}
 	if (!go_is(&s->t))
 		status = survey_look(s, &s->a, false, NULL);
-	if (!status && !go_is(&s->t) && !survey_is_unknown(s, &s->a))
+	if (!status && !go_is(&s->t) && !survey_is_unknown(s, &s->a) && !s->a.torn)
 		keep_first(&s->keeper, &s->a);
 	return status;
 }

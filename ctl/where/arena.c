@@ -4,6 +4,7 @@
  * heaps of other arenas, which begin at multiples of 64 MiB, and mappings of single chunks.
  */
 #include <stdlib.h>
+#include <unistd.h>
 #include "where/where.h"
 
 #define HEAP_ALIGN	(64 * MIB)
@@ -11,7 +12,11 @@
 #define STATE_SIZE	0x898
 #define PAGE		4096U
 #define IS_MMAPPED	2U
+#define CHUNK_MIN	32U
 #define MMAPPED_TRIES	4U
+#define SCAN_PAGES	(1ULL << 21)	/* read one by one, in one look: 8 GiB */
+#define SCAN_RANGE	(1ULL << 26)	/* that may be present; a larger mapping is a reservation */
+#define PRESENT		(1ULL << 63)
 #define FIRST_WORDS	8192U	/* of the data segment, in which the first chunk begins */
 
 struct arena_walk {
@@ -55,10 +60,10 @@ static u64 heap_end_of(struct arena_walk *a)
 
 /*
  * Walks from @lo to @hi. The process may make the heap longer meanwhile, and then a chunk lies
- * across the old end: the walk goes on from there to the new one. Returns the address of the
- * top chunk, 0: none was found.
+ * across the old end, or shorter, and then what is behind the new end cannot be read: the walk goes
+ * on to the new end.
  */
-static u64 walk(struct arena_walk *a, u64 lo, u64 hi, bool main)
+static void walk(struct arena_walk *a, u64 lo, u64 hi, bool main)
 {
 	struct heap_walk w = {
 		.read = read_source, .used = take_used, .arg = a, .lo = lo, .hi = hi,
@@ -70,24 +75,23 @@ static u64 walk(struct arena_walk *a, u64 lo, u64 hi, bool main)
 
 	for (tries = 0; tries < 4; tries++) {
 		end = heap_walk(&w);
-		l->walked_bytes += w.end_addr - w.lo;
+		l->walked_bytes += w.again_addr - w.lo;
 		if (end == HEAP_AT_TOP)
 			break;
 		hi = main ? main_end(a) : heap_end_of(a);
-		if (hi <= w.hi)
+		w.lo = w.again_addr;
+		if (!hi || hi == w.hi)
 			break;
-		w.lo = w.end_addr;
 		w.hi = hi;
+		if (hi - w.lo < CHUNK_MIN || hi < w.lo)
+			break;
 	}
-	if (end != HEAP_AT_TOP) {
-		l->torn++;
-		l->torn_bytes += w.hi - w.end_addr;
-	}
+	if (end != HEAP_AT_TOP && w.hi > w.lo)
+		look_lose(l, w.lo, w.hi);
 	l->chunks += w.chunks;
 	l->free_bytes += w.free_bytes + w.top_bytes;
 	l->cached_bytes += w.cached_bytes;
 	l->retries += w.retries;
-	return w.top_addr;
 }
 
 /*
@@ -117,7 +121,7 @@ static u64 first_chunk(struct arena_walk *a, u64 lo, u64 hi)
  */
 static void main_arena(struct arena_walk *a)
 {
-	u64 lo = (a->t->start_brk + 15) & ~15ULL, top, system, size;
+	u64 lo = (a->t->start_brk + 15) & ~15ULL, system, size;
 	const struct where_map *m = lo ? target_at(a->t, lo) : NULL;
 
 	if (!m || !m->anon || !m->write)
@@ -125,11 +129,12 @@ static void main_arena(struct arena_walk *a)
 	lo = first_chunk(a, lo, m->hi);
 	a->l->arenas++;
 	a->lo = lo;
-	top = walk(a, lo, m->hi, true);
-	if (top)
-		bins_find_main(a->t, a->b, top);
-	a->l->no_fastbins = !a->b->main_arena;
+	walk(a, lo, m->hi, true);
+	/* The mappings may have been read anew. */
 	m = target_at(a->t, lo);
+	if (m)
+		bins_find_main(a->t, a->b, lo, m->hi);
+	a->l->no_fastbins = !a->b->main_arena;
 	if (!a->b->main_arena || !m)
 		return;
 	bins_fast(a->t, a->b->main_arena, a->l);
@@ -140,25 +145,35 @@ static void main_arena(struct arena_walk *a)
 }
 
 /*
- * The heap of an arena at @lo: a heap_info (arena, older heap, size, writable size; 32 bytes,
- * 48 from glibc 2.35 on), in the first one the head of the arena, then chunks. It may have
- * grown since the mappings were read.
+ * Reads the head of an arena's heap at @lo: a heap_info (arena, older heap, size, writable size; 32
+ * bytes, 48 from glibc 2.35 on). Returns false if there is none.
  */
-static void thread_heap(struct arena_walk *a, u64 lo)
+static bool read_heap_info(struct target *t, u64 lo, u64 info[4])
 {
-	u64 info[4], first, head;
-	bool is_first;
+	u64 head;
 
-	if (!target_read(a->t, lo, info, sizeof(info)))
-		return;
+	if (!target_read(t, lo, info, 4 * sizeof(*info)))
+		return false;
 	head = info[0] & (HEAP_ALIGN - 1);
 	if ((head != 0x20 && head != 0x30) || info[2] < PAGE || info[2] > HEAP_ALIGN ||
 	    (info[2] & 15) || info[3] < info[2])
+		return false;
+	return info[0] == lo + head || (info[1] && !(info[1] & (HEAP_ALIGN - 1)));
+}
+
+/*
+ * The heap of an arena at @lo: its head, in the first one the head of the arena, then chunks. It
+ * may have grown since the mappings were read.
+ */
+static void thread_heap(struct arena_walk *a, u64 lo)
+{
+	u64 info[4], first;
+	bool is_first;
+
+	if (!read_heap_info(a->t, lo, info))
 		return;
-	is_first = info[0] == lo + head;
-	if (!is_first && (!info[1] || (info[1] & (HEAP_ALIGN - 1))))
-		return;
-	first = lo + head;
+	first = lo + (info[0] & (HEAP_ALIGN - 1));
+	is_first = info[0] == first;
 	if (is_first) {
 		first = (first + STATE_SIZE + 15) & ~15ULL;
 		a->l->arenas++;
@@ -172,6 +187,7 @@ static void thread_heap(struct arena_walk *a, u64 lo)
 
 static void thread_heaps(struct arena_walk *a)
 {
+	int pagemap = there_open(a->t);
 	unsigned int tried = 0;
 	size_t i;
 	u64 lo;
@@ -183,8 +199,11 @@ static void thread_heaps(struct arena_walk *a)
 			continue;
 		for (lo = (m->lo + HEAP_ALIGN - 1) & ~(HEAP_ALIGN - 1);
 		     lo >= m->lo && lo < m->hi && tried < HEAPS_MAX; lo += HEAP_ALIGN, tried++)
-			thread_heap(a, lo);
+			if (there_has(pagemap, lo, lo + PAGE))
+				thread_heap(a, lo);
 	}
+	if (pagemap >= 0)
+		close(pagemap);
 }
 
 struct mmapped {
@@ -203,30 +222,92 @@ static void add_mmapped(struct mmapped *list, u64 addr, u64 size)
 	list->c[list->n++] = (struct mmapped_chunk){ addr, size };
 }
 
-/*
- * Adds the chunks that begin the mapping. Neighbours are one mapping for the kernel: one chunk is
- * followed by the next one. Returns false if the mapping is another one by now: it is gone, or a
- * chunk is longer than it was, as after realloc().
- */
-static bool mmapped_in(struct target *t, const struct where_map *m, struct mmapped *list)
+/* Reads the size of the chunk at @addr, 0: there is none. Returns false if it cannot be read. */
+static bool mmapped_size(struct target *t, u64 addr, u64 *size)
 {
-	u64 addr, head[2], size;
+	u64 head[2];
+
+	*size = 0;
+	if (!target_read(t, addr, head, sizeof(head)))
+		return false;
+	if (!head[0] && (head[1] & 7) == IS_MMAPPED && head[1] >= PAGE &&
+	    !(head[1] & (PAGE - 1) & ~7ULL))
+		*size = head[1] & ~7ULL;
+	return true;
+}
+
+/* Pages of which the first words are looked at */
+struct scan {
+	int pagemap;		/* -1: none */
+	u64 range, left;	/* pages that may be looked for, and read */
+};
+
+/* The size of what begins at the page @addr. A chunk is added, a heap has been walked before. */
+static u64 take_page(struct target *t, u64 addr, u64 hi, struct mmapped *list)
+{
+	u64 size, info[4];
+
+	if (mmapped_size(t, addr, &size) && size && size <= hi - addr) {
+		add_mmapped(list, addr, size);
+		return size;
+	}
+	if (!(addr & (HEAP_ALIGN - 1)) && read_heap_info(t, addr, info))
+		return (info[2] + PAGE - 1) & ~(u64)(PAGE - 1);
+	return PAGE;
+}
+
+/*
+ * Adds the chunks behind what is none: the kernel joins a chunk with what is mapped just below it,
+ * as the stack of a thread. Only pages are read that are present.
+ */
+static void mmapped_behind(struct target *t, u64 addr, u64 hi, struct scan *s, struct mmapped *list)
+{
+	u64 v[512], n, i;
+	ssize_t got;
+
+	if ((hi - addr) / PAGE > s->range)
+		return;
+	s->range -= (hi - addr) / PAGE;
+	for (; addr < hi && s->left; addr += i * PAGE) {
+		n = (hi - addr) / PAGE < ARRAY_SIZE(v) ? (hi - addr) / PAGE : ARRAY_SIZE(v);
+		got = pread(s->pagemap, v, n * sizeof(*v), (off_t)(addr / PAGE * sizeof(*v)));
+		if (got < (ssize_t)sizeof(*v))
+			return;
+		n = (u64)got / sizeof(*v);
+		for (i = 0; i < n && s->left;) {
+			s->left -= v[i] & PRESENT ? 1 : 0;
+			i += v[i] & PRESENT ? take_page(t, addr + i * PAGE, hi, list) / PAGE : 1;
+		}
+	}
+}
+
+/*
+ * Adds the chunks of a mapping. Neighbours are one mapping for the kernel: one chunk is followed by
+ * the next one. Returns false if the mapping is another one by now: it is gone, or a chunk is
+ * longer than it was, as after realloc().
+ */
+static bool mmapped_in(struct target *t, const struct where_map *m, struct scan *s,
+		       struct mmapped *list)
+{
+	u64 addr, size;
 
 	for (addr = m->lo; addr < m->hi; addr += size) {
-		if (!target_read(t, addr, head, sizeof(head)))
+		if (!mmapped_size(t, addr, &size))
 			return false;
-		size = head[1] & ~7ULL;
-		if (head[0] || (head[1] & 7) != IS_MMAPPED || size < PAGE || (size & (PAGE - 1)))
+		if (!size)
 			break;
 		if (size > m->hi - addr)
 			return false;
 		add_mmapped(list, addr, size);
 	}
+	/* The data segment has been walked. */
+	if (s->pagemap >= 0 && (t->start_brk < m->lo || t->start_brk >= m->hi))
+		mmapped_behind(t, addr, m->hi, s, list);
 	return true;
 }
 
 /* Returns false if the mappings are not those of now. */
-static bool mmapped_list(struct target *t, struct mmapped *list)
+static bool mmapped_list(struct target *t, struct scan *s, struct mmapped *list)
 {
 	bool same = true;
 	size_t i;
@@ -234,7 +315,7 @@ static bool mmapped_list(struct target *t, struct mmapped *list)
 	list->n = 0;
 	for (i = 0; i < t->maps; i++)
 		if (t->map[i].anon && t->map[i].write)
-			same = mmapped_in(t, &t->map[i], list) && same;
+			same = mmapped_in(t, &t->map[i], s, list) && same;
 	return same;
 }
 
@@ -252,20 +333,26 @@ static u64 ranges(const struct target *t)
 /**
  * arena_mmapped() - find the blocks that have mappings of their own
  * @t: the process; its mappings are read anew if they have changed
+ * @all: also those that do not begin a mapping, for which each page is looked at
  * @each: called for each, with the address of the block and the size of its chunk
  * @arg: for @each
  *
  * A block that realloc() makes larger outgrows its mapping, or moves, while it is looked for.
  */
-void arena_mmapped(struct target *t, void (*each)(void *arg, u64 addr, u64 size), void *arg)
+void arena_mmapped(struct target *t, bool all, void (*each)(void *arg, u64 addr, u64 size),
+		   void *arg)
 {
+	struct scan s = {
+		.pagemap = all ? there_open(t) : -1,
+		.range = SCAN_RANGE, .left = SCAN_PAGES,
+	};
 	struct mmapped list = { 0 };
 	unsigned int tries;
 	u64 before;
 	size_t i;
 
 	/* Some mappings can never be read, as a stack that begins with a guard page. */
-	for (tries = 0; !mmapped_list(t, &list) && tries < MMAPPED_TRIES; tries++) {
+	for (tries = 0; !mmapped_list(t, &s, &list) && tries < MMAPPED_TRIES; tries++) {
 		before = ranges(t);
 		target_maps(t);
 		if (ranges(t) == before)
@@ -274,6 +361,8 @@ void arena_mmapped(struct target *t, void (*each)(void *arg, u64 addr, u64 size)
 	for (i = 0; i < list.n; i++)
 		each(arg, list.c[i].addr + 16, list.c[i].size);
 	free(list.c);
+	if (s.pagemap >= 0)
+		close(s.pagemap);
 }
 
 static void take_mmapped(void *arg, u64 addr, u64 size)
@@ -297,5 +386,5 @@ void arena_look(struct target *t, struct bins *b, struct look *l)
 
 	main_arena(&a);
 	thread_heaps(&a);
-	arena_mmapped(t, take_mmapped, l);
+	arena_mmapped(t, true, take_mmapped, l);
 }

@@ -7,6 +7,7 @@
 #include "where/burst.h"
 
 #define HEAD		16U
+#define FIND_MAPS	(1U << 21)	/* mappings that are looked at for moved blocks, in all */
 #define LEAST_ADDRESS	0x10000ULL
 #define MOST_ADDRESS	0x7fffffffffffULL	/* of user space, with tables of four levels */
 
@@ -157,13 +158,16 @@ static bool is_telling(const struct early *e)
  * @size: of the block; it may be larger by now
  * @e: what it held
  *
- * Return: its address; 0: there is none, or there are several and it begins with zeros.
+ * Return: its address; 0: there is none, or there are several and it begins with zeros, or too many
+ * mappings have been looked at before.
  */
 u64 block_find(struct target *t, u64 size, const struct early *e)
 {
 	struct search s = { .t = t, .early = e, .size = size };
 
-	if (e->bytes)
-		arena_mmapped(t, try_moved, &s);
+	if (e->bytes && t->searched + t->maps <= FIND_MAPS) {
+		t->searched += t->maps;
+		arena_mmapped(t, false, try_moved, &s);
+	}
 	return s.n == 1 || is_telling(e) ? s.found : 0;
 }

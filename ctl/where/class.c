@@ -108,6 +108,31 @@ static void sample(struct look *l, struct where_class *c, u64 addr)
 		c->sample[at] = addr;
 }
 
+/* Takes notice of a part of a heap that was not walked. If they are many, the last one grows. */
+void look_lose(struct look *l, u64 lo, u64 hi)
+{
+	struct lost_range *last = &l->lost[LOST_RANGES - 1];
+
+	l->torn++;
+	l->torn_bytes += hi - lo;
+	if (l->lost_n < LOST_RANGES) {
+		l->lost[l->lost_n++] = (struct lost_range){ lo, hi };
+		return;
+	}
+	last->lo = lo < last->lo ? lo : last->lo;
+	last->hi = hi > last->hi ? hi : last->hi;
+}
+
+static bool is_lost(const struct look *l, u64 addr)
+{
+	unsigned int i;
+
+	for (i = 0; l && i < l->lost_n; i++)
+		if (addr >= l->lost[i].lo && addr < l->lost[i].hi)
+			return true;
+	return false;
+}
+
 /* @addr: of the block, a multiple of 16. @bytes: what it takes, its chunk's head included */
 void look_add(struct look *l, unsigned int id, u64 addr, u64 bytes)
 {
@@ -116,6 +141,11 @@ void look_add(struct look *l, unsigned int id, u64 addr, u64 bytes)
 	c->blocks++;
 	c->bytes += bytes;
 	l->heap_bytes += bytes;
+	if (is_lost(l->earlier, addr)) {
+		c->old_blocks++;
+		c->old_bytes += bytes;
+		return;
+	}
 	if (l->seen)
 		seen_add(l->seen, addr);
 	else if (!l->before || !seen_has(l->before, addr))
@@ -128,12 +158,16 @@ void look_remove(struct look *l, unsigned int id, u64 addr, u64 bytes)
 	struct where_class *c = &l->c[id];
 	unsigned int i;
 
-	if (!c->blocks || c->bytes < bytes)
+	if (!c->blocks || c->bytes < bytes || is_lost(l, addr))
 		return;
 	c->blocks--;
 	c->bytes -= bytes;
 	l->heap_bytes -= bytes;
 	l->cached_bytes += bytes;
+	if (is_lost(l->earlier, addr) && c->old_blocks && c->old_bytes >= bytes) {
+		c->old_blocks--;
+		c->old_bytes -= bytes;
+	}
 	if (l->seen)
 		seen_remove(l->seen, addr);
 	for (i = 0; i < c->samples; i++)

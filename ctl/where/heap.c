@@ -183,6 +183,15 @@ static enum step walk_window(struct heap_walk *w, struct window *v, u64 *addr)
 	return is_end(w, *addr, v8) || fits(w, *addr, v8) ? s : STEP_BAD;
 }
 
+/* A walk ends at @addr. The last chunk is not handed out if what is behind it was not read. */
+static enum heap_end ends(struct heap_walk *w, u64 addr, const struct window_chunk *last,
+			  enum heap_end how)
+{
+	w->end_addr = addr;
+	w->again_addr = last->size ? last->addr : addr;
+	return how;
+}
+
 /**
  * heap_walk() - count the chunks of one region
  * @w: the region, with the callbacks that read it and take the chunks in use
@@ -198,15 +207,14 @@ enum heap_end heap_walk(struct heap_walk *w)
 	unsigned int tries = 0;
 	enum step s;
 
-	w->end_addr = addr;
 	if (w->hi < addr || w->hi - addr < HEAD_BYTES)
-		return HEAP_UNREADABLE;
+		return ends(w, addr, &last, HEAP_UNREADABLE);
 	while (w->hi - addr >= 16) {
 		w->end_addr = addr;
 		drop(&v);
 		v.last = last;
 		if (!fill(w, &v, addr))
-			return HEAP_UNREADABLE;
+			return ends(w, addr, &last, HEAP_UNREADABLE);
 		s = walk_window(w, &v, &addr);
 		if (s == STEP_BAD && tries++ < RETRIES) {
 			w->retries++;
@@ -214,14 +222,15 @@ enum heap_end heap_walk(struct heap_walk *w)
 			continue;
 		}
 		hand_out(w, &v);
-		w->end_addr = addr;
+		last = v.last;
 		if (s == STEP_BAD)
-			return HEAP_TORN;
+			return ends(w, addr, &last, HEAP_TORN);
 		if (s != STEP_NEXT_WINDOW)
 			break;
-		last = v.last;
 		tries = 0;
 	}
+	w->end_addr = addr;
+	w->again_addr = addr;
 	if (v.last.size) {
 		w->top_addr = v.last.addr;
 		w->top_bytes = v.last.size;

@@ -100,6 +100,7 @@ int survey_look(struct survey *s, struct look *l, bool remember, const struct se
 	if (err)
 		return target_refused(&s->t, err);
 	look_begin(l, remember, before);
+	l->earlier = before ? &s->a : NULL;
 	if (!is_other(s))
 		arena_look(&s->t, &s->bins, l);
 	pool_look(&s->t, l);
@@ -227,6 +228,10 @@ void survey_notes(struct survey *s)
 
 	if (s->stopped)
 		result_note(r, "stopped by a signal after %.1f s", r->seconds);
+	if (s->a.torn)
+		result_note(r, "first look: %u heaps do not add up or changed too fast: %s not "
+			    "counted, what the second look found there is no growth", s->a.torn,
+			    fmt_bytes(size, sizeof(size), s->a.torn_bytes));
 	if (l->torn)
 		result_note(r, "%u heaps do not add up or changed too fast: %s not counted",
 			    l->torn, fmt_bytes(size, sizeof(size), l->torn_bytes));

@@ -6,9 +6,11 @@
  * soft-dirty bits stay as they are.
  *
  * A huge page comes as a whole, with the first byte that is written to it. What of it is zero was
- * not used yet, and does not count: else memory would seem to grow in steps of 2 MiB.
+ * not used yet, and does not count: else memory would seem to grow in steps of 2 MiB. The page map
+ * does not tell whether 512 pages are one, so that they are read if the process has any huge page.
  */
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include "where/where.h"
@@ -63,6 +65,17 @@ static bool is_zero(const unsigned char *page)
 	return !page[0] && !memcmp(page, page + 1, PAGE - 1);
 }
 
+/* May anonymous memory of the process have huge pages? Not if the kernel says that it has none. */
+static bool has_huge(const struct target *t)
+{
+	char *text = procfs_read(t->dir, "smaps_rollup");
+	char *p = text ? strstr(text, "\nAnonHugePages:") : NULL;
+	bool has = !p || strtoull(p + 15, NULL, 10);
+
+	free(text);
+	return has;
+}
+
 /*
  * Which of the pages from @page on are used: all that are there, but of a huge page those that hold
  * something. What was used @before is not read again.
@@ -71,7 +84,7 @@ static void used_pages(struct target *t, const u64 *v, unsigned int n, u64 page,
 		       const struct seen *before, u64 *room, bool *used)
 {
 	static unsigned char data[READ_PAGES * PAGE];
-	bool huge = n == HUGE;
+	bool huge = n == HUGE && *room;
 	unsigned int i, k;
 
 	for (i = 0; i < n; i++) {
@@ -104,7 +117,7 @@ static void used_pages(struct target *t, const u64 *v, unsigned int n, u64 page,
 int pages_look(struct target *t, struct page_look *p, struct seen *now, const struct seen *before)
 {
 	int fd = openat(t->dir, "pagemap", O_RDONLY | O_CLOEXEC);
-	u64 v[HUGE], page, last, scanned = 0, room = READ_MAX;
+	u64 v[HUGE], page, last, scanned = 0, room;
 	bool used[HUGE];
 	ssize_t n, i;
 	size_t k;
@@ -112,6 +125,9 @@ int pages_look(struct target *t, struct page_look *p, struct seen *now, const st
 	memset(p, 0, sizeof(*p));
 	if (fd < 0)
 		return -1;
+	/* Once it has any, zeros count in no look: else they would be growth when it has none. */
+	t->huge = t->huge || has_huge(t);
+	room = t->huge ? READ_MAX : 0;
 	for (k = 0; k < t->maps; k++) {
 		const struct where_map *m = &t->map[k];
 

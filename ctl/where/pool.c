@@ -13,6 +13,7 @@
  * the list have to agree about their number, or the pool counts as none.
  */
 #include <string.h>
+#include <unistd.h>
 #include "where/where.h"
 
 #define HEAD		48U
@@ -94,14 +95,14 @@ static u64 pool_size(const unsigned char *data, u64 addr, u64 left)
 	return is_pool(&h, addr, 4 * KIB) ? 4 * KIB : 0;
 }
 
-static void mapping(struct target *t, struct look *l, const struct where_map *m)
+static void mapping(struct target *t, struct look *l, const struct where_map *m, int pagemap)
 {
 	static unsigned char data[64 * KIB] __attribute__((aligned(16)));
 	u64 lo, off, pool, n;
 
 	for (lo = (m->lo + POOL - 1) & ~(POOL - 1); lo >= m->lo && lo < m->hi; lo += n) {
 		n = m->hi - lo < sizeof(data) ? m->hi - lo : sizeof(data);
-		if (!target_read(t, lo, data, n))
+		if (!there_has(pagemap, lo, lo + n) || !target_read(t, lo, data, n))
 			continue;
 		for (off = 0; off + 4 * KIB <= n; off += pool ? pool : 4 * KIB) {
 			pool = pool_size(data + off, lo + off, n - off);
@@ -172,10 +173,12 @@ static bool is_python(const struct target *t)
 void pool_look(struct target *t, struct look *l)
 {
 	u64 heap = (t->start_brk + 15) & ~15ULL, left = 2 * target_anon_bytes(t) + 64 * MIB;
+	int pagemap;
 	size_t i;
 
 	if (!is_python(t))
 		return;
+	pagemap = there_open(t);
 	for (i = 0; i < t->maps; i++) {
 		const struct where_map *m = &t->map[i];
 
@@ -183,7 +186,9 @@ void pool_look(struct target *t, struct look *l)
 		    m->hi - m->lo <= 1024 * MIB && m->hi - m->lo <= left &&
 		    !(heap >= m->lo && heap < m->hi)) {
 			left -= m->hi - m->lo;
-			mapping(t, l, m);
+			mapping(t, l, m, pagemap);
 		}
 	}
+	if (pagemap >= 0)
+		close(pagemap);
 }

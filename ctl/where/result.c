@@ -68,7 +68,10 @@ static void join_large(struct where_row *row, size_t n)
 	}
 }
 
-/* Fills rows, growth and shares of @r from two looks at the same process. */
+/*
+ * Fills rows, growth and shares of @r from two looks at the same process. Blocks where the first
+ * look could not look may be as old as it: they are no growth.
+ */
 void result_compare(struct result *r, const struct look *a, const struct look *b)
 {
 	s64 grown = 0;
@@ -77,15 +80,16 @@ void result_compare(struct result *r, const struct look *a, const struct look *b
 	r->row = must(calloc(CLASSES, sizeof(*r->row)));
 	for (i = 0; i < CLASSES; i++) {
 		const struct where_class *old = &a->c[i], *new = &b->c[i];
+		s64 blocks = (s64)(new->blocks - new->old_blocks - old->blocks);
+		s64 bytes = (s64)(new->bytes - new->old_bytes - old->bytes);
 
 		if (!old->blocks && !new->blocks)
 			continue;
 		r->row[r->rows++] = (struct where_row){
 			.id = (unsigned int)i, .blocks = new->blocks,
-			.growth_blocks = (s64)(new->blocks - old->blocks),
-			.growth_bytes = (s64)(new->bytes - old->bytes),
+			.growth_blocks = blocks, .growth_bytes = bytes,
 		};
-		r->growth += (s64)(new->bytes - old->bytes);
+		r->growth += bytes;
 	}
 	join_large(r->row, r->rows);
 	for (i = 0; i < r->rows; i++)

@@ -18,7 +18,7 @@
 /*
  * Returns @fd if it is a regular ELF file of 64 bits, else -1, and closes it. Libraries keep some
  * hundred bytes for each section: numbers of sections and segments are those of 16 bits. What they
- * would unpack, convert or take apart as an archive is no such file.
+ * would unpack, convert, link or take apart as an archive is no such file.
  */
 static int elf_checked(int fd)
 {
@@ -30,6 +30,7 @@ static int elf_checked(int fd)
 	if (!fstat(fd, &st) && S_ISREG(st.st_mode) && (u64)st.st_size <= FILE_MAX &&
 	    pread(fd, &eh, sizeof(eh), 0) == (ssize_t)sizeof(eh) &&
 	    !memcmp(eh.e_ident, ELFMAG "\2\1", EI_DATA + 1) &&
+	    (eh.e_type == ET_EXEC || eh.e_type == ET_DYN) &&
 	    (eh.e_shnum || !eh.e_shoff) && eh.e_phnum <= SEGMENTS_MAX)
 		return fd;
 	close(fd);
@@ -68,6 +69,12 @@ int map_open(const struct target *t, const struct where_map *m)
 		fd = open_regular(t->dir, path);
 	}
 	return elf_checked(fd);
+}
+
+/* Opens the ELF file at @path; -1: none */
+int elf_open(const char *path)
+{
+	return elf_checked(open_regular(AT_FDCWD, path));
 }
 
 #ifdef HAVE_LIBELF

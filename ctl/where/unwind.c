@@ -10,8 +10,8 @@
 #include "where/python.h"
 
 #ifdef HAVE_LIBDW
-#include <elfutils/libdwfl.h>
 #include <elfutils/version.h>
+#include "where/debugfile.h"
 
 #define PYTHON_WORDS	40U	/* of a native frame of its interpreter: about as many as it has */
 
@@ -41,8 +41,6 @@ struct unwinder {
 	unsigned int callers_n;
 };
 
-static char *debug_path = (char *)":.debug:/usr/lib/debug";
-
 static int no_file(Dwfl_Module *mod, void **data, const char *name, Dwarf_Addr base, char **file,
 		   Elf **elf)
 {
@@ -51,8 +49,7 @@ static int no_file(Dwfl_Module *mod, void **data, const char *name, Dwarf_Addr b
 
 static const Dwfl_Callbacks callbacks = {
 	.find_elf = no_file,
-	.find_debuginfo = dwfl_standard_find_debuginfo,
-	.debuginfo_path = &debug_path,
+	.find_debuginfo = debug_find,
 };
 
 /* Is this the first mapping of the file? */
@@ -148,8 +145,6 @@ struct unwinder *unwinder_new(struct target *t)
 	struct unwinder *u = must(calloc(1, sizeof(*u)));
 	size_t i;
 
-	/* No server is asked for debug files. */
-	unsetenv("DEBUGINFOD_URLS");
 	u->t = t;
 	elf_version(EV_CURRENT);
 	u->dwfl = dwfl_begin(&callbacks);
@@ -277,7 +272,7 @@ static struct json_object *build_id(Dwfl_Module *mod)
 
 static struct json_object *source(Dwfl_Module *mod, u64 pc)
 {
-	Dwfl_Line *line = mod ? dwfl_module_getsrc(mod, pc) : NULL;
+	Dwfl_Line *line = mod && debug_has_lines(mod) ? dwfl_module_getsrc(mod, pc) : NULL;
 	const char *file;
 	char text[512];
 	int n;

@@ -31,6 +31,8 @@ struct target {
 	size_t maps;
 	u64 read_bytes;
 	u64 mark_ms;		/* time of the last mark, clock_ms(); 0: none */
+	u64 searched;		/* mappings, for blocks that moved */
+	bool huge;		/* it had huge pages when they were counted */
 	int err;		/* errno of the last read of memory that failed */
 	struct cxx *cxx;	/* for target_cxx() */
 };
@@ -49,6 +51,10 @@ u64 target_start_ticks(const struct target *t);
 s64 target_started(const struct target *t);
 struct cxx *target_cxx(struct target *t);
 void target_close(struct target *t);
+
+/* there.c: which memory of a process was ever used */
+int there_open(const struct target *t);
+bool there_has(int pagemap, u64 lo, u64 hi);
 
 /* linkmap.c: files of a process in the order in which the dynamic linker looks for symbols */
 size_t link_order(struct target *t, u64 *at, size_t most);
@@ -132,10 +138,12 @@ void seen_free(struct seen *s);
 #define CLASS_POOLS	32U	/* blocks of pymalloc: 16, 32, .. 512 bytes */
 #define CLASSES		(CLASS_EXACT + CLASS_LARGE + CLASS_POOLS)
 #define CLASS_SAMPLES	64U
+#define LOST_RANGES	16U
 
 struct where_class {
 	u64 blocks, bytes;	/* in use */
-	u64 fresh;		/* of these, blocks that the earlier look did not have */
+	u64 old_blocks, old_bytes;	/* of these, where the earlier look could not look */
+	u64 fresh;		/* blocks that the earlier look did not have */
 	u64 *sample;		/* addresses of some fresh blocks; or NULL */
 	unsigned int samples;
 };
@@ -144,6 +152,7 @@ struct look {
 	u64 ns;			/* CLOCK_MONOTONIC */
 	struct seen *seen;	/* addresses of blocks in use; or NULL */
 	const struct seen *before;	/* those of the earlier look; or NULL */
+	const struct look *earlier;	/* or NULL */
 	u64 random;
 	struct where_class c[CLASSES];
 	u64 heap_bytes;		/* in use */
@@ -152,6 +161,11 @@ struct look {
 	unsigned int arenas, pools;
 	unsigned int torn, retries;	/* walks without an end; windows read again */
 	u64 torn_bytes;		/* not walked */
+	struct lost_range {
+		u64 lo, hi;
+	} lost[LOST_RANGES];	/* where they are */
+	unsigned int lost_n;
+	u64 fast_read;		/* chunks of fast bins */
 	u64 outside_bytes;	/* of the main arena, not in the data segment */
 	bool no_fastbins;	/* the head of the main arena was not found */
 };
@@ -165,6 +179,7 @@ u64 class_least(unsigned int id);
 u64 class_room(unsigned int id);
 bool class_is_pool(unsigned int id);
 void look_begin(struct look *l, bool remember, const struct seen *before);
+void look_lose(struct look *l, u64 lo, u64 hi);
 void look_add(struct look *l, unsigned int id, u64 addr, u64 bytes);
 void look_remove(struct look *l, unsigned int id, u64 addr, u64 bytes);
 void look_free(struct look *l);
@@ -190,6 +205,7 @@ struct heap_walk {
 
 	/* results */
 	u64 end_addr;		/* where it ended */
+	u64 again_addr;		/* all chunks below are handed out: to go on from here */
 	u64 top_addr;		/* 0: none, as in the older heaps of an arena */
 	u64 chunks, free_bytes, cached_bytes, top_bytes;
 	u64 doubts;		/* free chunks without their size behind them */
@@ -208,13 +224,14 @@ struct bins {
 };
 
 bool bins_thread_cache(struct target *t, struct bins *b, u64 chunk);
-void bins_find_main(struct target *t, struct bins *b, u64 top);
+void bins_find_main(struct target *t, struct bins *b, u64 lo, u64 hi);
 void bins_fast(struct target *t, u64 arena, struct look *l);
 u64 bins_system_bytes(struct target *t, u64 arena);
 
 /* arena.c: finds the heaps of glibc and counts what is in them */
 void arena_look(struct target *t, struct bins *b, struct look *l);
-void arena_mmapped(struct target *t, void (*each)(void *arg, u64 addr, u64 size), void *arg);
+void arena_mmapped(struct target *t, bool all, void (*each)(void *arg, u64 addr, u64 size),
+		   void *arg);
 
 /* pool.c: the pools of pymalloc, python's allocator for blocks of up to 512 bytes */
 #define POOL_BYTES	(16 * KIB)
@@ -265,6 +282,7 @@ struct symbol {
 
 void symbols_find(const struct target *t, const struct where_map *m, struct symbol *s, size_t n);
 int map_open(const struct target *t, const struct where_map *m);
+int elf_open(const char *path);
 
 /* cxx.c: names of C++ functions and types */
 #define CXX_NAME	4096U

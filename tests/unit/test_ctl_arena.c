@@ -34,10 +34,22 @@ static unsigned int reads;	/* of the mappings */
 int __real_target_maps(struct target *t);
 int __wrap_target_maps(struct target *t);
 
+static u64 only;	/* if not 0: mappings of other addresses than these 128 MiB are dropped */
+
 int __wrap_target_maps(struct target *t)
 {
+	int err = __real_target_maps(t);
+	size_t i, n = 0;
+
 	reads++;
-	return __real_target_maps(t);
+	for (i = 0; only && i < t->maps; i++) {
+		if (t->map[i].lo >= only && t->map[i].lo < only + (128UL << 20))
+			t->map[n++] = t->map[i];
+		else
+			free(t->map[i].file);
+	}
+	t->maps = only ? n : t->maps;
+	return err;
 }
 
 static void take(void *arg, u64 addr, u64 size)
@@ -54,7 +66,7 @@ static void take(void *arg, u64 addr, u64 size)
 static void find(void)
 {
 	found_n = 0;
-	arena_mmapped(&target, take, NULL);
+	arena_mmapped(&target, true, take, NULL);
 }
 
 static void set_head(unsigned char *at, u64 size)
@@ -136,6 +148,30 @@ static void one_that_moved_is_found(void **state)
 	assert_int_equal(found[0].size, 5 * PAGE);
 }
 
+/* Memory of another kind, which the kernel has joined with the chunks above it */
+static void chunks_above_something_else_are_found(void **state)
+{
+	unsigned char *low = mmap(area + PAGE, 3 * PAGE, PROT_READ | PROT_WRITE,
+				  MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+
+	memset(low, 1, PAGE);
+	memset(low + 2 * PAGE, 1, PAGE);
+	chunk(4, 4 * PAGE);
+	/* Within a block nothing is one. */
+	set_head(area + 5 * PAGE, PAGE);
+	assert_true(mmap(area + 8 * PAGE, 2 * PAGE, PROT_READ | PROT_WRITE,
+			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) != MAP_FAILED);
+	chunk(10, 2 * PAGE);
+	set_head(chunk(12, PAGE), 40 * PAGE);
+	assert_int_equal(target_maps(&target), 0);
+	find();
+	assert_int_equal(found_n, 2);
+	assert_ptr_equal(found[0].addr, area + 4 * PAGE + 16);
+	assert_int_equal(found[0].size, 4 * PAGE);
+	assert_ptr_equal(found[1].addr, area + 10 * PAGE + 16);
+	assert_int_equal(found[1].size, 2 * PAGE);
+}
+
 /*
  * Not what is gone, nor data that looks like the head of a chunk and has no room for it. The
  * mappings are read once more, as one is gone, and once again, which changes nothing.
@@ -154,26 +190,48 @@ static void what_is_no_chunk_is_not_found(void **state)
 	assert_int_equal(reads, 2);
 }
 
-/* The cache of a thread, with two blocks in it, and what counts as their keys */
+#define CACHE_BLOCKS	8
+#define KEY		0x1234567890abcdefULL
+#define WORD		0x700010002000ULL	/* of the program */
+
+/* The cache of a thread, with blocks in its bins, one below another */
 struct cache {
 	unsigned char chunk[CACHE_SIZE];
-	u64 block[2][2];
+	u64 block[CACHE_BLOCKS][2];
 } __attribute__((aligned(16)));
 
-static void fill_cache(struct cache *c)
+static void set_bin(struct cache *c, int bin, u16 count, u64 *block)
 {
-	u64 size = CACHE_SIZE | 1, p;
-	u16 one = 1;
+	u64 p = (u64)(uintptr_t)block;
+
+	memcpy(c->chunk + CACHE_COUNTS + 2 * bin, &count, sizeof(count));
+	memcpy(c->chunk + CACHE_ENTRIES + 8 * bin, &p, sizeof(p));
+}
+
+/* A link of glibc 2.32 and newer; NULL: the end */
+static void set_link(u64 *block, const u64 *next)
+{
+	block[0] = (u64)(uintptr_t)next ^ (u64)(uintptr_t)block >> 12;
+}
+
+/* @n bins with a block each; the key is in all of them. */
+static void fill_cache(struct cache *c, int n)
+{
+	u64 size = CACHE_SIZE | 1;
 	int i;
 
 	memset(c, 0, sizeof(*c));
 	memcpy(c->chunk + 8, &size, sizeof(size));
-	for (i = 0; i < 2; i++) {
-		p = (u64)(uintptr_t)c->block[i];
-		memcpy(c->chunk + CACHE_COUNTS + 2 * i, &one, sizeof(one));
-		memcpy(c->chunk + CACHE_ENTRIES + 8 * i, &p, sizeof(p));
-		c->block[i][1] = 0x1234500 + (u64)i;
+	for (i = 0; i < n; i++) {
+		set_bin(c, i, 1, c->block[i]);
+		set_link(c->block[i], NULL);
+		c->block[i][1] = KEY;
 	}
+}
+
+static bool look_at_cache(struct bins *b, const struct cache *c)
+{
+	return bins_thread_cache(&target, b, (u64)(uintptr_t)c->chunk);
 }
 
 static void keys_of_a_cache_are_taken_once(void **state)
@@ -181,12 +239,17 @@ static void keys_of_a_cache_are_taken_once(void **state)
 	struct bins b = { 0 };
 	struct cache c;
 
-	fill_cache(&c);
-	assert_true(bins_thread_cache(&target, &b, (u64)(uintptr_t)c.chunk));
-	assert_true(bins_thread_cache(&target, &b, (u64)(uintptr_t)c.chunk));
+	fill_cache(&c, 2);
+	assert_true(look_at_cache(&b, &c));
+	assert_true(look_at_cache(&b, &c));
+	assert_int_equal(b.keys_n, 1);
+	assert_true(b.keys[0] == KEY);
+	/* Before glibc 2.34 the next cache has another one. */
+	c.block[0][1] = KEY + 1;
+	c.block[1][1] = KEY + 1;
+	assert_true(look_at_cache(&b, &c));
 	assert_int_equal(b.keys_n, 2);
-	assert_int_equal(b.keys[0], 0x1234500);
-	assert_int_equal(b.keys[1], 0x1234501);
+	assert_true(b.keys[1] == KEY + 1);
 }
 
 /* Its first bins are those of a cache, the last one is not: it has a count and no block. */
@@ -196,10 +259,274 @@ static void keys_of_what_is_no_cache_are_not_taken(void **state)
 	struct cache c;
 	u16 one = 1;
 
-	fill_cache(&c);
+	fill_cache(&c, 2);
 	memcpy(c.chunk + CACHE_COUNTS + 2 * 63, &one, sizeof(one));
-	assert_false(bins_thread_cache(&target, &b, (u64)(uintptr_t)c.chunk));
+	assert_false(look_at_cache(&b, &c));
 	assert_int_equal(b.keys_n, 0);
+}
+
+/* Blocks that were handed out while the cache was read: blocks in use may hold the same word. */
+static void a_word_of_few_blocks_is_no_key(void **state)
+{
+	struct bins b = { 0 };
+	struct cache c;
+	int i;
+
+	fill_cache(&c, 8);
+	for (i = 0; i < 3; i++)
+		c.block[2 * i][1] = WORD;
+	assert_true(look_at_cache(&b, &c));
+	assert_int_equal(b.keys_n, 1);
+	assert_true(b.keys[0] == KEY);
+}
+
+static void no_key_is_taken_where_words_differ(void **state)
+{
+	struct bins b = { 0 };
+	struct cache c;
+	int i;
+
+	fill_cache(&c, 8);
+	for (i = 0; i < 4; i++)
+		c.block[i][1] = WORD + 16 * (u64)(i / 2);
+	assert_true(look_at_cache(&b, &c));
+	assert_int_equal(b.keys_n, 0);
+}
+
+/* All blocks of a bin count, not only the first one. */
+static void blocks_behind_the_first_one_count(void **state)
+{
+	struct bins b = { 0 };
+	struct cache c;
+	int i;
+
+	fill_cache(&c, 1);
+	set_bin(&c, 0, 4, c.block[0]);
+	for (i = 0; i < 4; i++) {
+		set_link(c.block[i], i < 3 ? c.block[i + 1] : NULL);
+		c.block[i][1] = i ? KEY : WORD;
+	}
+	/* A bin with a ring is followed no further than it is long. */
+	set_bin(&c, 1, UINT16_MAX, c.block[4]);
+	set_link(c.block[4], c.block[4]);
+	c.block[4][1] = KEY;
+	assert_true(look_at_cache(&b, &c));
+	assert_int_equal(b.keys_n, 1);
+	assert_true(b.keys[0] == KEY);
+}
+
+static struct cache *handed_out;	/* before its first block is read */
+
+/* The only block of the cache is handed out between two reads. */
+static void a_block_that_is_handed_out_has_no_key(void **state)
+{
+	struct bins b = { 0 };
+	struct cache c;
+
+	fill_cache(&c, 1);
+	handed_out = &c;
+	assert_true(look_at_cache(&b, &c));
+	assert_null(handed_out);
+	assert_int_equal(b.keys_n, 0);
+}
+
+#define STATE_WORDS	(0x898 / 8)
+#define STATE_TOP	(0x60 / 8)
+#define STATE_BINS	(0x70 / 8)
+#define STATE_SYSTEM	(0x888 / 8)
+
+static u64 state_words[STATE_WORDS] __attribute__((aligned(16))) = { 1 };
+
+/* The head of an arena in the data of this program; its bins are empty */
+static void fill_state(u64 top)
+{
+	u64 at = (u64)(uintptr_t)&state_words[STATE_BINS - 2];
+	unsigned int i;
+
+	state_words[STATE_TOP] = top;
+	for (i = 0; i < 254; i++)
+		state_words[STATE_BINS + i] = at + i / 2 * 16;
+	state_words[STATE_SYSTEM] = AREA;
+}
+
+static bool find_state(void)
+{
+	u64 lo = (u64)(uintptr_t)area;
+	struct bins b = { 0 };
+
+	bins_find_main(&target, &b, lo, lo + AREA);
+	return b.main_arena == (u64)(uintptr_t)state_words;
+}
+
+/* Wherever its top is by now, within the heap */
+static void the_main_arena_is_found_while_its_top_moves(void **state)
+{
+	u64 lo = (u64)(uintptr_t)area;
+
+	fill_state(lo + AREA / 2);
+	assert_true(find_state());
+	fill_state(lo + AREA - 32);
+	assert_true(find_state());
+	/* A chunk is being put into one of its bins. */
+	state_words[STATE_BINS] = lo + 32;
+	assert_true(find_state());
+	/* Not where it cannot be, nor where the bins are none */
+	fill_state(lo + AREA);
+	assert_false(find_state());
+	fill_state(lo + 8);
+	assert_false(find_state());
+	fill_state(lo + AREA / 2);
+	memset(&state_words[STATE_BINS], 0, 254 * 8);
+	assert_false(find_state());
+	fill_state(0);
+}
+
+#define ARENA_ALIGN	(64UL << 20)
+#define ARENA_PAGES	1024UL
+#define ARENA_LEFT	600UL		/* pages, after it was trimmed */
+#define ARENA_CHUNK	0x1230UL	/* a class that nothing else has */
+
+static void set_word(unsigned char *at, u64 v)
+{
+	memcpy(at, &v, sizeof(v));
+}
+
+static unsigned char *trimmed;		/* a heap, before its second half is read */
+
+/* The heap of an arena of a thread: chunks of one size, and a top as large as is left */
+static u64 fill_heap(unsigned char *heap, u64 bytes)
+{
+	unsigned char *at = heap + 0x20 + 0x8a0;
+	u64 n = 0;
+
+	set_word(heap, (u64)(uintptr_t)heap + 0x20);
+	set_word(heap + 16, bytes);
+	set_word(heap + 24, bytes);
+	for (; (u64)(at - heap) + ARENA_CHUNK + 4 * PAGE < bytes; at += ARENA_CHUNK, n++)
+		set_word(at + 8, ARENA_CHUNK | 5);
+	set_word(at + 8, ((u64)(heap + bytes - at)) | 5);
+	return n;
+}
+
+bool __real_target_read(struct target *t, u64 addr, void *buf, size_t n);
+bool __wrap_target_read(struct target *t, u64 addr, void *buf, size_t n);
+
+bool __wrap_target_read(struct target *t, u64 addr, void *buf, size_t n)
+{
+	if (handed_out && addr == (u64)(uintptr_t)handed_out->block[0]) {
+		set_bin(handed_out, 0, 0, NULL);
+		handed_out->block[0][1] = WORD;
+		handed_out = NULL;
+	}
+	if (trimmed && addr > (u64)(uintptr_t)trimmed + ARENA_LEFT / 2 * PAGE &&
+	    addr < (u64)(uintptr_t)trimmed + ARENA_PAGES * PAGE) {
+		fill_heap(trimmed, ARENA_LEFT * PAGE);
+		madvise(trimmed + ARENA_LEFT * PAGE, (ARENA_PAGES - ARENA_LEFT) * PAGE,
+			MADV_DONTNEED);
+		mprotect(trimmed + ARENA_LEFT * PAGE, (ARENA_PAGES - ARENA_LEFT) * PAGE, PROT_NONE);
+		trimmed = NULL;
+	}
+	return __real_target_read(t, addr, buf, n);
+}
+
+static void a_heap_that_is_trimmed_is_walked_to_its_end(void **state)
+{
+	unsigned char *room = mmap(NULL, 2 * ARENA_ALIGN, PROT_NONE,
+				   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0), *heap;
+	struct look *l = malloc(sizeof(*l));
+	unsigned int torn;
+	struct bins b = { 0 };
+
+	heap = (unsigned char *)(((uintptr_t)room + ARENA_ALIGN - 1) & ~(ARENA_ALIGN - 1));
+	assert_int_equal(mprotect(heap, ARENA_PAGES * PAGE, PROT_READ | PROT_WRITE), 0);
+	fill_heap(heap, ARENA_PAGES * PAGE);
+	only = (u64)(uintptr_t)room;
+	assert_int_equal(target_maps(&target), 0);
+	trimmed = heap;
+	look_begin(l, false, NULL);
+	arena_look(&target, &b, l);
+	only = 0;
+	assert_null(trimmed);
+	torn = l->torn;
+	assert_int_equal(l->c[class_of_chunk(ARENA_CHUNK)].blocks,
+			 fill_heap(heap, ARENA_LEFT * PAGE));
+	assert_int_equal(torn, 0);
+	look_free(l);
+	free(l);
+	assert_int_equal(munmap(room, 2 * ARENA_ALIGN), 0);
+}
+
+/* The head of an arena with one fast bin, of chunks of 32 bytes in the area */
+static u64 count_after_fast_bin(unsigned int n, unsigned int ring)
+{
+	struct look *l = malloc(sizeof(*l));
+	unsigned int id = class_of_chunk(32), i;
+	u64 blocks, *c;
+
+	assert_int_equal(mprotect(area, AREA, PROT_READ | PROT_WRITE), 0);
+	memset(state_words, 0, sizeof(state_words));
+	state_words[2] = (u64)(uintptr_t)area;
+	for (i = 0; i < n; i++) {
+		c = (u64 *)(uintptr_t)(area + 32UL * i);
+		c[1] = 0x21;
+		set_link(c + 2, i + 1 < n ? c + 4 : NULL);
+		/* The link of a fast bin leads to a chunk. */
+		if (i + 1 == n && ring)
+			set_link(c + 2, (u64 *)(uintptr_t)(area + 32UL * (n - ring)));
+	}
+	look_begin(l, false, NULL);
+	for (i = 0; i < 1000; i++)
+		look_add(l, id, (u64)(uintptr_t)area + 32UL * i + 16, 32);
+	bins_fast(&target, (u64)(uintptr_t)state_words, l);
+	blocks = l->c[id].blocks;
+	assert_int_equal(l->c[id].bytes, 32 * blocks);
+	look_free(l);
+	free(l);
+	return blocks;
+}
+
+/* Blocks in use would vanish with each turn. */
+static void a_ring_in_a_fast_bin_takes_nothing_away(void **state)
+{
+	unsigned int ring;
+
+	assert_int_equal(count_after_fast_bin(7, 0), 1000 - 7);
+	assert_int_equal(count_after_fast_bin(1, 0), 1000 - 1);
+	for (ring = 1; ring <= 7; ring++)
+		assert_int_equal(count_after_fast_bin(7, ring), 1000);
+	fill_state(0);
+}
+
+/* Addresses where a heap might begin, of memory that the process never used */
+static void what_was_never_used_stays_so(void **state)
+{
+	unsigned char *room = mmap(NULL, 2 * ARENA_ALIGN, PROT_READ | PROT_WRITE,
+				   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0), *heap;
+	struct look *l = malloc(sizeof(*l));
+	struct bins b = { 0 };
+	int pagemap;
+
+	heap = (unsigned char *)(((uintptr_t)room + ARENA_ALIGN - 1) & ~(ARENA_ALIGN - 1));
+	madvise(room, 2 * ARENA_ALIGN, MADV_NOHUGEPAGE);
+	only = (u64)(uintptr_t)room;
+	assert_int_equal(target_maps(&target), 0);
+	look_begin(l, false, NULL);
+	arena_look(&target, &b, l);
+	only = 0;
+	pagemap = there_open(&target);
+	assert_true(pagemap >= 0);
+	if (heap > room)	/* its first page is looked at, as that of any mapping */
+		assert_false(there_has(pagemap, (u64)(uintptr_t)heap,
+				       (u64)(uintptr_t)heap + ARENA_ALIGN / 2));
+	heap[PAGE * 600] = 1;
+	assert_true(there_has(pagemap, (u64)(uintptr_t)heap, (u64)(uintptr_t)heap + 601 * PAGE));
+	assert_false(there_has(pagemap, (u64)(uintptr_t)heap + PAGE,
+			       (u64)(uintptr_t)heap + 600 * PAGE));
+	assert_true(there_has(-1, (u64)(uintptr_t)heap, (u64)(uintptr_t)heap + 1));
+	close(pagemap);
+	look_free(l);
+	free(l);
+	assert_int_equal(munmap(room, 2 * ARENA_ALIGN), 0);
 }
 
 int main(void)
@@ -208,9 +535,24 @@ int main(void)
 		cmocka_unit_test_setup_teardown(neighbours_are_found_one_by_one, setup, teardown),
 		cmocka_unit_test_setup_teardown(one_that_grew_is_found, setup, teardown),
 		cmocka_unit_test_setup_teardown(one_that_moved_is_found, setup, teardown),
+		cmocka_unit_test_setup_teardown(chunks_above_something_else_are_found, setup,
+						teardown),
 		cmocka_unit_test_setup_teardown(what_is_no_chunk_is_not_found, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_heap_that_is_trimmed_is_walked_to_its_end, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(a_ring_in_a_fast_bin_takes_nothing_away, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(what_was_never_used_stays_so, setup, teardown),
+		cmocka_unit_test_setup_teardown(the_main_arena_is_found_while_its_top_moves, setup,
+						teardown),
 		cmocka_unit_test_setup_teardown(keys_of_a_cache_are_taken_once, setup, teardown),
 		cmocka_unit_test_setup_teardown(keys_of_what_is_no_cache_are_not_taken, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(a_word_of_few_blocks_is_no_key, setup, teardown),
+		cmocka_unit_test_setup_teardown(no_key_is_taken_where_words_differ, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(blocks_behind_the_first_one_count, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_block_that_is_handed_out_has_no_key, setup,
 						teardown),
 	};
 

@@ -155,6 +155,10 @@ static void heads_that_libraries_would_believe(void **state)
 	eh.e_ident[EI_CLASS] = ELFCLASS32;
 	head_again();
 	assert_int_equal(map_open(&target, &map), -1);
+	eh.e_ident[EI_CLASS] = ELFCLASS64;
+	eh.e_type = ET_REL;	/* which libdwfl links, with a callback that is not there */
+	head_again();
+	assert_int_equal(map_open(&target, &map), -1);
 	memcpy(&eh, "!<arch>\n", 8);
 	head_again();
 	assert_int_equal(map_open(&target, &map), -1);

@@ -45,6 +45,15 @@ unsigned int content_add(struct content_count *list, unsigned int n, unsigned in
 	return n;
 }
 
+static bool no_huge, no_rollup;	/* what /proc says about the process */
+
+char *procfs_read(int dir, const char *name)
+{
+	assert_string_equal(name, "smaps_rollup");
+	return no_rollup ? NULL : strdup(no_huge ? "x\nAnonHugePages:         0 kB\n" :
+					 "x\nAnonHugePages:      2048 kB\n");
+}
+
 static u64 bytes_of_target;	/* that were read */
 
 /* The process is this one. */
@@ -100,6 +109,31 @@ static void a_part_of_a_huge_page_is_used(void **state)
 	assert_int_equal(p.present, 1 + HUGE);
 	seen_free(first);
 	seen_free(second);
+	target_free_maps(&target);
+}
+
+/* Pages that are small are used, whatever they hold. Where that is not known they are read. */
+static void small_pages_are_not_read(void **state)
+{
+	struct page_look p;
+
+	target_maps(&target);
+	memset(area, 0, 2 * HUGE_BYTES);
+	bytes_of_target = 0;
+	target.huge = false;
+	no_huge = true;
+	assert_int_equal(pages_look(&target, &p, NULL, NULL), 0);
+	assert_in_range(p.present, 2 * HUGE, 3 * HUGE);
+	assert_int_equal(bytes_of_target, 0);
+	no_rollup = true;
+	assert_int_equal(pages_look(&target, &p, NULL, NULL), 0);
+	assert_in_range(p.present, 0, HUGE);
+	assert_in_range(bytes_of_target, 2 * HUGE_BYTES, 3 * HUGE_BYTES);
+	/* From then on zeros are left out. */
+	no_rollup = false;
+	assert_int_equal(pages_look(&target, &p, NULL, NULL), 0);
+	assert_in_range(p.present, 0, HUGE);
+	no_huge = false;
 	target_free_maps(&target);
 }
 
@@ -233,6 +267,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_part_of_a_huge_page_is_used),
+		cmocka_unit_test(small_pages_are_not_read),
 		cmocka_unit_test(pages_are_counted_again_and_again),
 		cmocka_unit_test(long_looks_do_not_forget_the_burst),
 		cmocka_unit_test(what_growth_is_for_sure),

@@ -28,8 +28,12 @@ bool pool_is_used(struct target *t, u64 addr, u64 size)
 	return true;
 }
 
-void arena_mmapped(struct target *t, void (*each)(void *arg, u64 addr, u64 size), void *arg)
+static unsigned int searches;
+
+void arena_mmapped(struct target *t, bool all, void (*each)(void *arg, u64 addr, u64 size),
+		   void *arg)
 {
+	searches++;
 }
 
 struct json_object *unwind_frame_json(struct unwinder *u, const struct frame *f)
@@ -310,6 +314,24 @@ static void sizes_of_what_stays(void **state)
 	assert_int_equal(survivors_sizes(&v, range, 3), 0);
 }
 
+/* However many samples a process with many mappings has moved, or made up */
+static void moved_blocks_are_not_looked_for_without_end(void **state)
+{
+	struct early e = { .bytes = 8, .data = { 1 } };
+	struct target t = { .maps = 65530 };
+	unsigned int i;
+
+	searches = 0;
+	for (i = 0; i < 1000; i++)
+		assert_int_equal(block_find(&t, 1 << 20, &e), 0);
+	assert_int_equal(searches, (1U << 21) / 65530);
+	t = (struct target){ .maps = 100 };
+	searches = 0;
+	for (i = 0; i < 1000; i++)
+		block_find(&t, 1 << 20, &e);
+	assert_int_equal(searches, 1000);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -322,6 +344,7 @@ int main(void)
 		cmocka_unit_test(a_site_keeps_no_more_than_it_allocates),
 		cmocka_unit_test(a_site_has_a_tenth_of_what_stays),
 		cmocka_unit_test(sizes_of_what_stays),
+		cmocka_unit_test(moved_blocks_are_not_looked_for_without_end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
-/* seepage where: the caller of a function without tables, also where python is about */
+/*
+ * seepage where: the caller of a function without tables, also where python is about; separate
+ * debug files
+ */
 #define HAVE_LIBDW
+#include <elf.h>
 #include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -8,6 +12,9 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include "where/debugfile.c"
 #include "where/unwind.c"
 #include <cmocka.h>
 
@@ -23,11 +30,6 @@ void *must(void *p)
 {
 	assert_non_null(p);
 	return p;
-}
-
-int map_open(const struct target *t, const struct where_map *m)
-{
-	return open(m->file, O_RDONLY);
 }
 
 const struct where_map *target_at(const struct target *t, u64 addr)
@@ -52,7 +54,7 @@ bool cxx_name(struct cxx *c, const char *symbol, char *buf)
 
 struct json_object *json_text(const char *text, size_t n)
 {
-	return NULL;
+	return json_object_new_string_len(text, (int)n);
 }
 
 struct python *python_new(struct target *t)
@@ -137,7 +139,8 @@ static unsigned int frames_of(struct unwinder *u, struct frame *f, u64 caller)
 
 static void the_caller_of_a_function_without_tables(void **state)
 {
-	struct target t = { .map = map, .maps = read_maps(), .pid = (u32)getpid() };
+	struct target t = { .map = map, .maps = read_maps(), .pid = (u32)getpid(),
+			    .dir = open("/proc/self", O_RDONLY | O_DIRECTORY) };
 	u64 caller = (u64)(uintptr_t)the_caller_of_a_function_without_tables + 8;
 	struct frame f[FRAMES_MAX];
 	struct unwinder *u = unwinder_new(&t);
@@ -156,13 +159,167 @@ static void the_caller_of_a_function_without_tables(void **state)
 	assert_true(f[1].pc == (u64)(uintptr_t)bare);
 	assert_true(f[2].pc == caller && !f[2].python && !f[2].activation);
 	unwinder_free(u);
+	close(t.dir);
+}
+
+/* A copy of this program without sections, which has no symbols, in a directory of its own */
+static char work[] = "/tmp/test_ctl_unwind-XXXXXX";
+static char program[64], debug[256];	/* debug: where its debug file is looked for */
+
+static void run_shell(const char *command)
+{
+	assert_int_equal(chdir(work), 0);
+	assert_int_equal(system(command), 0);
+}
+
+static int begin_files(void **state)
+{
+	Elf64_Ehdr eh;
+	int fd;
+
+	if (!mkdtemp(work))
+		return -1;
+	snprintf(program, sizeof(program), "%s/program", work);
+	snprintf(debug, sizeof(debug), "cp /proc/%d/exe program && mkdir .debug", getpid());
+	run_shell(debug);
+	fd = open(program, O_RDWR);
+	assert_int_equal(pread(fd, &eh, sizeof(eh), 0), sizeof(eh));
+	eh.e_shoff = 0;
+	eh.e_shnum = 0;
+	eh.e_shstrndx = 0;
+	assert_int_equal(pwrite(fd, &eh, sizeof(eh), 0), sizeof(eh));
+	close(fd);
+	root = work;
+	return 0;
+}
+
+static int end_files(void **state)
+{
+	char command[64];
+
+	root = "/usr/lib/debug";
+	snprintf(command, sizeof(command), "rm -r %s", work);
+	return chdir("/") || system(command);
+}
+
+static const char *member(struct json_object *o, const char *name)
+{
+	struct json_object *v;
+
+	return json_object_object_get_ex(o, name, &v) && v ? json_object_get_string(v) : "";
+}
+
+/* The frame of a function in the program at @file, in a mapping of its own, as JSON */
+static void look_up(const char *file, void (*check)(struct json_object *o))
+{
+	u64 lo = 0x10000000, at = (u64)(uintptr_t)read_maps;
+	char name[64];
+	struct where_map m = { .lo = lo, .hi = lo + (16 << 20), .exec = true, .file = name };
+	struct target t = { .map = &m, .maps = 1, .pid = (u32)getpid(),
+			    .dir = open("/proc/self", O_RDONLY | O_DIRECTORY) };
+	struct unwinder *u;
+	struct json_object *o;
+	struct frame f;
+
+	snprintf(name, sizeof(name), "%s", file);
+	read_maps();
+	f = (struct frame){ .pc = at - map[0].lo + lo, .activation = true };
+	u = unwinder_new(&t);
+	assert_non_null(u);
+	o = unwind_frame_json(u, &f);
+	check(o);
+	json_object_put(o);
+	unwinder_free(u);
+	close(t.dir);
+}
+
+/* The same in a child, which is killed after some seconds: it waits for ever if it opens a FIFO. */
+static void look_up_in_time(const char *file, void (*check)(struct json_object *o))
+{
+	pid_t pid = fork();
+	int status;
+
+	assert_true(pid >= 0);
+	if (!pid) {
+		alarm(20);
+		look_up(file, check);
+		_exit(0);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+}
+
+static void has_no_name(struct json_object *o)
+{
+	if (*member(o, "symbol") || *member(o, "source"))
+		_exit(1);
+}
+
+static void has_no_source(struct json_object *o)
+{
+	if (strcmp(member(o, "symbol"), "read_maps") || *member(o, "source"))
+		_exit(1);
+}
+
+static void has_a_name(struct json_object *o)
+{
+	if (strcmp(member(o, "symbol"), "read_maps") || !strstr(member(o, "source"), "unwind.c:"))
+		_exit(1);
+}
+
+static void find_build_id(struct json_object *o)
+{
+	const char *id = member(o, "build_id");
+
+	assert_true(strlen(id) > 2);
+	snprintf(debug, sizeof(debug), ".build-id/%.2s/%s.debug", id, id + 2);
+}
+
+static void debug_files_beside_a_program_are_not_opened(void **state)
+{
+	run_shell("mkfifo program.debug .debug/program.debug");
+	look_up_in_time(program, has_no_name);
+}
+
+/* Only as a regular file */
+static void debug_files_are_found_by_build_id(void **state)
+{
+	char command[1024];
+
+	alarm(20);
+	look_up(program, find_build_id);
+	alarm(0);
+	snprintf(command, sizeof(command), "mkdir -p %.12s && cp /proc/%d/exe %s", debug, getpid(),
+		 debug);
+	run_shell(command);
+	look_up_in_time(program, has_a_name);
+	snprintf(command, sizeof(command), "rm %s && mkfifo %s", debug, debug);
+	run_shell(command);
+	look_up_in_time(program, has_no_name);
+}
+
+/* Its debug data is whole but for some text in a file that it names, a FIFO. */
+static void alternate_debug_files_of_a_program_are_not_opened(void **state)
+{
+	char command[1024];
+
+	if (system("command -v dwz objcopy >/dev/null"))
+		skip();
+	snprintf(command, sizeof(command), "cp /proc/%d/exe one && cp one two && "
+		 "dwz -m $PWD/common one two && rm common && mkfifo common", getpid());
+	run_shell(command);
+	snprintf(command, sizeof(command), "%s/one", work);
+	look_up_in_time(command, has_no_source);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_caller_of_a_function_without_tables),
+		cmocka_unit_test(debug_files_beside_a_program_are_not_opened),
+		cmocka_unit_test(debug_files_are_found_by_build_id),
+		cmocka_unit_test(alternate_debug_files_of_a_program_are_not_opened),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cmocka_run_group_tests(tests, begin_files, end_files);
 }

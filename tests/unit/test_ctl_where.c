@@ -164,6 +164,7 @@ static void test_heads_that_cannot_be(void **state)
 		set(&h, h.n + 8, heads[i]);
 		assert_int_equal(walk(&h, &w, true), HEAP_TORN);
 		assert_int_equal(w.end_addr, BASE + 0x70);
+		assert_int_equal(w.again_addr, BASE + 0x30);
 		assert_int_equal(h.used, 1);
 		assert_int_equal(w.retries, 3);
 		free(h.data);
@@ -220,6 +221,30 @@ static void test_a_large_chunk_is_not_read(void **state)
 	assert_int_equal(walk(&h, &w, true), HEAP_AT_TOP);
 	assert_int_equal(h.calls, 2);
 	assert_true(h.reads <= 3);
+	free(h.data);
+}
+
+/* The chunk that the first walk could not settle is counted by the next one. */
+static void test_a_walk_goes_on_with_the_last_chunk(void **state)
+{
+	struct heap_walk w;
+	struct heap h;
+	u64 n = 3 * HEAP_WINDOW, chunks = n / 0x60 - 1, i, bytes;
+
+	heap_new(&h, n);
+	for (i = 0; i < chunks; i++)
+		chunk(&h, 0x60, true, 0);
+	chunk(&h, n - h.n, true, 0);
+	for (bytes = HEAP_WINDOW; bytes < 2 * HEAP_WINDOW; bytes += HEAP_WINDOW / 2) {
+		h.calls = 0;
+		h.unreadable = BASE + bytes;
+		assert_int_not_equal(walk(&h, &w, true), HEAP_AT_TOP);
+		h.unreadable = 0;
+		w.lo = w.again_addr;
+		assert_int_equal(heap_walk(&w), HEAP_AT_TOP);
+		assert_int_equal(h.calls, chunks);
+		assert_int_equal(w.again_addr, BASE + n);
+	}
 	free(h.data);
 }
 
@@ -296,6 +321,44 @@ static void test_samples_are_of_new_blocks(void **state)
 	look_remove(b, id, b->c[id].sample[0], 64);
 	assert_int_equal(b->c[id].blocks, 2999);
 	assert_int_equal(b->c[id].samples, CLASS_SAMPLES - 1);
+	look_free(a);
+	look_free(b);
+	free(a);
+	free(b);
+}
+
+/* The first look could not walk a part of the heap: what is there may be old. */
+static void test_blocks_where_a_look_was_lost_are_no_growth(void **state)
+{
+	struct look *a = malloc(sizeof(*a)), *b = malloc(sizeof(*b));
+	unsigned int id = class_of_chunk(64), i;
+	struct result r = { 0 };
+
+	look_begin(a, true, NULL);
+	look_add(a, id, BASE, 64);
+	for (i = 1; i <= LOST_RANGES + 1; i++)
+		look_lose(a, BASE + i * 0x10000, BASE + i * 0x10000 + 0x8000);
+	/* A free block that was not counted is not taken back. */
+	look_remove(a, id, BASE + 0x10040, 64);
+	assert_int_equal(a->c[id].blocks, 1);
+	assert_int_equal(a->torn, LOST_RANGES + 1);
+	assert_int_equal(a->torn_bytes, (LOST_RANGES + 1) * 0x8000);
+	look_begin(b, false, a->seen);
+	b->earlier = a;
+	for (i = 0; i < 100; i++)
+		look_add(b, id, BASE + 64 * i, 64);
+	for (i = 1; i <= LOST_RANGES + 1; i++)
+		look_add(b, id, BASE + i * 0x10000, 64);
+	look_add(b, id, BASE + 0x10000 + 0x8000, 64);
+	look_add(b, id, BASE + 0x10000 + 0x40, 64);
+	look_remove(b, id, BASE + 0x10000 + 0x40, 64);
+	result_compare(&r, a, b);
+	assert_int_equal(r.rows, 1);
+	assert_int_equal(r.row[0].blocks, 100 + LOST_RANGES + 1 + 1);
+	assert_int_equal(r.row[0].growth_blocks, 100);
+	assert_int_equal(r.growth, 100 * 64);
+	assert_int_equal(b->c[id].fresh, 100);
+	free(r.row);
 	look_free(a);
 	look_free(b);
 	free(a);
@@ -469,11 +532,13 @@ int main(void)
 		cmocka_unit_test(test_a_race_is_read_again),
 		cmocka_unit_test(test_a_race_between_two_windows),
 		cmocka_unit_test(test_a_large_chunk_is_not_read),
+		cmocka_unit_test(test_a_walk_goes_on_with_the_last_chunk),
 		cmocka_unit_test(test_memory_that_went_away),
 		cmocka_unit_test(test_classes),
 		cmocka_unit_test(test_the_set_of_addresses),
 		cmocka_unit_test(test_marks_of_a_reader),
 		cmocka_unit_test(test_samples_are_of_new_blocks),
+		cmocka_unit_test(test_blocks_where_a_look_was_lost_are_no_growth),
 		cmocka_unit_test(test_names_of_types),
 		cmocka_unit_test(test_names_of_functions),
 		cmocka_unit_test(test_names_go_on_when_mappings_are_read_anew),
