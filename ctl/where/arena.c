@@ -14,7 +14,7 @@
 #define IS_MMAPPED	2U
 #define CHUNK_MIN	32U
 #define MMAPPED_TRIES	4U
-#define SCAN_PAGES	(1ULL << 21)	/* read one by one, in one look: 8 GiB */
+#define SCAN_PAGES	(1ULL << 18)	/* read one by one, in one look: 1 GiB */
 #define SCAN_RANGE	(1ULL << 26)	/* that may be present; a larger mapping is a reservation */
 #define PRESENT		(1ULL << 63)
 #define FIRST_WORDS	8192U	/* of the data segment, in which the first chunk begins */
