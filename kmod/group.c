@@ -300,7 +300,9 @@ void seep_group_leave(struct seep_rec *rec)
 	seep_end_drop(rec);
 	if (!g)
 		return;
-	g->notified.worst = max(g->notified.worst, rec->notified.worst);
+	/* An alert of a process that lives and lost its record is none of a life that ended. */
+	if (seep_rec_gone(rec))
+		g->notified.worst = max(g->notified.worst, rec->notified.worst);
 	seep_group_uncount(rec);
 	rec->group = NULL;
 	list_del_init(&rec->kin);
