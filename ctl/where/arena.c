@@ -313,6 +313,9 @@ static bool mmapped_list(struct target *t, struct scan *s, struct mmapped *list)
 	size_t i;
 
 	list->n = 0;
+	/* Each try may read as much as the first: what is found does not depend on how many there are. */
+	s->range = SCAN_RANGE;
+	s->left = SCAN_PAGES;
 	for (i = 0; i < t->maps; i++)
 		if (t->map[i].anon && t->map[i].write)
 			same = mmapped_in(t, &t->map[i], s, list) && same;
@@ -342,10 +345,7 @@ static u64 ranges(const struct target *t)
 void arena_mmapped(struct target *t, bool all, void (*each)(void *arg, u64 addr, u64 size),
 		   void *arg)
 {
-	struct scan s = {
-		.pagemap = all ? there_open(t) : -1,
-		.range = SCAN_RANGE, .left = SCAN_PAGES,
-	};
+	struct scan s = { .pagemap = all ? there_open(t) : -1 };
 	struct mmapped list = { 0 };
 	unsigned int tries;
 	u64 before;

@@ -108,19 +108,16 @@ static void sample(struct look *l, struct where_class *c, u64 addr)
 		c->sample[at] = addr;
 }
 
-/* Takes notice of a part of a heap that was not walked. If they are many, the last one grows. */
+/*
+ * Takes notice of a part of a heap that was not walked. Where those behind the first LOST_RANGES
+ * are is not remembered: what the second look finds in them counts as growth.
+ */
 void look_lose(struct look *l, u64 lo, u64 hi)
 {
-	struct lost_range *last = &l->lost[LOST_RANGES - 1];
-
 	l->torn++;
 	l->torn_bytes += hi - lo;
-	if (l->lost_n < LOST_RANGES) {
+	if (l->lost_n < LOST_RANGES)
 		l->lost[l->lost_n++] = (struct lost_range){ lo, hi };
-		return;
-	}
-	last->lo = lo < last->lo ? lo : last->lo;
-	last->hi = hi > last->hi ? hi : last->hi;
 }
 
 static bool is_lost(const struct look *l, u64 addr)

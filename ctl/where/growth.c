@@ -73,6 +73,7 @@ void series_look(const struct target *t, struct page_series *s, bool now)
 		return;
 	own.map = NULL;
 	own.maps = 0;
+	own.huge = own.huge || s->huge;
 	used = seen_new();
 	if (target_maps(&own) || pages_look(&own, &p, used, s->known)) {
 		seen_free(used);
@@ -84,6 +85,7 @@ void series_look(const struct target *t, struct page_series *s, bool now)
 		s->at[s->n++] = (struct page_count){ .pages = p.present, .ns = start };
 	}
 	target_free_maps(&own);
+	s->huge = own.huge;
 	end = clock_ns();
 	rest = REST * (end - start) < s->rest ? REST * (end - start) : s->rest;
 	s->next = end + (rest > s->step ? rest : s->step);

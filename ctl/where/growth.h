@@ -21,6 +21,7 @@ struct page_series {
 	u64 step, next;		/* least time between two of them, and when the next may be */
 	u64 rest;		/* most time between two of them, if it is more than that */
 	struct seen *known;
+	bool huge;		/* a huge page was seen: zeros count in no look from then on */
 };
 
 /* By how much the memory grew in some time, and how wrong that may be: for 95 % */

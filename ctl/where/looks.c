@@ -230,7 +230,7 @@ void survey_notes(struct survey *s)
 		result_note(r, "stopped by a signal after %.1f s", r->seconds);
 	if (s->a.torn)
 		result_note(r, "first look: %u heaps do not add up or changed too fast: %s not "
-			    "counted, what the second look found there is no growth", s->a.torn,
+			    "counted; what is there is left out of the growth", s->a.torn,
 			    fmt_bytes(size, sizeof(size), s->a.torn_bytes));
 	if (l->torn)
 		result_note(r, "%u heaps do not add up or changed too fast: %s not counted",

@@ -138,7 +138,7 @@ void seen_free(struct seen *s);
 #define CLASS_POOLS	32U	/* blocks of pymalloc: 16, 32, .. 512 bytes */
 #define CLASSES		(CLASS_EXACT + CLASS_LARGE + CLASS_POOLS)
 #define CLASS_SAMPLES	64U
-#define LOST_RANGES	16U
+#define LOST_RANGES	64U
 
 struct where_class {
 	u64 blocks, bytes;	/* in use */

@@ -167,6 +167,11 @@ static void pages_are_counted_again_and_again(void **state)
 	series_look(&target, &s, false);
 	assert_int_equal(s.n, i + 1);
 	assert_int_equal(s.at[i].pages, 90);
+	/* The huge pages are split. Their zeros are no growth. */
+	no_huge = true;
+	series_look(&target, &s, true);
+	no_huge = false;
+	assert_int_equal(s.at[s.n - 1].pages, 90);
 	/* However long a count takes, there are enough of them. */
 	series_begin(&s, 8);
 	series_look(&target, &s, true);
