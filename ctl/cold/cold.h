@@ -90,7 +90,7 @@ int cold_look(int dir, struct cold_look *look, u64 *clear_ms);
 const char *cold_error(int err);
 int cold_open(void);
 int cold_lock(void);
-bool cold_was_read(int lock, u32 pid, u64 since_ms);
+bool cold_was_read(u32 pid, u64 since_ms);
 
 /*
  * cold/cgroup.c: limit and usage of the cgroup that leaves least to @dir, /proc/PID.

@@ -87,7 +87,7 @@ static void hand_on(struct cold_report *r, struct knl *k, u32 pid)
 	}
 }
 
-static int two_looks(struct cold_report *r, int dir, u32 pid, int lock, u64 window_s)
+static int two_looks(struct cold_report *r, int dir, u32 pid, u64 window_s)
 {
 	struct cold_look first;
 	u64 begin, clear_ms;
@@ -100,7 +100,7 @@ static int two_looks(struct cold_report *r, int dir, u32 pid, int lock, u64 wind
 	usleep((useconds_t)window_s * 1000000);	/* at most an hour */
 	r->window_ms = clock_ms() - begin;
 	err = cold_look(dir, &r->look, NULL);
-	return !err && cold_was_read(lock, pid, begin) ? -EBUSY : err;
+	return !err && cold_was_read(pid, begin) ? -EAGAIN : err;
 }
 
 /*
@@ -123,7 +123,7 @@ int cold_report_make(struct ctx *ctx, struct knl *k, u32 pid, u64 window_s,
 	r->permille = -1;
 	lock = cold_lock();
 	r->alone = lock != -EWOULDBLOCK;
-	err = two_looks(r, dir, pid, lock, window_s);
+	err = two_looks(r, dir, pid, window_s);
 	if (lock >= 0)
 		close(lock);
 	close(dir);

@@ -223,8 +223,8 @@ static void cannot_look(struct prober *p, struct suspect *s, int err)
 }
 
 /*
- * A window in which seepage where read the memory has no result, and another one of the
- * same length follows.
+ * A window in which seepage where read the memory has no result, and one of half the
+ * length follows: reads may come again and again.
  */
 static void look(struct prober *p, struct suspect *s)
 {
@@ -239,9 +239,10 @@ static void look(struct prober *p, struct suspect *s)
 		return;
 	}
 	now = clock_ms();
-	read = s->looked && cold_was_read(p->lock, s->pid, s->last_ms);
+	read = s->looked && cold_was_read(s->pid, s->last_ms);
 	s->next_ms = clear_ms > COLD_STALL_MS ? NEVER :
-		     cold_next(read ? s->last_ms : s->first_ms, now, now - begin);
+		     cold_next(read ? now - (now - s->last_ms) / 2 : s->first_ms, now,
+			       now - begin);
 	s->last_ms = now;
 	if (!s->looked) {
 		s->first = new;
@@ -253,8 +254,10 @@ static void look(struct prober *p, struct suspect *s)
 	cold_weigh(&s->first, s->before.v ? &s->before : &s->first, &new, &sum);
 	cold_free(&s->before);
 	s->before = new;
-	if (read)
+	if (read) {
+		s->permille = -1;	/* cold_foresee() takes one of a window half as long */
 		return;
+	}
 	permille = cold_permille(&sum);
 	expected = cold_foresee(permille, s->permille);
 	s->permille = permille;
