@@ -217,7 +217,7 @@ static void walk(void)
  * seep_owner_adopt_all() - create records for processes without one, before a full pass
  *
  * At load that is every process, later those that came while the table was full or the
- * pool empty.
+ * pool empty. A record gets another owner if its owner has left.
  *
  * Context: process, may sleep, seep_table_mutex.
  */
@@ -234,8 +234,9 @@ void seep_owner_adopt_all(void)
  *
  * Another process that shares the mm then gives the record its pid. If there is none, @rec->users
  * says so. That process is found by a walk over all processes, which looks for the owners of all
- * records. A user can make owners leave at any time, so there is one such walk in a full pass;
- * what leaves after it has a new owner in the next pass.
+ * records. A user can make owners leave at any time, so there is one such walk in a full pass,
+ * which is repeated only while refills of the pool help; what leaves after it has a new owner in
+ * the next pass.
  *
  * Context: process, may sleep, seep_table_mutex, in a full pass.
  */

@@ -16,7 +16,6 @@
 #define MMAPPED_TRIES	4U
 #define SCAN_PAGES	(1ULL << 18)	/* read one by one, in one look: 1 GiB */
 #define SCAN_RANGE	(1ULL << 26)	/* that may be present; a larger mapping is a reservation */
-#define PRESENT		(1ULL << 63)
 #define FIRST_WORDS	8192U	/* of the data segment, in which the first chunk begins */
 
 struct arena_walk {
@@ -275,8 +274,8 @@ static void mmapped_behind(struct target *t, u64 addr, u64 hi, struct scan *s, s
 			return;
 		n = (u64)got / sizeof(*v);
 		for (i = 0; i < n && s->left;) {
-			s->left -= v[i] & PRESENT ? 1 : 0;
-			i += v[i] & PRESENT ? take_page(t, addr + i * PAGE, hi, list) / PAGE : 1;
+			s->left -= v[i] & PAGE_PRESENT ? 1 : 0;
+			i += v[i] & PAGE_PRESENT ? take_page(t, addr + i * PAGE, hi, list) / PAGE : 1;
 		}
 	}
 }

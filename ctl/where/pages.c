@@ -16,8 +16,6 @@
 #include "where/where.h"
 
 #define PAGE		4096U
-#define PRESENT		(1ULL << 63)
-#define SWAPPED		(1ULL << 62)
 #define PAGES_MAX	(1ULL << 28)	/* 1 TiB, of all mappings */
 #define MAP_PAGES_MAX	(1ULL << 26)	/* a larger mapping is a reservation */
 #define NAMES		256U
@@ -88,8 +86,8 @@ static void used_pages(struct target *t, const u64 *v, unsigned int n, u64 page,
 	unsigned int i, k;
 
 	for (i = 0; i < n; i++) {
-		used[i] = v[i] & (PRESENT | SWAPPED);
-		huge = huge && (v[i] & PRESENT);
+		used[i] = v[i] & (PAGE_PRESENT | PAGE_SWAPPED);
+		huge = huge && (v[i] & PAGE_PRESENT);
 	}
 	for (i = 0; huge && i < n; i += READ_PAGES) {
 		for (k = i; k < i + READ_PAGES && before && seen_has(before, (page + k) << 4); k++)

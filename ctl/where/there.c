@@ -9,7 +9,6 @@
 
 #define PAGE	4096U
 #define PAGES	512U		/* of which the page map is read at once */
-#define USED	(3ULL << 62)	/* present, swapped */
 
 /* Opens the page map, -1: that is not possible */
 int there_open(const struct target *t)
@@ -29,7 +28,7 @@ bool there_has(int pagemap, u64 lo, u64 hi)
 		if (got < 1)
 			return true;
 		for (i = 0; i < got; i++)
-			if (v[i] & USED)
+			if (v[i] & (PAGE_PRESENT | PAGE_SWAPPED))
 				return true;
 	}
 	return false;

@@ -52,7 +52,9 @@ s64 target_started(const struct target *t);
 struct cxx *target_cxx(struct target *t);
 void target_close(struct target *t);
 
-/* there.c: which memory of a process was ever used */
+/* there.c: which memory of a process was ever used; bits of an entry of /proc/PID/pagemap */
+#define PAGE_PRESENT	(1ULL << 63)
+#define PAGE_SWAPPED	(1ULL << 62)
 int there_open(const struct target *t);
 bool there_has(int pagemap, u64 lo, u64 hi);
 

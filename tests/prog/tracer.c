@@ -2,9 +2,9 @@
 /*
  * tracer KB: traces a child that takes KB of memory each second, and prints its pid. It stops the
  * child 100 times a second, writes into its memory, and lets it go on. Beside that it starts
- * traced children that execute and are killed. Each is a zombie until the next one, and the memory
- * of the last 64 is kept by /proc/PID/mem. On SIGTERM it prints how many stops and children there
- * were, and ends, and the children with it.
+ * traced children that execute and are killed. Each is a zombie until the next one, and
+ * /proc/PID/mem of the last 64 stays open: that keeps the mm_struct, and none of its pages. On
+ * SIGTERM it prints how many stops and children there were, and ends, and the children with it.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
