@@ -44,7 +44,7 @@
 #define COLD_FAR_MS	(2 * 60 * 60 * 1000)	/* most between two looks */
 #define COLD_COST	100		/* looks take at most 1 / COLD_COST of the time */
 #define COLD_STALL_MS	500		/* no more looks if clear_refs blocks for longer */
-#define COLD_MARK_MS	1000		/* least between two marks of a reader, cold_mark() */
+#define COLD_MARK_MS	1000		/* least between two marks of a reader, target_mark() */
 
 struct cold_map {		/* bytes */
 	u64 start, end;
