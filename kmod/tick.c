@@ -1,18 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The worker: one delayed work for passes, one for burying dead records between them.
+ * The worker: one delayed work for passes, one for burying dead records between them, and one
+ * that frees what was buried.
  *
  * A full pass is due every sample_interval_ms. While some record is under watch, a short
  * pass comes every suspect_interval_ms. When a pass costs more than max_cpu_permille of a
  * CPU, the interval is stretched and the status says so.
  *
  * The same share is the most that burying between passes may take. What is charged is the
- * whole work: the walk over the table, groups, alerts, freeing, and refilling the pool, but
- * not the wait for a grace period. Until it is paid for, a kick only refills the pool, and in
- * a full table does nothing. The dead are then buried with the first kick after that time,
- * at the latest by the next full pass. The statistics are those of passes only.
+ * whole work: the walk over the table, groups, alerts, freeing, and refilling the pool. Until
+ * it is paid for, a kick only refills the pool, and in a full table does nothing. The dead are
+ * then buried with the first kick after that time, at the latest by the next full pass. The
+ * statistics are those of passes only.
  *
- * Context: process, may sleep; both works run on one ordered workqueue, so never at the
+ * Buried records are freed after a grace period. No pass waits for it: where many tasks want
+ * the CPUs it takes seconds. Until it has ended, no others are buried, so that the memory of at
+ * most one burial waits.
+ *
+ * Context: process, may sleep; the works run on one ordered workqueue, so never at the
  * same time. Lock: seep_table_mutex for the table and for tick.
  */
 #include <linux/irq_work.h>
@@ -31,6 +36,8 @@ static bool running;			/* works may be queued; set by start and stop */
 static bool starved;			/* the last refill of the pool failed; a hint */
 /* jiffies; the dead are not buried before, but by a pass. The works write it. */
 static unsigned long next_clear;
+static LIST_HEAD(buried);		/* RCU readers may still see these records; the works only */
+static bool put_off;			/* the dead are to be buried after that; the works only */
 
 static struct {				/* seep_table_mutex */
 	u64 next_full_ns;		/* CLOCK_MONOTONIC */
@@ -43,6 +50,7 @@ static void tick_work(struct work_struct *w);
 static void clear_work(struct work_struct *w);
 static DECLARE_DELAYED_WORK(tick_dwork, tick_work);
 static DECLARE_DELAYED_WORK(clear_dwork, clear_work);
+static struct rcu_work free_rwork;	/* queued while records are buried */
 
 /*
  * Bury dead records first: the pass may need them for new processes. The order matters.
@@ -86,13 +94,6 @@ static u64 stretch(u64 interval_ns, u64 cost_ns)
 	return min(least, interval_ns * STRETCH_MAX);
 }
 
-/* RCU readers may still see buried records. */
-static void wait_for_readers(struct list_head *graves)
-{
-	if (!list_empty(graves))
-		synchronize_rcu();
-}
-
 /* ns at the begin of a pass: CLOCK_MONOTONIC and CPU time of this task. */
 struct cost {
 	u64 wall, cpu;
@@ -124,6 +125,38 @@ static noinline unsigned long until_clear(void)
 	return max(wait, 0L);
 }
 
+/* Costs that are not those of a pass: the dead are not buried before the time that pays. */
+static void pay(u64 cost)
+{
+	WRITE_ONCE(next_clear, jiffies + until_clear() + nsecs_to_jiffies(paid_in(cost)));
+}
+
+/*
+ * Free @graves when no reader sees them any more. Those of seep_room_pass() may join others
+ * that wait: they have waited for their readers already.
+ */
+static void free_later(struct list_head *graves)
+{
+	list_splice_tail(graves, &buried);
+	if (!list_empty(&buried))
+		queue_rcu_work(wq, &free_rwork);
+}
+
+static void free_work(struct work_struct *w)
+{
+	struct cost k;
+
+	cost_begin(&k);
+	seep_tab_free(&buried);
+	mutex_lock(&seep_table_mutex);
+	WRITE_ONCE(starved, !seep_tab_resize(0));
+	mutex_unlock(&seep_table_mutex);
+	pay(cost_end(&k));
+	if (put_off && READ_ONCE(running))
+		queue_delayed_work(wq, &clear_dwork, until_clear());
+	put_off = false;
+}
+
 /* One pass, with its cost and the time of the next. */
 static void pass(bool full, const struct seep_conf *c, struct list_head *graves)
 {
@@ -131,7 +164,8 @@ static void pass(bool full, const struct seep_conf *c, struct list_head *graves)
 	struct cost k;
 
 	cost_begin(&k);
-	bury_the_dead(graves);
+	if (list_empty(&buried))
+		bury_the_dead(graves);
 	WRITE_ONCE(starved, !seep_tab_resize(0));
 	if (full)
 		seep_room_pass(graves);
@@ -183,39 +217,34 @@ static void tick_work(struct work_struct *w)
 	delay = until_next(&c);
 	suspects = tick.suspects;
 	mutex_unlock(&seep_table_mutex);
-	wait_for_readers(&graves);
-	seep_tab_free(&graves);
+	free_later(&graves);
 	seep_pmu_watch(suspects);
 	if (READ_ONCE(running))
 		queue_delayed_work(wq, &tick_dwork, delay);
 }
 
-/* The other work: bury dead records and refill the pool between two ticks. */
+/* Bury dead records and refill the pool between two ticks. */
 static void clear_work(struct work_struct *w)
 {
-	unsigned long wait = until_clear();
+	bool due = !until_clear();
 	LIST_HEAD(graves);
 	struct cost k;
-	u64 cost;
 
 	if (seep_disabled())
 		return;
+	put_off = !list_empty(&buried);
+	due = due && !put_off;
 	mutex_lock(&seep_table_mutex);
 	cost_begin(&k);
-	if (!wait)
+	if (due)
 		bury_the_dead(&graves);
-	cost = cost_end(&k);
+	if (list_empty(&graves))	/* else free_work() does, with these */
+		WRITE_ONCE(starved, !seep_tab_resize(0));
 	mutex_unlock(&seep_table_mutex);
-	wait_for_readers(&graves);
-	cost_begin(&k);
-	seep_tab_free(&graves);
-	mutex_lock(&seep_table_mutex);
-	WRITE_ONCE(starved, !seep_tab_resize(0));
-	mutex_unlock(&seep_table_mutex);
-	cost += cost_end(&k);
 	/* a refill alone postpones nothing: births would put off burials for ever */
-	if (!wait)
-		WRITE_ONCE(next_clear, jiffies + nsecs_to_jiffies(paid_in(cost)));
+	if (due)
+		pay(cost_end(&k));
+	free_later(&graves);
 }
 
 /* ---- start, stop, kick ---- */
@@ -304,6 +333,7 @@ int __init seep_tick_init(void)
 	wq = alloc_ordered_workqueue("seepage", WQ_FREEZABLE | WQ_MEM_RECLAIM);
 	if (!wq || seep_sample_init())
 		goto fail;
+	INIT_RCU_WORK(&free_rwork, free_work);
 	next_clear = jiffies;
 	tick.stats.interval_ms = seep_config_value(SEEPAGE_CFG_SAMPLE_INTERVAL_MS);
 	return 0;
@@ -327,7 +357,7 @@ void seep_tick_start(void)
 }
 
 /**
- * seep_tick_stop() - stop both works; none runs any more on return
+ * seep_tick_stop() - stop the works; none runs any more on return
  *
  * Context: module exit, after the hooks have stopped; also when start was never reached.
  */
@@ -338,6 +368,7 @@ void seep_tick_stop(void)
 	seep_kick_stop();
 	cancel_delayed_work_sync(&clear_dwork);	/* it may have read the pointer of kick.c before */
 	seep_kick_stop();
+	flush_rcu_work(&free_rwork);	/* nothing is left that queues it */
 	destroy_workqueue(wq);
 	seep_sample_exit();
 }

@@ -259,6 +259,38 @@ void record(char **args)
 	recorded("it is scattered");
 }
 
+/* 100 processes end, from @first on, and @s seconds go by. */
+static void hundred_end(unsigned int first, unsigned int s)
+{
+	unsigned int passes = w_passes(), freed = w_freed();
+
+	for (unsigned int i = first; i < first + 100; i++)
+		w_end(task(i), 0, true);
+	leak(s, 0, 0, 0);
+	printf("100 end: %u records, %u freed, %u full passes in %u s\n", w_records(),
+	       w_freed() - freed, w_passes() - passes, s);
+}
+
+/*
+ * A grace period takes 35 seconds. Records are freed after it, and no others are buried before.
+ * Full passes are not late for that.
+ */
+void grace(char **args)
+{
+	(void)args;
+	w_boot(4, "pmc=off hook=tracepoint sample_interval_ms=5000");
+	programs(0, "p", 0, 300);
+	leak(30, 0, 0, 0);
+	printf("%u records\n", w_records());
+	w_grace_ns = 35000000000ULL;
+	hundred_end(0, 30);
+	hundred_end(100, 2);
+	hundred_end(200, 4);
+	w_grace_ns = 0;
+	leak(40, 0, 0, 0);
+	printf("%u records, %u freed\n", w_records(), w_freed());
+}
+
 static unsigned int of_flood;
 static unsigned long long told_ns;
 

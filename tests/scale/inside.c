@@ -101,6 +101,21 @@ unsigned int w_lost(void)
 	return seep_counter(SEEPAGE_COUNTER_NOTIFY_FAILED);
 }
 
+/* Records of processes that have ended, back in the pool. */
+unsigned int w_freed(void)
+{
+	return seep_counter(SEEPAGE_COUNTER_DEATHS);
+}
+
+/* Full passes since the module was loaded. */
+unsigned int w_passes(void)
+{
+	struct seep_status s;
+
+	seep_status_get(&s);
+	return s.tick.ticks;
+}
+
 /* ---- a counter that counts 1000 events each time that it is read ---- */
 
 static struct perf_event event;

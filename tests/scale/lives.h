@@ -20,6 +20,7 @@ void w_advance(unsigned long long ns);
 extern bool w_little;		/* the machine has what w_available says */
 extern bool w_short;		/* no allocation succeeds */
 extern bool w_scattered;	/* none of more than a page */
+extern unsigned long long w_grace_ns;	/* that a grace period takes from now on */
 extern unsigned int w_released;	/* how often the table mutex was */
 
 extern unsigned int w_events;	/* perf events that the module asked for */
@@ -52,6 +53,8 @@ void w_count_here(struct task_struct *a, struct task_struct *b);
 void w_counted(struct task_struct *t, unsigned long long *area, unsigned long long *kept);
 
 unsigned int w_lost(void);
+unsigned int w_freed(void);
+unsigned int w_passes(void);
 
 /* wire.c */
 int w_ask(struct task_struct *t);
@@ -77,6 +80,7 @@ void shares(char **args);
 void dump(char **args);
 void kept(char **args);
 void record(char **args);
+void grace(char **args);
 void flood(char **args);
 void watched(char **args);
 

@@ -392,7 +392,7 @@ static const struct {
 	{ "flood", flood, 0 },		{ "watched", watched, 0 },
 	{ "becomes", becomes, 0 },	{ "past", past, 0 },
 	{ "given", given, 0 },		{ "losses", losses, 0 },
-	{ "orphans", orphans, 0 },
+	{ "orphans", orphans, 0 },	{ "grace", grace, 0 },
 };
 
 int main(int argc, char **argv)

@@ -674,7 +674,7 @@ struct llist_node *llist_del_first(struct llist_head *head)
 /* ---- works ---- */
 
 static struct queued {
-	struct delayed_work *work;
+	struct work_struct *work;
 	u64 due;
 } queue[16];
 static struct irq_work *raised;
@@ -685,7 +685,7 @@ struct workqueue_struct *alloc_workqueue(const char *fmt, unsigned int flags, in
 	return carve(64, 64);
 }
 
-static struct queued *entry_of(const struct delayed_work *work)
+static struct queued *entry_of(const struct work_struct *work)
 {
 	struct queued *q;
 
@@ -697,23 +697,35 @@ static struct queued *entry_of(const struct delayed_work *work)
 	return NULL;
 }
 
-bool queue_delayed_work_on(int cpu, struct workqueue_struct *wq, struct delayed_work *work,
-			   unsigned long delay)
+static bool queue_at(struct work_struct *work, u64 due)
 {
 	struct queued *q;
 
-	if (test_and_set_bit(WORK_STRUCT_PENDING_BIT, work_data_bits(&work->work)))
+	if (test_and_set_bit(WORK_STRUCT_PENDING_BIT, work_data_bits(work)))
 		return false;
 	q = entry_of(NULL);
 	q->work = work;
-	q->due = now + delay * TICK_NSEC;
+	q->due = due;
 	return true;
+}
+
+bool queue_delayed_work_on(int cpu, struct workqueue_struct *wq, struct delayed_work *work,
+			   unsigned long delay)
+{
+	return queue_at(&work->work, now + delay * TICK_NSEC);
+}
+
+u64 w_grace_ns;			/* that a grace period takes from now on */
+
+bool queue_rcu_work(struct workqueue_struct *wq, struct rcu_work *rwork)
+{
+	return queue_at(&rwork->work, now + w_grace_ns);
 }
 
 bool mod_delayed_work_on(int cpu, struct workqueue_struct *wq, struct delayed_work *work,
 			 unsigned long delay)
 {
-	struct queued *q = entry_of(work);
+	struct queued *q = entry_of(&work->work);
 
 	if (!q)
 		return !queue_delayed_work_on(cpu, wq, work, delay);
@@ -767,11 +779,11 @@ u32 w_work(u32 cpu)
 	run_on(cpu);
 	this_cpu_write(current_task, &worker);
 	for (q = next_work(); q->due <= now; q = next_work()) {
-		struct delayed_work *work = q->work;
+		struct work_struct *work = q->work;
 
 		q->work = NULL;
-		clear_bit(WORK_STRUCT_PENDING_BIT, work_data_bits(&work->work));
-		work->work.func(&work->work);
+		clear_bit(WORK_STRUCT_PENDING_BIT, work_data_bits(work));
+		work->func(work);
 		n++;
 	}
 	this_cpu_write(current_task, &init_task);
