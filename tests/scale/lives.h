@@ -88,6 +88,7 @@ void watched(char **args);
 void becomes(char **args);
 void past(char **args);
 void given(char **args);
+void outlives(char **args);
 void losses(char **args);
 void orphans(char **args);
 

@@ -391,8 +391,9 @@ static const struct {
 	{ "kept", kept, 0 },		{ "record", record, 0 },
 	{ "flood", flood, 0 },		{ "watched", watched, 0 },
 	{ "becomes", becomes, 0 },	{ "past", past, 0 },
-	{ "given", given, 0 },		{ "losses", losses, 0 },
-	{ "orphans", orphans, 0 },	{ "grace", grace, 0 },
+	{ "given", given, 0 },		{ "outlives", outlives, 0 },
+	{ "losses", losses, 0 },	{ "orphans", orphans, 0 },
+	{ "grace", grace, 0 },
 };
 
 int main(int argc, char **argv)

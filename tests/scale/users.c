@@ -64,6 +64,25 @@ void becomes(char **args)
 	shared_out("the last one, charged when it is dead");
 }
 
+/* A table of 64 records. @n programs of a user; @leaks processes of it are to be told of. */
+static void begin(unsigned int n, unsigned int leaks)
+{
+	w_little = true;
+	w_available = (long)leaks << 19;
+	on_alert = ignore;
+	w_boot(4, "pmc=off hook=tracepoint max_processes=64 alerts_per_minute=240");
+	programs(UID, "told", 0, n);
+}
+
+/* The first @leaks processes are told of. Then the @n programs give their memory back. */
+static void told(unsigned int n, unsigned int leaks)
+{
+	leak(900, 0, leaks, 1024);
+	printf("%u of %u are told of\n", count(w_told, 0, leaks), leaks);
+	for (unsigned int i = 0; i < n; i++)
+		w_grow(task(i), -225000);
+}
+
 /*
  * A user has half of a full table. All its processes were told of, gave their memory back, and
  * rest. They keep no record by that from a user that has none.
@@ -71,15 +90,8 @@ void becomes(char **args)
 void past(char **args)
 {
 	(void)args;
-	w_little = true;
-	w_available = 1L << 24;
-	on_alert = ignore;
-	w_boot(4, "pmc=off hook=tracepoint max_processes=64 alerts_per_minute=240");
-	programs(UID, "told", 0, 32);
-	leak(900, 0, 32, 1024);
-	printf("%u of 32 are told of\n", count(w_told, 0, 32));
-	for (unsigned int i = 0; i < 32; i++)
-		w_grow(task(i), -225000);
+	begin(32, 32);
+	told(32, 32);
 	leak(3600, 0, 0, 0);
 	printf("%u of 32 were told of\n", count(w_was_told, 0, 32));
 	programs(3000, "other", 32, 31);
@@ -97,6 +109,31 @@ static void print_alert(const char *alert)
 	puts(alert);
 }
 
+/* 56 processes of other users fill the table but for eight records, those of the first user. */
+static void fill(void)
+{
+	for (unsigned int i = 0; i < 8; i++)
+		programs(3000 + i, "other", 10 + 7 * i, 7);
+	leak(60, 0, 0, 0);
+}
+
+/* They end: there is a record for each process again. */
+static void make_room(void)
+{
+	for (unsigned int i = 10; i < 66; i++)
+		w_end(task(i), 0, true);
+	leak(60, 0, 0, 0);
+}
+
+/* @n heavy processes of the first user come. */
+static void heavy(unsigned int n)
+{
+	programs(UID, "heavy", 70, n);
+	for (unsigned int i = 70; i < 70 + n; i++)
+		w_grow(task(i), 100000);
+	leak(60, 0, 0, 0);
+}
+
 /*
  * Nobody has more records of a full table than a user with an eighth of them: seven programs that
  * were told of, and a service whose worker was told of and has ended. All are at rest. Two heavy
@@ -109,34 +146,20 @@ void given(char **args)
 	unsigned int k;
 
 	(void)args;
-	w_little = true;
-	w_available = 1L << 22;
-	on_alert = ignore;
-	w_boot(4, "pmc=off hook=tracepoint max_processes=64 alerts_per_minute=240");
-	programs(UID, "told", 0, 7);
+	begin(7, 8);
 	serve_as(UID, "pair", 7, 2);
-	leak(900, 0, 8, 1024);
-	printf("%u of 8 are told of\n", count(w_told, 0, 8));
-	for (unsigned int i = 0; i < 7; i++)
-		w_grow(task(i), -225000);
+	told(7, 8);
 	w_end(task(7), 9, true);
 	leak(3600, 0, 0, 0);
-	for (unsigned int i = 0; i < 8; i++)
-		programs(3000 + i, "other", 10 + 7 * i, 7);
-	leak(60, 0, 0, 0);
+	fill();
 	printf("%u of 7 programs have a record, %u of 1 service\n", count(w_has, 0, 7),
 	       count(w_has, 8, 1));
-	programs(UID, "heavy", 70, 2);
-	w_grow(task(70), 100000);
-	w_grow(task(71), 100000);
-	leak(60, 0, 0, 0);
+	heavy(2);
 	printf("%u of 2 heavy ones have a record, %u of 7 programs, %u of 1 service\n",
 	       count(w_has, 70, 2), count(w_has, 0, 7), count(w_has, 8, 1));
-	for (unsigned int i = 10; i < 66; i++)
-		w_end(task(i), 0, true);
 	for (k = 0; k < 6 && w_has(task(k)); k++)
 		;
-	leak(60, 0, 0, 0);
+	make_room();
 	printf("%u of 7 programs have a record, %u of 1 service\n", count(w_has, 0, 7),
 	       count(w_has, 8, 1));
 	on_alert = print_alert;
@@ -148,6 +171,31 @@ void given(char **args)
 	leak(30, 0, 0, 0);
 	serve_as(UID, "pair", 7, 1);
 	leak(400, 7, 1, 8192);
+}
+
+/*
+ * A service has two workers. One was told of and is at rest; a heavy process of the same user gets
+ * its record. The other worker ends. The first one lives: what is told of it after that is the first
+ * alert of a life.
+ */
+void outlives(char **args)
+{
+	(void)args;
+	begin(6, 7);
+	serve_as(UID, "pair", 6, 2);
+	w_grow(task(7), 100000);
+	told(6, 7);
+	w_grow(task(6), -229000);
+	leak(3600, 0, 0, 0);
+	fill();
+	heavy(1);
+	printf("%u of 1 heavy one has a record, %u of 1 worker that was told of, %u of 1 other\n",
+	       count(w_has, 70, 1), count(w_has, 6, 1), count(w_has, 7, 1));
+	w_end(task(7), 9, true);
+	make_room();
+	printf("the other has ended: %u of 1 worker has a record\n", count(w_has, 6, 1));
+	on_alert = print_alert;
+	leak(400, 6, 1, 8192);
 }
 
 /*
