@@ -47,5 +47,6 @@ as "CAP_SYS_PTRACE" perm-denied perm-own -- nobody_with +sys_ptrace
 as "another network namespace" perm-absent -- unshare --net
 as "a user and network namespace" perm-absent -- \
 	"${nobody[@]}" unshare --user --map-root-user --net
-as "root, for others" perm-setuid perm-opener perm-factors -- env
+as "a user namespace without a map" perm-denied -- "${nobody[@]}" unshare --user
+as "root, for others" perm-setuid perm-opener perm-unmapped perm-passed-on perm-factors -- env
 [[ ! $bad ]] || die "$bad"

@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -15,7 +16,8 @@
 #include "nltest.h"
 
 #define MB	(1UL << 20)
-#define NOBODY	65534
+#define NOBODY	65534		/* also what stands for a uid that a namespace has not mapped */
+#define USER	2003
 
 static struct conn c;
 static char buf[REQ_SIZE] __attribute__((aligned(8)));
@@ -274,6 +276,104 @@ static void opener(void)
 	check(!ask(&c, setting(), &a, NULL, NULL), "root on its own socket: %s", a.text);
 }
 
+static void is_refused(pid_t pid, const char *what)
+{
+	struct copy m;
+	int rc = get_proc(&c, pid, &m);
+
+	check(rc == -EPERM, "GET_PROC of %s: %s", what, rc ? strerror(-rc) : "answered");
+}
+
+/* No process passes FILTER_UID. */
+static void none_of(uid_t uid)
+{
+	struct filter f = { .by_uid = true, .uid = uid };
+	struct answer a;
+	struct seen *s = dump(&c, &f, &a, NULL, NULL);
+
+	check(!a.rc && !s->total, "FILTER_UID %u: %u processes, %s", (unsigned int)uid, s->total,
+	      strerror(-a.rc));
+}
+
+/*
+ * The namespace has not mapped the reader's uid. It stands as that of NOBODY there, which gives no
+ * right to processes of NOBODY.
+ */
+static void ask_unmapped(pid_t own, pid_t of_nobody)
+{
+	struct answer a;
+	struct seen *s;
+	struct copy m;
+
+	need(!unshare(CLONE_NEWUSER), "unshare: %s", strerror(errno));
+	need(getuid() == NOBODY, "uid %u", getuid());
+	conn_open(&c);
+	s = dump(&c, NULL, &a, on_own, NULL);
+	check(!a.rc && s->n[getpid()] == 1 && s->n[own] == 1 && s->total == 2,
+	      "%u processes in the dump, %s", s->total, strerror(-a.rc));
+	check(!get_proc(&c, own, &m), "GET_PROC of its own process is refused");
+	is_refused(of_nobody, "a process of NOBODY");
+	is_refused(1, "process 1");
+	/* no uid of this namespace is that of a process */
+	none_of(NOBODY);
+	none_of(USER);
+	none_of(0);
+}
+
+/* The socket is of NOBODY, the reader another user: it is nobody's reader. */
+static void ask_by_other(pid_t own, pid_t of_nobody)
+{
+	struct filter itself = { .pid = getpid() };
+	struct answer a;
+	struct seen *s = dump(&c, NULL, &a, NULL, NULL);
+
+	check(!a.rc && !s->total, "%u processes in the dump, %s", s->total, strerror(-a.rc));
+	s = dump(&c, &itself, &a, NULL, NULL);
+	check(!a.rc && !s->total, "%u processes in the dump of itself, %s", s->total,
+	      strerror(-a.rc));
+	is_refused(getpid(), "itself");
+	is_refused(own, "its process");
+	is_refused(of_nobody, "a process of who opened the socket");
+	is_refused(1, "process 1");
+	no_write();
+	no_join();
+}
+
+/* Runs @f as USER in a child; USER has one more process, and so has NOBODY. */
+static void as_user(void (*f)(pid_t own, pid_t of_nobody))
+{
+	struct kid own, other;
+	int status;
+	pid_t me;
+
+	kid_start(&own, MB, 0, "own", USER);
+	kid_start(&other, MB, 0, "other", NOBODY);
+	me = fork();
+	if (!me) {
+		if (setresuid(USER, USER, USER))
+			_exit(2);
+		f(own.pid, other.pid);
+		_exit(failures() ? 1 : 0);
+	}
+	waitpid(me, &status, 0);
+	check(WIFEXITED(status) && !WEXITSTATUS(status), "see above");
+	kid_end(&own);
+	kid_end(&other);
+}
+
+static void unmapped(void)
+{
+	as_user(ask_unmapped);
+}
+
+static void passed_on(void)
+{
+	need(!seteuid(NOBODY), "seteuid");
+	conn_open(&c);
+	need(!seteuid(0), "seteuid");
+	as_user(ask_by_other);
+}
+
 /* The factors of a process, as a mask of their numbers; 0: it is not told of. */
 static uint32_t factors_of(struct conn *conn, pid_t pid)
 {
@@ -360,6 +460,8 @@ const struct test tests_perm[] = {
 	{ "perm-absent", absent },
 	{ "perm-setuid", own_setuid },
 	{ "perm-opener", opener },
+	{ "perm-unmapped", unmapped },
+	{ "perm-passed-on", passed_on },
 	{ "perm-factors", hidden_factors },
 	{ NULL, NULL }
 };
