@@ -226,13 +226,16 @@ u64 bins_system_bytes(struct target *t, u64 arena)
 /*
  * Follows a fast bin, of chunks of @size bytes. Returns how many are in it: none if it is a ring,
  * as chunks are taken out of it and put into it meanwhile, or the program has made one of them.
+ * Adds to @read how many were read.
  */
-static unsigned int fast_list(struct target *t, u64 chunk, u64 size, u64 *list, unsigned int most)
+static unsigned int fast_list(struct target *t, u64 chunk, u64 size, u64 *list, unsigned int most,
+			      u64 *read)
 {
 	unsigned int n, power = 1;
 	u64 d[3], old = 0;
 
 	for (n = 0; chunk && n < most && chunk != old; n++) {
+		++*read;
 		if (!target_read(t, chunk, d, sizeof(d)) || (d[1] & ~7ULL) != size)
 			return n;
 		/* A ring comes back to the chunk of the last power of two, which is in it. */
@@ -249,18 +252,18 @@ static unsigned int fast_list(struct target *t, u64 chunk, u64 size, u64 *list, 
 /* Takes the chunks in the fast bins of an arena out of the blocks in use. */
 void bins_fast(struct target *t, u64 arena, struct look *l)
 {
-	u64 bin[FAST_BINS], *list, size;
+	u64 bin[FAST_BINS], *list, size, most;
 	unsigned int i, k, n;
 
 	if (!target_read(t, arena + STATE_FAST, bin, sizeof(bin)))
 		return;
 	list = must(calloc(FAST_MAX, sizeof(*list)));
-	for (i = 0; i < FAST_BINS && l->fast_read + FAST_MAX <= FAST_ALL; i++) {
+	for (i = 0; i < FAST_BINS && l->fast_read < FAST_ALL; i++) {
 		size = (u64)(i + 2) * 16;
 		if (!bin[i] || (bin[i] & 15))
 			continue;
-		n = fast_list(t, bin[i], size, list, FAST_MAX);
-		l->fast_read += n ? n : FAST_MAX;
+		most = FAST_ALL - l->fast_read < FAST_MAX ? FAST_ALL - l->fast_read : FAST_MAX;
+		n = fast_list(t, bin[i], size, list, (unsigned int)most, &l->fast_read);
 		for (k = 0; k < n; k++)
 			look_remove(l, class_of_chunk(size), list[k] + 16, size);
 	}

@@ -167,7 +167,7 @@ struct look {
 		u64 lo, hi;
 	} lost[LOST_RANGES];	/* where they are */
 	unsigned int lost_n;
-	u64 fast_read;		/* chunks of fast bins */
+	u64 fast_read;		/* chunks of fast bins that were read */
 	u64 outside_bytes;	/* of the main arena, not in the data segment */
 	bool no_fastbins;	/* the head of the main arena was not found */
 };

@@ -497,6 +497,36 @@ static void a_ring_in_a_fast_bin_takes_nothing_away(void **state)
 	fill_state(0);
 }
 
+/* Many threads may have such bins. Only the first chunk of each is read. */
+static void bins_without_a_chunk_cost_what_was_read(void **state)
+{
+	struct look *l = malloc(sizeof(*l));
+	unsigned int id = class_of_chunk(32), i;
+	u64 *c = (u64 *)(uintptr_t)area;
+
+	assert_int_equal(mprotect(area, AREA, PROT_READ | PROT_WRITE), 0);
+	memset(state_words, 0, sizeof(state_words));
+	look_begin(l, false, NULL);
+	look_add(l, id, (u64)(uintptr_t)area + 16, 32);
+	/* The first chunk of these bins has another size by now. */
+	for (i = 0; i < 10; i++)
+		state_words[2 + i] = (u64)(uintptr_t)area + PAGE;
+	for (i = 0; i < 4; i++)
+		bins_fast(&target, (u64)(uintptr_t)state_words, l);
+	assert_int_equal(l->fast_read, 40);
+	assert_int_equal(l->c[id].blocks, 1);
+	memset(state_words, 0, sizeof(state_words));
+	state_words[2] = (u64)(uintptr_t)area;
+	c[1] = 0x21;
+	set_link(c + 2, NULL);
+	bins_fast(&target, (u64)(uintptr_t)state_words, l);
+	assert_int_equal(l->fast_read, 41);
+	assert_int_equal(l->c[id].blocks, 0);
+	look_free(l);
+	free(l);
+	fill_state(0);
+}
+
 /* Addresses where a heap might begin, of memory that the process never used */
 static void what_was_never_used_stays_so(void **state)
 {
@@ -541,6 +571,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_heap_that_is_trimmed_is_walked_to_its_end, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(a_ring_in_a_fast_bin_takes_nothing_away, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(bins_without_a_chunk_cost_what_was_read, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(what_was_never_used_stays_so, setup, teardown),
 		cmocka_unit_test_setup_teardown(the_main_arena_is_found_while_its_top_moves, setup,
