@@ -262,17 +262,15 @@ static u64 take_page(struct target *t, u64 addr, u64 hi, struct mmapped *list)
 static void mmapped_behind(struct target *t, u64 addr, u64 hi, struct scan *s, struct mmapped *list)
 {
 	u64 v[512], n, i;
-	ssize_t got;
 
 	if ((hi - addr) / PAGE > s->range)
 		return;
 	s->range -= (hi - addr) / PAGE;
 	for (; addr < hi && s->left; addr += i * PAGE) {
 		n = (hi - addr) / PAGE < ARRAY_SIZE(v) ? (hi - addr) / PAGE : ARRAY_SIZE(v);
-		got = pread(s->pagemap, v, n * sizeof(*v), (off_t)(addr / PAGE * sizeof(*v)));
-		if (got < (ssize_t)sizeof(*v))
+		n = there_read(s->pagemap, addr / PAGE, v, n);
+		if (!n)
 			return;
-		n = (u64)got / sizeof(*v);
 		for (i = 0; i < n && s->left;) {
 			s->left -= v[i] & PAGE_PRESENT ? 1 : 0;
 			i += v[i] & PAGE_PRESENT ? take_page(t, addr + i * PAGE, hi, list) / PAGE : 1;

@@ -9,7 +9,6 @@
  * not used yet, and does not count: else memory would seem to grow in steps of 2 MiB. The page map
  * does not tell whether 512 pages are one, so that they are read if the process has any huge page.
  */
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -114,14 +113,13 @@ static void used_pages(struct target *t, const u64 *v, unsigned int n, u64 page,
  */
 int pages_look(struct target *t, struct page_look *p, struct seen *now, const struct seen *before)
 {
-	int fd = openat(t->dir, "pagemap", O_RDONLY | O_CLOEXEC);
 	u64 v[HUGE], page, last, scanned = 0, room;
+	int pagemap = there_open(t);
 	bool used[HUGE];
-	ssize_t n, i;
-	size_t k;
+	size_t n, i, k;
 
 	memset(p, 0, sizeof(*p));
-	if (fd < 0)
+	if (pagemap < 0)
 		return -1;
 	/* Once it has any, zeros count in no look: else they would be growth when it has none. */
 	t->huge = t->huge || has_huge(t);
@@ -135,19 +133,18 @@ int pages_look(struct target *t, struct page_look *p, struct seen *now, const st
 		if ((m->hi - m->lo) / PAGE > MAP_PAGES_MAX)
 			continue;
 		for (page = m->lo / PAGE; page < last && scanned < PAGES_MAX;
-		     page += (u64)n, scanned += (u64)n) {
-			n = (ssize_t)(HUGE - page % HUGE);
-			n = last - page < (u64)n ? (ssize_t)(last - page) : n;
-			n = pread(fd, v, (size_t)n * sizeof(*v), (off_t)(page * 8)) / 8;
-			if (n < 1)
+		     page += n, scanned += n) {
+			n = HUGE - page % HUGE;
+			n = there_read(pagemap, page, v, last - page < n ? last - page : n);
+			if (!n)
 				break;
 			used_pages(t, v, (unsigned int)n, page, before, &room, used);
 			for (i = 0; i < n; i++)
 				if (used[i])
-					take(p, now, before, page + (u64)i);
+					take(p, now, before, page + i);
 		}
 	}
-	close(fd);
+	close(pagemap);
 	return 0;
 }
 

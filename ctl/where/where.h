@@ -56,6 +56,7 @@ void target_close(struct target *t);
 #define PAGE_PRESENT	(1ULL << 63)
 #define PAGE_SWAPPED	(1ULL << 62)
 int there_open(const struct target *t);
+size_t there_read(int pagemap, u64 page, u64 *v, size_t n);
 bool there_has(int pagemap, u64 lo, u64 hi);
 
 /* linkmap.c: files of a process in the order in which the dynamic linker looks for symbols */

@@ -80,6 +80,28 @@ void target_free_maps(struct target *t)
 	t->maps = 0;
 }
 
+static bool no_pagemap;
+int __real_there_open(const struct target *t);
+int __wrap_there_open(const struct target *t);
+
+int __wrap_there_open(const struct target *t)
+{
+	return no_pagemap ? -1 : __real_there_open(t);
+}
+
+/* The page map has one source. */
+static void without_a_page_map_there_is_no_look(void **state)
+{
+	struct page_look p;
+
+	target_maps(&target);
+	no_pagemap = true;
+	assert_int_equal(pages_look(&target, &p, NULL, NULL), -1);
+	no_pagemap = false;
+	assert_int_equal(pages_look(&target, &p, NULL, NULL), 0);
+	target_free_maps(&target);
+}
+
 static void a_part_of_a_huge_page_is_used(void **state)
 {
 	struct seen *first = seen_new(), *second = seen_new();
@@ -271,6 +293,7 @@ static int begin_all(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(without_a_page_map_there_is_no_look),
 		cmocka_unit_test(a_part_of_a_huge_page_is_used),
 		cmocka_unit_test(small_pages_are_not_read),
 		cmocka_unit_test(pages_are_counted_again_and_again),
