@@ -15,6 +15,7 @@
 #define CHUNK_MIN	32U
 #define MMAPPED_TRIES	4U
 #define SCAN_PAGES	(1ULL << 18)	/* read one by one, in one look: 1 GiB */
+#define SCAN_SWAPPED	1024U	/* of these, swapped out: each is read from the disk */
 #define SCAN_RANGE	(1ULL << 26)	/* that may be present; a larger mapping is a reservation */
 #define FIRST_WORDS	8192U	/* of the data segment, in which the first chunk begins */
 
@@ -239,6 +240,9 @@ static bool mmapped_size(struct target *t, u64 addr, u64 *size)
 struct scan {
 	int pagemap;		/* -1: none */
 	u64 range, left;	/* pages that may be looked for, and read */
+	u64 swapped;		/* of the latter, swapped out */
+	struct look *l;		/* is told what was not read; or NULL */
+	unsigned int lost_n;	/* ranges that it knew before */
 };
 
 /* The size of what begins at the page @addr. A chunk is added, a heap has been walked before. */
@@ -255,9 +259,26 @@ static u64 take_page(struct target *t, u64 addr, u64 hi, struct mmapped *list)
 	return PAGE;
 }
 
+/* May the page be read, by its entry in the page map? One that was never used is not. */
+static bool may_read(struct scan *s, u64 entry, u64 addr)
+{
+	if (entry & PAGE_SWAPPED) {
+		if (!s->swapped) {
+			look_skip(s->l, addr, addr + PAGE);
+			return false;
+		}
+		s->swapped--;
+	} else if (!(entry & PAGE_PRESENT)) {
+		return false;
+	}
+	s->left--;
+	return true;
+}
+
 /*
  * Adds the chunks behind what is none: the kernel joins a chunk with what is mapped just below it,
- * as the stack of a thread. Only pages are read that are present.
+ * as the stack of a thread. Only pages are read that were used. The size of a chunk is in its
+ * first page, which is read also if it is swapped out: else the block would count as freed.
  */
 static void mmapped_behind(struct target *t, u64 addr, u64 hi, struct scan *s, struct mmapped *list)
 {
@@ -271,10 +292,9 @@ static void mmapped_behind(struct target *t, u64 addr, u64 hi, struct scan *s, s
 		n = there_read(s->pagemap, addr / PAGE, v, n);
 		if (!n)
 			return;
-		for (i = 0; i < n && s->left;) {
-			s->left -= v[i] & PAGE_PRESENT ? 1 : 0;
-			i += v[i] & PAGE_PRESENT ? take_page(t, addr + i * PAGE, hi, list) / PAGE : 1;
-		}
+		for (i = 0; i < n && s->left;)
+			i += may_read(s, v[i], addr + i * PAGE) ?
+			     take_page(t, addr + i * PAGE, hi, list) / PAGE : 1;
 	}
 }
 
@@ -310,9 +330,14 @@ static bool mmapped_list(struct target *t, struct scan *s, struct mmapped *list)
 	size_t i;
 
 	list->n = 0;
-	/* Each try may read as much as the first: what is found does not depend on how many there are. */
+	/* Each try may read as much as the first: what is found depends on none before. */
 	s->range = SCAN_RANGE;
 	s->left = SCAN_PAGES;
+	s->swapped = SCAN_SWAPPED;
+	if (s->l) {
+		s->l->lost_n = s->lost_n;
+		s->l->skipped_bytes = 0;
+	}
 	for (i = 0; i < t->maps; i++)
 		if (t->map[i].anon && t->map[i].write)
 			same = mmapped_in(t, &t->map[i], s, list) && same;
@@ -333,16 +358,17 @@ static u64 ranges(const struct target *t)
 /**
  * arena_mmapped() - find the blocks that have mappings of their own
  * @t: the process; its mappings are read anew if they have changed
- * @all: also those that do not begin a mapping, for which each page is looked at
+ * @l: find also those that do not begin a mapping, for which each page is looked at, and tell the
+ *	look where pages were not read; NULL: do not
  * @each: called for each, with the address of the block and the size of its chunk
  * @arg: for @each
  *
  * A block that realloc() makes larger outgrows its mapping, or moves, while it is looked for.
  */
-void arena_mmapped(struct target *t, bool all, void (*each)(void *arg, u64 addr, u64 size),
-		   void *arg)
+void arena_mmapped(struct target *t, struct look *l,
+		   void (*each)(void *arg, u64 addr, u64 size), void *arg)
 {
-	struct scan s = { .pagemap = all ? there_open(t) : -1 };
+	struct scan s = { .pagemap = l ? there_open(t) : -1, .l = l, .lost_n = l ? l->lost_n : 0 };
 	struct mmapped list = { 0 };
 	unsigned int tries;
 	u64 before;
@@ -383,5 +409,5 @@ void arena_look(struct target *t, struct bins *b, struct look *l)
 
 	main_arena(&a);
 	thread_heaps(&a);
-	arena_mmapped(t, true, take_mmapped, l);
+	arena_mmapped(t, l, take_mmapped, l);
 }

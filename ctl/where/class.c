@@ -109,15 +109,31 @@ static void sample(struct look *l, struct where_class *c, u64 addr)
 }
 
 /*
- * Takes notice of a part of a heap that was not walked. Where those behind the first LOST_RANGES
- * are is not remembered: what the second look finds in them counts as growth.
+ * Where the parts behind the first LOST_RANGES are is not remembered: what the second look finds
+ * in them counts as growth.
  */
+static void remember_lost(struct look *l, u64 lo, u64 hi)
+{
+	if (l->lost_n < LOST_RANGES)
+		l->lost[l->lost_n++] = (struct lost_range){ lo, hi };
+}
+
+/* Takes notice of a part of a heap that was not walked. */
 void look_lose(struct look *l, u64 lo, u64 hi)
 {
 	l->torn++;
 	l->torn_bytes += hi - lo;
-	if (l->lost_n < LOST_RANGES)
-		l->lost[l->lost_n++] = (struct lost_range){ lo, hi };
+	remember_lost(l, lo, hi);
+}
+
+/* Takes notice of memory that was not read, and is no part of a heap that was walked. */
+void look_skip(struct look *l, u64 lo, u64 hi)
+{
+	l->skipped_bytes += hi - lo;
+	if (l->lost_n && l->lost[l->lost_n - 1].hi == lo)
+		l->lost[l->lost_n - 1].hi = hi;
+	else
+		remember_lost(l, lo, hi);
 }
 
 static bool is_lost(const struct look *l, u64 addr)

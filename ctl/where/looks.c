@@ -235,6 +235,11 @@ void survey_notes(struct survey *s)
 	if (l->torn)
 		result_note(r, "%u heaps do not add up or changed too fast: %s not counted",
 			    l->torn, fmt_bytes(size, sizeof(size), l->torn_bytes));
+	if (s->a.skipped_bytes || l->skipped_bytes)
+		result_note(r, "%s are swapped out and were not read in: mappings of single blocks "
+			    "that begin there are not counted",
+			    fmt_bytes(size, sizeof(size), s->a.skipped_bytes > l->skipped_bytes ?
+				      s->a.skipped_bytes : l->skipped_bytes));
 	if (l->outside_bytes)
 		result_note(r, "%s of the main arena are outside the data segment: not counted",
 			    fmt_bytes(size, sizeof(size), l->outside_bytes));

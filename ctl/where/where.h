@@ -164,6 +164,7 @@ struct look {
 	unsigned int arenas, pools;
 	unsigned int torn, retries;	/* walks without an end; windows read again */
 	u64 torn_bytes;		/* not walked */
+	u64 skipped_bytes;	/* swapped out and not read; a block may begin there */
 	struct lost_range {
 		u64 lo, hi;
 	} lost[LOST_RANGES];	/* where they are */
@@ -183,6 +184,7 @@ u64 class_room(unsigned int id);
 bool class_is_pool(unsigned int id);
 void look_begin(struct look *l, bool remember, const struct seen *before);
 void look_lose(struct look *l, u64 lo, u64 hi);
+void look_skip(struct look *l, u64 lo, u64 hi);
 void look_add(struct look *l, unsigned int id, u64 addr, u64 bytes);
 void look_remove(struct look *l, unsigned int id, u64 addr, u64 bytes);
 void look_free(struct look *l);
@@ -233,8 +235,8 @@ u64 bins_system_bytes(struct target *t, u64 arena);
 
 /* arena.c: finds the heaps of glibc and counts what is in them */
 void arena_look(struct target *t, struct bins *b, struct look *l);
-void arena_mmapped(struct target *t, bool all, void (*each)(void *arg, u64 addr, u64 size),
-		   void *arg);
+void arena_mmapped(struct target *t, struct look *l,
+		   void (*each)(void *arg, u64 addr, u64 size), void *arg);
 
 /* pool.c: the pools of pymalloc, python's allocator for blocks of up to 512 bytes */
 #define POOL_BYTES	(16 * KIB)

@@ -63,10 +63,32 @@ static void take(void *arg, u64 addr, u64 size)
 	found[found_n++].size = size;
 }
 
+static unsigned char *swapped;	/* NULL, or from where on pages that are present seem swapped out */
+static size_t swapped_pages;
+
+size_t __real_there_read(int pagemap, u64 page, u64 *v, size_t n);
+size_t __wrap_there_read(int pagemap, u64 page, u64 *v, size_t n);
+
+size_t __wrap_there_read(int pagemap, u64 page, u64 *v, size_t n)
+{
+	size_t got = __real_there_read(pagemap, page, v, n), i;
+	u64 lo = (u64)(uintptr_t)swapped / PAGE;
+
+	for (i = 0; swapped && i < got; i++)
+		if (page + i >= lo && page + i < lo + swapped_pages && (v[i] & PAGE_PRESENT))
+			v[i] = PAGE_SWAPPED;
+	return got;
+}
+
 static void find(void)
 {
+	struct look *l = malloc(sizeof(*l));
+
 	found_n = 0;
-	arena_mmapped(&target, true, take, NULL);
+	look_begin(l, false, NULL);
+	arena_mmapped(&target, l, take, NULL);
+	look_free(l);
+	free(l);
 }
 
 static void set_head(unsigned char *at, u64 size)
@@ -170,6 +192,63 @@ static void chunks_above_something_else_are_found(void **state)
 	assert_int_equal(found[0].size, 4 * PAGE);
 	assert_ptr_equal(found[1].addr, area + 10 * PAGE + 16);
 	assert_int_equal(found[1].size, 2 * PAGE);
+}
+
+/* The first page of the block is swapped out, the second one looks like the first of a block. */
+static void one_that_is_swapped_out_is_found(void **state)
+{
+	unsigned char *low = mmap(area + PAGE, 3 * PAGE, PROT_READ | PROT_WRITE,
+				  MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+
+	memset(low, 1, PAGE);
+	swapped = chunk(4, 4 * PAGE);
+	swapped_pages = 1;
+	set_head(area + 5 * PAGE, PAGE);
+	assert_int_equal(target_maps(&target), 0);
+	find();
+	swapped = NULL;
+	assert_int_equal(found_n, 1);
+	assert_ptr_equal(found[0].addr, area + 4 * PAGE + 16);
+	assert_int_equal(found[0].size, 4 * PAGE);
+}
+
+#define BEHIND_PAGES	1100UL
+
+/* Not all of what is swapped out is read. What is found there later is not new for that. */
+static void what_is_swapped_out_is_no_growth_later(void **state)
+{
+	struct look *a = malloc(sizeof(*a)), *b = malloc(sizeof(*b));
+	unsigned int id = class_of_chunk(0x7000000);
+	unsigned char *room = mmap(NULL, 128UL << 20, PROT_NONE,
+				   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	unsigned char *at = room + BEHIND_PAGES * PAGE;
+
+	madvise(room, 128UL << 20, MADV_NOHUGEPAGE);
+	assert_int_equal(mprotect(room, BEHIND_PAGES * PAGE + 0x7000000, PROT_READ | PROT_WRITE),
+			 0);
+	memset(room, 1, BEHIND_PAGES * PAGE);
+	set_head(at, 0x7000000);
+	only = (u64)(uintptr_t)room;
+	assert_int_equal(target_maps(&target), 0);
+	swapped = room;
+	swapped_pages = BEHIND_PAGES + 1;
+	look_begin(a, true, NULL);
+	arena_look(&target, &(struct bins){ 0 }, a);
+	swapped = NULL;
+	look_begin(b, false, a->seen);
+	b->earlier = a;
+	arena_look(&target, &(struct bins){ 0 }, b);
+	only = 0;
+	assert_int_equal(a->c[id].blocks, 0);
+	assert_int_equal(a->skipped_bytes, (BEHIND_PAGES - 1024 + 1) * PAGE);
+	assert_int_equal(b->c[id].blocks, 1);
+	assert_int_equal(b->c[id].old_blocks, 1);
+	assert_int_equal(b->skipped_bytes, 0);
+	look_free(a);
+	look_free(b);
+	free(a);
+	free(b);
+	assert_int_equal(munmap(room, 128UL << 20), 0);
 }
 
 /*
@@ -566,6 +645,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(one_that_grew_is_found, setup, teardown),
 		cmocka_unit_test_setup_teardown(one_that_moved_is_found, setup, teardown),
 		cmocka_unit_test_setup_teardown(chunks_above_something_else_are_found, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(one_that_is_swapped_out_is_found, setup, teardown),
+		cmocka_unit_test_setup_teardown(what_is_swapped_out_is_no_growth_later, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(what_is_no_chunk_is_not_found, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_heap_that_is_trimmed_is_walked_to_its_end, setup,
