@@ -264,7 +264,8 @@ static int keep_look(struct survey *s)
 	}
 	if (!go_is(&s->t))
 		status = survey_look(s, &s->a, false, NULL);
-	if (!status && !go_is(&s->t) && !survey_is_unknown(s, &s->a) && !s->a.lost_n)
+	if (!status && !go_is(&s->t) && !survey_is_unknown(s, &s->a) && !s->a.lost_n &&
+	    !s->a.cut_ns)
 		keep_first(&s->keeper, &s->a);
 	return status;
 }

@@ -76,7 +76,7 @@ static void walk(struct arena_walk *a, u64 lo, u64 hi, bool main)
 	for (tries = 0; tries < 4; tries++) {
 		end = heap_walk(&w);
 		l->walked_bytes += w.again_addr - w.lo;
-		if (end == HEAP_AT_TOP)
+		if (end == HEAP_AT_TOP || target_over(a->t))
 			break;
 		hi = main ? main_end(a) : heap_end_of(a);
 		w.lo = w.again_addr;
@@ -86,7 +86,7 @@ static void walk(struct arena_walk *a, u64 lo, u64 hi, bool main)
 		if (hi - w.lo < CHUNK_MIN || hi < w.lo)
 			break;
 	}
-	if (end != HEAP_AT_TOP && w.hi > w.lo)
+	if (end != HEAP_AT_TOP && w.hi > w.lo && !target_over(a->t))
 		look_lose(l, w.lo, w.hi);
 	l->chunks += w.chunks;
 	l->free_bytes += w.free_bytes + w.top_bytes;
@@ -198,7 +198,8 @@ static void thread_heaps(struct arena_walk *a)
 		if (!m->anon || !m->write)
 			continue;
 		for (lo = (m->lo + HEAP_ALIGN - 1) & ~(HEAP_ALIGN - 1);
-		     lo >= m->lo && lo < m->hi && tried < HEAPS_MAX; lo += HEAP_ALIGN, tried++)
+		     lo >= m->lo && lo < m->hi && tried < HEAPS_MAX && !target_over(a->t);
+		     lo += HEAP_ALIGN, tried++)
 			if (there_has(pagemap, lo, lo + PAGE))
 				thread_heap(a, lo);
 	}
@@ -284,10 +285,14 @@ static void mmapped_behind(struct target *t, u64 addr, u64 hi, struct scan *s, s
 {
 	u64 v[512], n, i;
 
-	if ((hi - addr) / PAGE > s->range)
+	if ((hi - addr) / PAGE > SCAN_RANGE)
 		return;
+	if ((hi - addr) / PAGE > s->range) {
+		s->l->unscanned_bytes += hi - addr;
+		return;
+	}
 	s->range -= (hi - addr) / PAGE;
-	for (; addr < hi && s->left; addr += i * PAGE) {
+	for (; addr < hi && s->left && !target_over(t); addr += i * PAGE) {
 		n = (hi - addr) / PAGE < ARRAY_SIZE(v) ? (hi - addr) / PAGE : ARRAY_SIZE(v);
 		n = there_read(s->pagemap, addr / PAGE, v, n);
 		if (!n)
@@ -296,6 +301,8 @@ static void mmapped_behind(struct target *t, u64 addr, u64 hi, struct scan *s, s
 			i += may_read(s, v[i], addr + i * PAGE) ?
 			     take_page(t, addr + i * PAGE, hi, list) / PAGE : 1;
 	}
+	if (addr < hi && !s->left)
+		s->l->unscanned_bytes += hi - addr;
 }
 
 /*
@@ -337,6 +344,7 @@ static bool mmapped_list(struct target *t, struct scan *s, struct mmapped *list)
 	if (s->l) {
 		s->l->lost_n = s->lost_n;
 		s->l->skipped_bytes = 0;
+		s->l->unscanned_bytes = 0;
 	}
 	for (i = 0; i < t->maps; i++)
 		if (t->map[i].anon && t->map[i].write)
@@ -375,7 +383,8 @@ void arena_mmapped(struct target *t, struct look *l,
 	size_t i;
 
 	/* Some mappings can never be read, as a stack that begins with a guard page. */
-	for (tries = 0; !mmapped_list(t, &s, &list) && tries < MMAPPED_TRIES; tries++) {
+	for (tries = 0; !mmapped_list(t, &s, &list) && tries < MMAPPED_TRIES && !target_over(t);
+	     tries++) {
 		before = ranges(t);
 		target_maps(t);
 		if (ranges(t) == before)

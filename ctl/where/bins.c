@@ -258,10 +258,14 @@ void bins_fast(struct target *t, u64 arena, struct look *l)
 	if (!target_read(t, arena + STATE_FAST, bin, sizeof(bin)))
 		return;
 	list = must(calloc(FAST_MAX, sizeof(*list)));
-	for (i = 0; i < FAST_BINS && l->fast_read < FAST_ALL; i++) {
+	for (i = 0; i < FAST_BINS; i++) {
 		size = (u64)(i + 2) * 16;
 		if (!bin[i] || (bin[i] & 15))
 			continue;
+		if (l->fast_read >= FAST_ALL) {
+			l->fast_cut = true;
+			break;
+		}
 		most = FAST_ALL - l->fast_read < FAST_MAX ? FAST_ALL - l->fast_read : FAST_MAX;
 		n = fast_list(t, bin[i], size, list, (unsigned int)most, &l->fast_read);
 		for (k = 0; k < n; k++)

@@ -18,6 +18,17 @@
 #define LEAST_OUTSIDE	(256 << 10)	/* the same of what is no heap: stacks, buffers */
 #define ALLOCATOR_STEPS	((s64)(4 * MIB))	/* two of an allocator that takes 2 MiB at a time */
 
+/* Was there a signal that ends this tool? SIGCHLD comes when modprobe, a child of it, ends. */
+static bool is_stopped(void *arg)
+{
+	struct survey *s = arg;
+	struct signalfd_siginfo info;
+
+	while (s->signals > 0 && read(s->signals, &info, sizeof(info)) == sizeof(info))
+		s->stopped |= info.ssi_signo != SIGCHLD;
+	return s->stopped;
+}
+
 /* Waits, or until @fd is readable if it is not -1. Returns false after a signal. */
 bool survey_wait(void *arg, u64 ms, int fd)
 {
@@ -27,14 +38,11 @@ bool survey_wait(void *arg, u64 ms, int fd)
 		{ .fd = fd, .events = POLLIN },
 	};
 	u64 end = clock_ns() + ms * 1000000, now;
-	struct signalfd_siginfo info;
 
 	while (!s->stopped && (now = clock_ns()) < end) {
 		if (poll(p, 2, (int)((end - now) / 1000000) + 1) <= 0)
 			continue;
-		/* SIGCHLD comes when modprobe, a child of this tool, ends. */
-		while (read(s->signals, &info, sizeof(info)) == sizeof(info))
-			s->stopped |= info.ssi_signo != SIGCHLD;
+		is_stopped(s);
 		if (p[1].revents)
 			break;
 	}
@@ -92,6 +100,30 @@ static void look_behind(struct survey *s)
 	s->bins.rule = allocator_rule(s->object.kind);
 }
 
+/*
+ * Counts the blocks, for a limited time: the heap of a large process takes longer. If not all are
+ * counted by then, pages are the answer, as two looks that end somewhere cannot be compared.
+ */
+static void count_blocks(struct survey *s, struct look *l)
+{
+	u64 bytes = s->t.read_bytes;
+
+	target_bound(&s->t, LOOK_BYTES, LOOK_SECONDS, is_stopped, s);
+	if (!is_other(s))
+		arena_look(&s->t, &s->bins, l);
+	pool_look(&s->t, l);
+	if (target_over(&s->t)) {
+		l->cut_ns = clock_ns() - l->ns;
+		l->cut_bytes = s->t.read_bytes - bytes;
+	}
+	target_unbound(&s->t);
+}
+
+static bool is_cut(const struct survey *s)
+{
+	return s->a.cut_ns || s->b.cut_ns;
+}
+
 /* Reads the heap once. Returns an exit status. */
 int survey_look(struct survey *s, struct look *l, bool remember, const struct seen *before)
 {
@@ -101,9 +133,8 @@ int survey_look(struct survey *s, struct look *l, bool remember, const struct se
 		return target_refused(&s->t, err);
 	look_begin(l, remember, before);
 	l->earlier = before ? &s->a : NULL;
-	if (!is_other(s))
-		arena_look(&s->t, &s->bins, l);
-	pool_look(&s->t, l);
+	if (!s->a.cut_ns)
+		count_blocks(s, l);
 	if (!target_alive(&s->t))
 		return fail(s->ctx, "process %u ended, or executed a program, while its heap was "
 			    "read", s->t.pid);
@@ -141,7 +172,7 @@ bool survey_is_unknown(const struct survey *s, const struct look *l)
  */
 static bool heap_grew(const struct survey *s, s64 anon)
 {
-	return !is_other(s) && s->b.torn_bytes <= s->b.walked_bytes &&
+	return !is_other(s) && !is_cut(s) && s->b.torn_bytes <= s->b.walked_bytes &&
 	       s->r.growth >= LEAST_GROWTH && s->r.growth >= anon / 2;
 }
 
@@ -160,7 +191,7 @@ static bool pages_tell(struct survey *s)
 
 	if (!s->pages || heap_grew(s, anon))
 		return false;
-	if (s->unknown || (outside >= ALLOCATOR_STEPS && outside >= anon / 2))
+	if (s->unknown || is_cut(s) || (outside >= ALLOCATOR_STEPS && outside >= anon / 2))
 		return true;
 	if (outside >= LEAST_OUTSIDE)
 		result_note(&s->r, "outside the heaps of malloc memory grew by %s, which may have "
@@ -219,6 +250,18 @@ static const char *allocator(const struct survey *s, const struct look *l)
 	return l->chunks ? "glibc" : "none";
 }
 
+static void cut_note(struct result *r, const char *which, const struct look *l)
+{
+	char size[32];
+
+	if (l->cut_ns)
+		result_note(r, "the %s look ended after %.1f s and %s, before all heaps were read "
+			    "(bounds: %u s, %llu GiB, soon after a signal): pages are counted, not "
+			    "blocks", which, (double)l->cut_ns / 1e9,
+			    fmt_bytes(size, sizeof(size), l->cut_bytes), LOOK_SECONDS,
+			    LOOK_BYTES / (1024 * MIB));
+}
+
 void survey_notes(struct survey *s)
 {
 	struct result *r = &s->r;
@@ -228,6 +271,8 @@ void survey_notes(struct survey *s)
 
 	if (s->stopped)
 		result_note(r, "stopped by a signal after %.1f s", r->seconds);
+	cut_note(r, "first", &s->a);
+	cut_note(r, "second", l);
 	if (s->a.torn)
 		result_note(r, "first look: %u heaps do not add up or changed too fast: %s not "
 			    "counted; what is there is left out of the growth", s->a.torn,
@@ -243,6 +288,12 @@ void survey_notes(struct survey *s)
 	if (l->outside_bytes)
 		result_note(r, "%s of the main arena are outside the data segment: not counted",
 			    fmt_bytes(size, sizeof(size), l->outside_bytes));
+	if (l->unscanned_bytes)
+		result_note(r, "%s of mappings were not searched for single blocks within other "
+			    "memory", fmt_bytes(size, sizeof(size), l->unscanned_bytes));
+	if (l->fast_cut)
+		result_note(r, "fast bins: only %llu free chunks were followed: others count "
+			    "as in use", l->fast_read);
 	if (l->no_fastbins && l->arenas)
 		result_note(r, "no main arena found: some free chunks may count as in use");
 	runtime_notes(&s->t, r);
@@ -276,7 +327,7 @@ static bool first_pages(struct survey *s)
 {
 	struct page_look p;
 
-	s->unknown = survey_is_unknown(s, &s->a);
+	s->unknown = survey_is_unknown(s, &s->a) || is_cut(s);
 	s->anon_a = target_anon_bytes(&s->t);
 	s->pages = seen_new();
 	if (!pages_look(&s->t, &p, s->pages, NULL)) {
@@ -351,6 +402,10 @@ int survey_second(struct survey *s)
 	s->r.allocator = allocator(s, &s->b);
 	if (pages_tell(s) && !pages_look(&s->t, &s->new_pages, NULL, s->pages)) {
 		pages_row(s);
+	} else if (is_cut(s)) {
+		return fail(s->ctx, "process %u: not all of its heap could be read within %u s and "
+			    "%llu GiB, and there is no first look at its pages", s->t.pid,
+			    LOOK_SECONDS, LOOK_BYTES / (1024 * MIB));
 	} else {
 		if (heap_grew(s, 0) || !survey_is_unknown(s, &s->b))
 			look_behind(s);

@@ -17,6 +17,8 @@
 #define NEEDS_PTRACE	"CAP_SYS_PTRACE, or to be the user of the process"
 
 #define START_BRK	47
+#define BOUND_ASK_NS	100000000ULL
+#define BOUND_STOP_S	5ULL
 
 /* Field @n of /proc/PID/stat; 1 is the pid, 3 the state. 0: unknown, or not allowed to know */
 static u64 stat_field(const struct target *t, int n)
@@ -169,6 +171,50 @@ int target_maps(struct target *t)
 	return 0;
 }
 
+/**
+ * target_bound() - let reads of memory fail after a while, so that a look ends
+ * @t: the process
+ * @bytes: that may be read from now on
+ * @seconds: from now on
+ * @stop: asked ten times a second; true: there are BOUND_STOP_S left
+ * @arg: of @stop
+ */
+void target_bound(struct target *t, u64 bytes, u64 seconds, bool (*stop)(void *arg), void *arg)
+{
+	u64 now = clock_ns();
+
+	t->bound = (struct target_bound){
+		.bytes = t->read_bytes + bytes, .end_ns = now + seconds * 1000000000,
+		.ask_ns = now + BOUND_ASK_NS, .stop = stop, .arg = arg,
+	};
+}
+
+void target_unbound(struct target *t)
+{
+	memset(&t->bound, 0, sizeof(t->bound));
+}
+
+/* Has the look come to its bound? */
+bool target_over(struct target *t)
+{
+	struct target_bound *b = &t->bound;
+	u64 now;
+
+	if (!b->end_ns || b->over)
+		return b->over;
+	now = clock_ns();
+	if (b->ask_ns && now >= b->ask_ns) {
+		b->ask_ns = now + BOUND_ASK_NS;
+		if (b->stop(b->arg)) {
+			b->ask_ns = 0;
+			if (b->end_ns > now + BOUND_STOP_S * 1000000000)
+				b->end_ns = now + BOUND_STOP_S * 1000000000;
+		}
+	}
+	b->over = now >= b->end_ns || t->read_bytes >= b->bytes;
+	return b->over;
+}
+
 /* Returns false, with errno in @t->err, if not all @n bytes could be read. */
 bool target_read(struct target *t, u64 addr, void *buf, size_t n)
 {
@@ -177,6 +223,10 @@ bool target_read(struct target *t, u64 addr, void *buf, size_t n)
 
 	if (!n || addr + n < addr) {
 		t->err = EFAULT;
+		return false;
+	}
+	if (target_over(t)) {
+		t->err = ETIME;
 		return false;
 	}
 	target_mark(t);

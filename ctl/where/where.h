@@ -34,6 +34,14 @@ struct target {
 	u64 searched;		/* mappings, for blocks that moved */
 	bool huge;		/* it had huge pages when they were counted */
 	int err;		/* errno of the last read of memory that failed */
+	struct target_bound {	/* of one look */
+		u64 bytes;	/* of read_bytes */
+		u64 end_ns;	/* of clock_ns(); 0: there is no bound */
+		u64 ask_ns;	/* when to ask @stop next; 0: no more */
+		bool (*stop)(void *arg);
+		void *arg;
+		bool over;	/* reads fail */
+	} bound;
 	struct cxx *cxx;	/* for target_cxx() */
 };
 
@@ -42,6 +50,9 @@ int target_refused(const struct target *t, int err);
 int target_maps(struct target *t);
 void target_free_maps(struct target *t);
 bool target_read(struct target *t, u64 addr, void *buf, size_t n);
+void target_bound(struct target *t, u64 bytes, u64 seconds, bool (*stop)(void *arg), void *arg);
+void target_unbound(struct target *t);
+bool target_over(struct target *t);
 bool target_string(struct target *t, u64 addr, char *buf, size_t size);
 const struct where_map *target_at(const struct target *t, u64 addr);
 u64 target_base(const struct target *t, const struct where_map *m);
@@ -170,6 +181,9 @@ struct look {
 	} lost[LOST_RANGES];	/* where they are */
 	unsigned int lost_n;
 	u64 fast_read;		/* chunks of fast bins that were read */
+	bool fast_cut;		/* not all of them were */
+	u64 unscanned_bytes;	/* mappings that the bounds of the search for blocks left out */
+	u64 cut_ns, cut_bytes;	/* it ended after so much, before all was read; 0: it did not */
 	u64 outside_bytes;	/* of the main arena, not in the data segment */
 	bool no_fastbins;	/* the head of the main arena was not found */
 };

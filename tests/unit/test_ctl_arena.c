@@ -34,7 +34,8 @@ static unsigned int reads;	/* of the mappings */
 int __real_target_maps(struct target *t);
 int __wrap_target_maps(struct target *t);
 
-static u64 only;	/* if not 0: mappings of other addresses than these 128 MiB are dropped */
+static u64 only;	/* if not 0: mappings of other addresses than these are dropped */
+static u64 only_bytes = 128UL << 20;
 
 int __wrap_target_maps(struct target *t)
 {
@@ -43,7 +44,7 @@ int __wrap_target_maps(struct target *t)
 
 	reads++;
 	for (i = 0; only && i < t->maps; i++) {
-		if (t->map[i].lo >= only && t->map[i].lo < only + (128UL << 20))
+		if (t->map[i].lo >= only && t->map[i].lo < only + only_bytes)
 			t->map[n++] = t->map[i];
 		else
 			free(t->map[i].file);
@@ -535,6 +536,51 @@ static void a_heap_that_is_trimmed_is_walked_to_its_end(void **state)
 	assert_int_equal(munmap(room, 2 * ARENA_ALIGN), 0);
 }
 
+static bool no_signal(void *arg)
+{
+	return false;
+}
+
+/* Many heaps, with as many bytes to read as half of them have */
+static void a_look_ends_at_its_bound(void **state)
+{
+	u64 heaps = 8, i, per_heap = 0;
+	unsigned char *room = mmap(NULL, (heaps + 1) * ARENA_ALIGN, PROT_NONE,
+				   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0), *heap;
+	unsigned int id = class_of_chunk(ARENA_CHUNK);
+	struct look *l = malloc(sizeof(*l));
+	struct bins b = { 0 };
+
+	heap = (unsigned char *)(((uintptr_t)room + ARENA_ALIGN - 1) & ~(ARENA_ALIGN - 1));
+	for (i = 0; i < heaps; i++) {
+		assert_int_equal(mprotect(heap + i * ARENA_ALIGN, ARENA_PAGES * PAGE,
+					  PROT_READ | PROT_WRITE), 0);
+		per_heap = fill_heap(heap + i * ARENA_ALIGN, ARENA_PAGES * PAGE);
+	}
+	only = (u64)(uintptr_t)room;
+	only_bytes = (heaps + 1) * ARENA_ALIGN;
+	assert_int_equal(target_maps(&target), 0);
+	look_begin(l, false, NULL);
+	target_bound(&target, heaps / 2 * ARENA_PAGES * PAGE, 60, no_signal, NULL);
+	reads = 0;
+	arena_look(&target, &b, l);
+	assert_true(target_over(&target));
+	/* It is no heap that does not add up, and nothing is read again for it. */
+	assert_int_equal(l->torn, 0);
+	assert_int_equal(reads, 0);
+	assert_in_range(l->c[id].blocks, (heaps / 2 - 1) * per_heap, (heaps / 2 + 1) * per_heap);
+	target_unbound(&target);
+	look_free(l);
+	look_begin(l, false, NULL);
+	arena_look(&target, &b, l);
+	assert_int_equal(l->c[id].blocks, heaps * per_heap);
+	only = 0;
+	only_bytes = 128UL << 20;
+	look_free(l);
+	free(l);
+	assert_int_equal(munmap(room, (heaps + 1) * ARENA_ALIGN), 0);
+}
+
 /* The head of an arena with one fast bin, of chunks of 32 bytes in the area */
 static u64 count_after_fast_bin(unsigned int n, unsigned int ring)
 {
@@ -652,6 +698,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(what_is_no_chunk_is_not_found, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_heap_that_is_trimmed_is_walked_to_its_end, setup,
 						teardown),
+		cmocka_unit_test_setup_teardown(a_look_ends_at_its_bound, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_ring_in_a_fast_bin_takes_nothing_away, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(bins_without_a_chunk_cost_what_was_read, setup,

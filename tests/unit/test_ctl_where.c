@@ -497,6 +497,52 @@ static void test_text_has_no_digits(void **state)
 	assert_false(content_text((const unsigned char *)"abcdefg\x01", 8, true, &c));
 }
 
+static bool stopped;
+static unsigned int asked;
+
+static bool ask(void *arg)
+{
+	asked++;
+	return stopped;
+}
+
+/* By bytes, by time, and soon after a signal */
+static void test_a_look_has_a_bound(void **state)
+{
+	struct target t = { .pid = (u32)getpid() };
+	char byte = 1, copy;
+	u64 at = (u64)(uintptr_t)&byte;
+
+	(void)state;
+	target_bound(&t, 3, 60, ask, NULL);
+	assert_true(target_read(&t, at, &copy, 1));
+	assert_true(target_read(&t, at, &copy, 1));
+	assert_true(target_read(&t, at, &copy, 1));
+	assert_false(target_read(&t, at, &copy, 1));
+	assert_int_equal(t.err, ETIME);
+	assert_true(target_over(&t));
+	target_unbound(&t);
+	assert_true(target_read(&t, at, &copy, 1));
+	target_bound(&t, MIB, 0, ask, NULL);
+	assert_false(target_read(&t, at, &copy, 1));
+	/* A signal leaves it some seconds, and is asked for now and then. */
+	target_bound(&t, MIB, 60, ask, NULL);
+	asked = 0;
+	assert_true(target_read(&t, at, &copy, 1));
+	t.bound.ask_ns = 1;
+	assert_true(target_read(&t, at, &copy, 1));
+	assert_true(target_read(&t, at, &copy, 1));
+	assert_int_equal(asked, 1);
+	stopped = true;
+	t.bound.ask_ns = 1;
+	assert_true(target_read(&t, at, &copy, 1));
+	assert_int_equal(asked, 2);
+	assert_true(t.bound.end_ns < clock_ns() + 6000000000ULL);
+	t.bound.end_ns = clock_ns();
+	assert_false(target_read(&t, at, &copy, 1));
+	stopped = false;
+}
+
 /* A window in which the memory was read has no result; what was read before it does not matter. */
 static void test_marks_of_a_reader(void **state)
 {
@@ -542,6 +588,7 @@ int main(void)
 		cmocka_unit_test(test_memory_that_went_away),
 		cmocka_unit_test(test_classes),
 		cmocka_unit_test(test_the_set_of_addresses),
+		cmocka_unit_test(test_a_look_has_a_bound),
 		cmocka_unit_test(test_marks_of_a_reader),
 		cmocka_unit_test(test_samples_are_of_new_blocks),
 		cmocka_unit_test(test_blocks_where_a_look_was_lost_are_no_growth),

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: GPL-2.0
+/* seepage where: looks that end at their bounds, and what is the answer then */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "where/looks.c"
+#include <cmocka.h>
+
+static const struct ctx ctx = { .cmd = "where" };
+static unsigned int looks;	/* at the blocks */
+static unsigned int cut;	/* the number of the look that does not end; 0: all end */
+static u64 added;		/* blocks of 64 bytes that each look finds more than the one before */
+static u64 fresh;		/* pages, in the second look */
+
+/* Reads what can be read, and finds blocks. */
+void arena_look(struct target *t, struct bins *b, struct look *l)
+{
+	u64 i, n = 1000 + added * looks;
+	char byte;
+
+	l->walked_bytes = target_anon_bytes(t);
+	if (++looks == cut)
+		t->bound.bytes = t->read_bytes + 10;
+	for (i = 0; i < n && target_read(t, (u64)(uintptr_t)&ctx, &byte, 1); i++)
+		look_add(l, class_of_chunk(64), 0x10000 + i * 64, 64);
+	l->chunks = i;
+}
+
+void pool_look(struct target *t, struct look *l)
+{
+}
+
+int pages_look(struct target *t, struct page_look *p, struct seen *now, const struct seen *before)
+{
+	memset(p, 0, sizeof(*p));
+	p->present = 1000 + (before ? fresh : 0);
+	p->fresh = before ? fresh : 0;
+	return 0;
+}
+
+unsigned int pages_content(struct target *t, struct page_look *p, bool text,
+			   bool (*wait)(void *arg), void *arg, struct content *c)
+{
+	return 7;
+}
+
+bool go_is(const struct target *t)
+{
+	return false;
+}
+
+bool go_look(struct target *t, struct go_profile *p)
+{
+	return false;
+}
+
+void go_compare(const struct go_profile *a, struct go_profile *b)
+{
+}
+
+struct json_object *go_site_json(struct target *t, const struct go_site *s, size_t rank,
+				 s64 bytes_per_hour)
+{
+	return NULL;
+}
+
+void go_free(struct go_profile *p)
+{
+}
+
+bool object_find(struct target *t, const char *name, struct object *o)
+{
+	return false;
+}
+
+bool object_other(const struct object *o, char prefix[OBJECT_PREFIX])
+{
+	return false;
+}
+
+const char *object_missing(const struct object *o)
+{
+	return NULL;
+}
+
+void object_drop(struct object *o)
+{
+}
+
+const char *allocator_name(enum allocator kind)
+{
+	return "none";
+}
+
+bool allocator_has_chunks(enum allocator kind)
+{
+	return kind == ALLOCATOR_GLIBC;
+}
+
+enum block_rule allocator_rule(enum allocator kind)
+{
+	return BLOCK_CHUNK;
+}
+
+void runtime_notes(const struct target *t, struct result *r)
+{
+}
+
+void drawing_drop(struct drawing *d)
+{
+}
+
+void content_cell(const struct where_row *row, char *buf, size_t size)
+{
+}
+
+const char *size_cell(const struct where_row *row, char *buf, size_t size)
+{
+	return buf;
+}
+
+/* A look at this process. Both looks are taken at once. */
+static struct survey *survey_new(unsigned int cut_look)
+{
+	struct survey *s = calloc(1, sizeof(*s));
+
+	looks = 0;
+	cut = cut_look;
+	added = 4000;
+	fresh = 500;
+	s->ctx = &ctx;
+	s->r.t = &s->t;
+	s->r.notes = json_object_new_array();
+	s->r.sites = json_object_new_array();
+	s->object.kind = ALLOCATOR_GLIBC;
+	assert_int_equal(target_open(&ctx, (u32)getpid(), &s->t), 0);
+	return s;
+}
+
+static bool has_note(const struct survey *s, const char *part)
+{
+	size_t i;
+
+	for (i = 0; i < json_object_array_length(s->r.notes); i++)
+		if (strstr(json_object_get_string(json_object_array_get_idx(s->r.notes, i)), part))
+			return true;
+	return false;
+}
+
+static void looks_that_end_count_blocks(void **state)
+{
+	struct survey *s = survey_new(0);
+
+	assert_int_equal(survey_first(s), 0);
+	assert_int_equal(survey_second(s), 0);
+	survey_notes(s);
+	assert_string_equal(s->r.method, "census");
+	assert_int_equal(s->r.growth, 4000 * 64);
+	assert_int_equal(looks, 2);
+	assert_false(has_note(s, "look ended after"));
+	survey_free(s);
+}
+
+/* Not what is between two places where they ended. A second look at blocks is of no use. */
+static void a_first_look_that_is_cut_counts_pages(void **state)
+{
+	struct survey *s = survey_new(1);
+
+	assert_int_equal(survey_first(s), 0);
+	assert_int_equal(s->a.chunks, 10);
+	assert_true(s->a.cut_ns);
+	assert_int_equal(s->a.cut_bytes, 10);
+	assert_int_equal(survey_second(s), 0);
+	survey_notes(s);
+	assert_string_equal(s->r.method, "pages");
+	assert_int_equal(s->r.growth, 500 * 4096);
+	assert_int_equal(looks, 1);
+	assert_true(has_note(s, "the first look ended after"));
+	assert_false(has_note(s, "the second look ended after"));
+	/* What is looked at later has no bound. */
+	assert_false(target_over(&s->t));
+	survey_free(s);
+}
+
+static void a_second_look_that_is_cut_counts_pages(void **state)
+{
+	struct survey *s = survey_new(2);
+
+	assert_int_equal(survey_first(s), 0);
+	assert_false(s->a.cut_ns);
+	assert_int_equal(survey_second(s), 0);
+	survey_notes(s);
+	assert_string_equal(s->r.method, "pages");
+	assert_true(has_note(s, "the second look ended after"));
+	survey_free(s);
+}
+
+/* With --diff the first look is in a file, which has no pages. */
+static void a_cut_look_cannot_be_compared_with_a_file(void **state)
+{
+	struct survey *s = survey_new(1);
+
+	assert_int_equal(survey_second(s), 1);
+	survey_free(s);
+}
+
+static void signals_are_asked_for_while_a_look_reads(void **state)
+{
+	struct survey *s = survey_new(0);
+
+	s->signals = child_signals();
+	assert_false(is_stopped(s));
+	raise(SIGCHLD);
+	assert_false(is_stopped(s));
+	raise(SIGINT);
+	assert_true(is_stopped(s));
+	assert_true(is_stopped(s));
+	survey_free(s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(looks_that_end_count_blocks),
+		cmocka_unit_test(a_first_look_that_is_cut_counts_pages),
+		cmocka_unit_test(a_second_look_that_is_cut_counts_pages),
+		cmocka_unit_test(a_cut_look_cannot_be_compared_with_a_file),
+		cmocka_unit_test(signals_are_asked_for_while_a_look_reads),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
