@@ -11,7 +11,6 @@
 #include <string.h>
 #include "notify/notify.h"
 
-#define INCIDENTS_MAX	1024
 #define START_SLACK_S	5
 #define PASS_MOST_S	3600	/* sample_interval_ms is at most that */
 
@@ -58,8 +57,11 @@ struct incident *incident_find(struct incidents *i, const struct alert *a)
 	return found;
 }
 
-/* The oldest, if possible one that receivers were told of whole. */
-static struct incident *least_needed(struct incidents *i)
+/*
+ * The one to forget where there are too many: the oldest of which nothing is held back, else the
+ * oldest. Others have an alert that nobody has been told of.
+ */
+struct incident *incident_least_needed(struct incidents *i)
 {
 	struct incident *one;
 
@@ -85,13 +87,11 @@ u64 incident_number(const struct incident *one)
 	return incident_hash(one->key);
 }
 
-/* Returns a new incident. Of too many, the oldest is forgotten. */
+/* Returns a new incident. The caller has made room for it. */
 struct incident *incident_open(struct incidents *i, const struct alert *a, const char *boot)
 {
 	struct incident *one;
 
-	if (i->n == INCIDENTS_MAX)
-		incident_drop(i, least_needed(i));
 	i->v = must(realloc(i->v, (i->n + 1) * sizeof(*i->v)));
 	one = &i->v[i->n++];
 	memset(one, 0, sizeof(*one));
@@ -181,7 +181,7 @@ void incidents_read(struct incidents *i, struct json_object *list)
 	bool is_list = json_object_is_type(list, json_type_array);
 	size_t n = is_list ? json_object_array_length(list) : 0, k;
 
-	for (k = 0; k < n && i->n < INCIDENTS_MAX; k++) {
+	for (k = 0; k < n; k++) {
 		struct json_object *o = json_object_array_get_idx(list, k);
 		struct json_object *alert = json_object_object_get(o, "alert");
 		const char *key = quiet_string(o, "key"), *limit = quiet_string(o, "limit");

@@ -68,6 +68,43 @@ static bool goes_on(const struct incident *one, u64 instance)
 	return instance && (one->limit || one->instance == instance);
 }
 
+/* Ends an incident for those that keep it, as nobody will say how it ends. */
+static void forget(struct delivery *d, struct incident *one)
+{
+	struct receiver *to;
+	struct json_object *what;
+	char name[NOTIFY_NAME_MAX];
+
+	name_incident(d, name, one, "end-");
+	for (to = d->set->to; to < d->set->to + d->set->n; to++) {
+		what = payload_forgotten(to, one);
+		if (what)
+			put(d, to, name, what);
+	}
+	incident_drop(&d->spool->open, one);
+}
+
+/*
+ * Makes room for one more incident. To those that keep incidents the one that is forgotten ends;
+ * others hear of it again with its next alert.
+ */
+static void make_room(struct delivery *d)
+{
+	struct spool *s = d->spool;
+	struct incident *one;
+	const char *comm;
+
+	while (s->open.n >= INCIDENTS_MAX) {
+		one = incident_least_needed(&s->open);
+		s->forgotten++;
+		comm = quiet_string(one->alert, "comm");
+		note(d->ctx, "more than %u incidents are open: forgot the oldest, pid %llu (%s)%s "
+		     "(%llu so far)", INCIDENTS_MAX, one->pid, comm ? comm : "?",
+		     one->held ? ", with an alert that was held back" : "", s->forgotten);
+		forget(d, one);
+	}
+}
+
 /*
  * The module was loaded again, or the machine has been started: it will not say how older
  * incidents end.
@@ -75,23 +112,13 @@ static bool goes_on(const struct incident *one, u64 instance)
 static void end_older_incidents(struct delivery *d, u64 instance)
 {
 	struct incidents *open = &d->spool->open;
-	struct receiver *to;
-	struct json_object *what;
-	char name[NOTIFY_NAME_MAX];
 	size_t i;
 
 	for (i = 0; i < open->n;) {
-		if (goes_on(&open->v[i], instance)) {
+		if (goes_on(&open->v[i], instance))
 			i++;
-			continue;
-		}
-		name_incident(d, name, &open->v[i], "end-");
-		for (to = d->set->to; to < d->set->to + d->set->n; to++) {
-			what = payload_forgotten(to, &open->v[i]);
-			if (what)
-				put(d, to, name, what);
-		}
-		incident_drop(open, &open->v[i]);
+		else
+			forget(d, &open->v[i]);
 	}
 }
 
@@ -160,8 +187,10 @@ void deliver_alert(struct delivery *d, const struct alert *a)
 		deliver_end_of(d, a, one, why);
 		return;
 	}
-	if (!one && deliver_wanted(d->set, a))
+	if (!one && deliver_wanted(d->set, a)) {
+		make_room(d);
 		one = incident_open(&s->open, a, s->boot);
+	}
 	if (one && why != HOLD_NOT && deliver_wanted(d->set, a)) {
 		hold_back(d, a, one, why);
 		return;

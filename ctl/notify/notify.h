@@ -52,6 +52,8 @@ struct incident {
 	char *limit;			/* owned; NULL: a leak */
 };
 
+#define INCIDENTS_MAX	1024	/* open at once; of more, deliver_alert() forgets one */
+
 struct incidents {
 	struct incident *v;
 	size_t n;
@@ -64,6 +66,7 @@ struct incident *incident_find(struct incidents *i, const struct alert *a);
 struct incident *incident_open(struct incidents *i, const struct alert *a, const char *boot);
 void incident_update(struct incident *one, const struct alert *a);
 void incident_hold(struct incident *one, const struct alert *a, bool held);
+struct incident *incident_least_needed(struct incidents *i);
 void incident_drop(struct incidents *i, struct incident *one);
 struct json_object *incidents_json(const struct incidents *i);
 void incidents_read(struct incidents *i, struct json_object *list);
@@ -166,6 +169,7 @@ struct spool {
 	u64 kept_bytes;		/* of bytes: for receivers that are not configured any more */
 	u64 limits;		/* looks at limits that found a change */
 	u64 lost;		/* alerts that the module overwrote before they were read */
+	u64 forgotten;		/* incidents, as more than INCIDENTS_MAX were open */
 	bool complained;
 	struct incidents open;
 };

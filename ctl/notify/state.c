@@ -95,6 +95,7 @@ void state_write(struct spool *s, struct settings *set)
 	json_object_object_add(o, "arrivals", json_object_new_uint64(s->arrivals));
 	json_object_object_add(o, "limits", json_object_new_uint64(s->limits));
 	json_object_object_add(o, "lost", json_object_new_uint64(s->lost));
+	json_object_object_add(o, "forgotten", json_object_new_uint64(s->forgotten));
 	for (to = set->to; to < set->to + set->n; to++) {
 		struct json_object *c = json_object_new_object();
 
@@ -164,6 +165,7 @@ int state_read(struct spool *s, struct settings *set)
 	s->arrivals = quiet_number(o, "arrivals", 0);
 	s->limits = quiet_number(o, "limits", clock_real_ns());
 	s->lost = quiet_number(o, "lost", 0);
+	s->forgotten = quiet_number(o, "forgotten", 0);
 	s->position.instance = quiet_number(o, "instance", 0);
 	s->position.next = quiet_number(o, "next", 0);
 	read_past(s, json_object_object_get(o, "past"));

@@ -180,6 +180,9 @@ static int sum_up(struct notify *n, const struct settings *s)
 	if (s->from && n->known)
 		note(n->ctx, "--from: '%s': %llu alerts were taken by an earlier run", s->from,
 		     n->known);
+	if (n->spool.forgotten)
+		note(n->ctx, "%llu incidents forgotten so far, as more than %u were open at once",
+		     n->spool.forgotten, INCIDENTS_MAX);
 	if (n->d.held)
 		note(n->ctx, "%llu held back by silences, policies and acknowledgments", n->d.held);
 	for (to = s->to; to < s->to + s->n && !s->dry_run; to++) {
