@@ -20,7 +20,6 @@
 #define CONNECT_S	10
 #define REDIRECTS	5
 #define RETRY_MOST_S	3600
-#define FDS_MAX		64
 
 #define FUNCTIONS(X)								\
 	X(global_init) X(easy_init) X(easy_setopt) X(easy_getinfo) X(easy_cleanup)	\
@@ -165,10 +164,10 @@ static bool collect(struct http *h)
 	return any;
 }
 
-/* Sleeps until something happens to a request or to @extra, at most @ms. */
+/* Sleeps until something happens to a request or to one of @extra, at most @ms. */
 void http_poll(struct http *h, struct pollfd *extra, unsigned int n, int ms)
 {
-	struct curl_waitfd fds[FDS_MAX];
+	struct curl_waitfd *fds;
 	unsigned int i;
 	int running;
 
@@ -176,15 +175,16 @@ void http_poll(struct http *h, struct pollfd *extra, unsigned int n, int ms)
 		poll(extra, n, ms);
 		return;
 	}
-	for (i = 0; i < n && i < FDS_MAX; i++) {
-		fds[i].fd = extra[i].fd;
-		fds[i].events = extra[i].events & POLLOUT ? CURL_WAIT_POLLOUT : CURL_WAIT_POLLIN;
-		fds[i].revents = 0;
-	}
 	curl.multi_perform(h->multi, &running);
 	if (collect(h))
 		return;
-	curl.multi_poll(h->multi, fds, i, ms, NULL);
+	fds = must(calloc(n + 1, sizeof(*fds)));
+	for (i = 0; i < n; i++) {
+		fds[i].fd = extra[i].fd;
+		fds[i].events = extra[i].events & POLLOUT ? CURL_WAIT_POLLOUT : CURL_WAIT_POLLIN;
+	}
+	curl.multi_poll(h->multi, fds, n, ms, NULL);
+	free(fds);
 	curl.multi_perform(h->multi, &running);
 	collect(h);
 }
