@@ -24,6 +24,13 @@ gate() {
 points() { seepage -j explain "$1" | jq -r --arg f "$2" '.score[$f] // "none"'; }
 is_closed() { [[ $(gate "$1" cold) == closed ]]; }
 is_cold() { [[ $(points "$1" cold) == 12 ]]; }
+uptime_s() { cut -d. -f1 /proc/uptime; }
+# has_newer PID TIME: what it uses was found after TIME, of uptime_s
+has_newer() {
+	local age
+	age=$(field .cold_age_seconds <(seepage -j show "$1"))
+	[[ $age != null ]] && ((age < $(uptime_s) - $2))
+}
 begin() {
 	./leaks leak 1024 &
 	leak=$!
@@ -60,6 +67,15 @@ begin
 wait_long 300 in_watch "$use"
 wait_long 300 is_closed "$use"
 wait_long 300 is_cold "$leak"
+# Whoever reads its blocks sets the referenced bits of all its memory. There is no result of that
+# time, and the next one is as before.
+seepage where --census -s 5 "$leak" >where.out || die "where: $(<where.out)"
+was_read=$(uptime_s)
+wait_long 300 has_newer "$leak" "$was_read"
+if ! is_cold "$leak"; then
+	seepage explain "$leak"
+	die "used, because where read it"
+fi
 wait_long 1200 is_alert "$leak"
 is_closed "$use" || die "$(seepage explain "$use")"
 in_watch "$use" || die "the working set is $(state "$use")"
@@ -69,9 +85,6 @@ for ((i = 0; i < $(some 10); i++)); do
 	in_watch "$use" || die "the working set is $(state "$use") after $((40 * i)) s: $(seepage explain "$use")"
 	is_closed "$use" || die "the gate opened: $(seepage explain "$use")"
 done
-# Whoever reads its blocks sets the referenced bits of all its memory.
-seepage where --census -s 5 "$leak" >where.out || die "where: $(<where.out)"
-is_cold "$leak" || die "used, because where read it: $(seepage explain "$leak")"
 seepage explain "$leak"
 seepage explain "$use"
 read -r leak_cold use_cold < <(for pid in "$leak" "$use"; do
