@@ -545,7 +545,7 @@ struct disk_place {
 	const char *name;	/* the last part of it */
 };
 
-int disk_lock(const char *path, struct disk_place *p);
+int disk_lock(const struct ctx *ctx, const char *path, struct disk_place *p);
 void disk_unlock(struct disk_place *p);
 int disk_replace(const struct ctx *ctx, const struct disk_place *p, const char *text);
 int disk_keep_older(const struct ctx *ctx, const char *path);

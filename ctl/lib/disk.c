@@ -11,6 +11,8 @@
 #include "ctl.h"
 
 #define FILE_MAX	(64 << 20)
+#define LOCK_S		10U	/* a writer takes less than a second */
+#define LOCK_STEP_US	20000U
 
 /*
  * Writes @name below @dir, synced; the caller syncs the directory. Only one writer at a time may
@@ -126,18 +128,29 @@ static bool is_there(int dir, int lock)
 static int open_lock(struct disk_place *p)
 {
 	struct stat st;
-	int err = 0;
+	int err;
 
 	p->lock = openat(p->dir, DISK_LOCK, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-	if (p->lock < 0)
-		return errno;
-	if (fstat(p->lock, &st))
-		err = errno;
-	else if (st.st_uid != geteuid())
+	err = p->lock < 0 ? errno : 0;
+	if (!fstatat(p->dir, DISK_LOCK, &st, AT_SYMLINK_NOFOLLOW) && st.st_uid != geteuid())
 		err = EPERM;
-	if (err)
+	if (err && p->lock >= 0)
 		close(p->lock);
 	return err;
+}
+
+/* Waits for a lock, for a while. Returns 0 or an errno: EWOULDBLOCK if another one still has it. */
+static int wait_for_lock(int lock)
+{
+	u64 end = clock_ms() + LOCK_S * 1000;
+	int err;
+
+	for (;;) {
+		err = flock(lock, LOCK_EX | LOCK_NB) ? errno : 0;
+		if ((err != EINTR && err != EWOULDBLOCK) || clock_ms() >= end)
+			return err;
+		usleep(LOCK_STEP_US);
+	}
 }
 
 /*
@@ -152,8 +165,7 @@ static int take_lock(struct disk_place *p)
 		err = open_lock(p);
 		if (err)
 			return err;
-		while ((err = flock(p->lock, LOCK_EX) ? errno : 0) == EINTR)
-			;
+		err = wait_for_lock(p->lock);
 		if (!err && is_there(p->dir, p->lock))
 			return 0;
 		close(p->lock);
@@ -162,12 +174,7 @@ static int take_lock(struct disk_place *p)
 	}
 }
 
-/*
- * Opens the directory of the file at @path, which it makes if need be, and locks it against other
- * writers: two would write the same file beside it. Returns 0 or an errno; the caller calls
- * disk_unlock().
- */
-int disk_lock(const char *path, struct disk_place *p)
+static int open_and_lock(const char *path, struct disk_place *p)
 {
 	const char *slash = strrchr(path, '/');
 	char parent[PATH_MAX];
@@ -187,6 +194,38 @@ int disk_lock(const char *path, struct disk_place *p)
 	if (err)
 		close(p->dir);
 	return err;
+}
+
+/**
+ * disk_lock() - lock the directory of a file against other writers
+ * @ctx: names the command in messages
+ * @path: of the file; directories above it are made
+ * @p: out; disk_unlock() releases it
+ *
+ * Two writers would write the same file beside it. Waits for another one, at most LOCK_S.
+ *
+ * Return: 0, or an exit status after printing an error.
+ */
+int disk_lock(const struct ctx *ctx, const char *path, struct disk_place *p)
+{
+	const char *slash = strrchr(path, '/');
+	int err = open_and_lock(path, p), dir = slash ? (int)(slash - path + 1) : 0;
+
+	switch (err) {
+	case 0:
+		return 0;
+	case EPERM:
+	case ELOOP:
+	case EISDIR:
+		return fail(ctx, "%.*s" DISK_LOCK ": allowed a file of this user: remove it if no "
+			    "seepage writes there", dir, path);
+	case EWOULDBLOCK:
+		return fail(ctx, "%.*s" DISK_LOCK ": another seepage has held it for %u s: try "
+			    "again when that one has ended, which fuser -v names", dir, path,
+			    LOCK_S);
+	default:
+		return fail(ctx, "%s: %s", path, strerror(err));
+	}
 }
 
 void disk_unlock(struct disk_place *p)

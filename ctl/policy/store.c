@@ -84,12 +84,9 @@ static int write_list(const struct ctx *ctx, const char *path, const struct disk
 /* @path: room for PATH_MAX. Returns an exit status; the caller calls disk_unlock(). */
 static int lock_file(const struct ctx *ctx, char *path, struct disk_place *place)
 {
-	int err;
-
 	if (!policies_path(path, PATH_MAX))
 		return fail(ctx, "SEEPAGE_CONF_DIR: allowed is a shorter path");
-	err = disk_lock(path, place);
-	return err ? fail(ctx, "%s: %s", path, strerror(err)) : 0;
+	return disk_lock(ctx, path, place);
 }
 
 /*

@@ -66,14 +66,14 @@ int quiet_edit(const struct ctx *ctx, quiet_change change, void *arg)
 	struct disk_place place;
 	struct quiet q = { 0 };
 	char path[PATH_MAX];
-	int status, err;
+	int status;
 
 	if (!quiet_path(path, sizeof(path) - sizeof("/" QUIET_FILE)))
 		return fail(ctx, "SEEPAGE_STATE_DIR: allowed is a shorter path");
 	strcat(path, "/" QUIET_FILE);
-	err = disk_lock(path, &place);
-	if (err)
-		return fail(ctx, "%s: %s", path, strerror(err));
+	status = disk_lock(ctx, path, &place);
+	if (status)
+		return status;
 	status = quiet_read(ctx, &q);
 	if (!status) {
 		q.o = q.o ? q.o : new_root();

@@ -21,17 +21,17 @@ static const struct opt opts[] = {
 	{ .name = NULL }
 };
 
-/* @text: the whole file. Returns 0 or an errno. */
+/* @text: the whole file. Returns an exit status. */
 static int write_file(const struct ctx *ctx, const char *path, const char *text)
 {
 	struct disk_place place;
-	int err = disk_lock(path, &place);
+	int err, status = disk_lock(ctx, path, &place);
 
-	if (err)
-		return err;
+	if (status)
+		return status;
 	err = disk_replace(ctx, &place, text);
 	disk_unlock(&place);
-	return err;
+	return err ? fail(ctx, "%s: %s", path, strerror(err)) : 0;
 }
 
 /* What an older module does not know is null: no value that apply takes. */
@@ -50,19 +50,17 @@ static int save(const struct ctx *ctx, const struct conf *c)
 	const char *path = output ? output : CONF_PATH;
 	struct json_object *o = known_keys(c);
 	char *text = NULL;
-	int err;
+	int status;
 
 	if (asprintf(&text, "%s\n", json_object_to_json_string_ext(o, JSON_C_TO_STRING_PRETTY |
 				JSON_C_TO_STRING_SPACED | JSON_C_TO_STRING_NOSLASHESCAPE)) < 0)
 		text = NULL;
 	json_object_put(o);
-	err = write_file(ctx, path, must(text));
+	status = write_file(ctx, path, must(text));
 	free(text);
-	if (err)
-		return fail(ctx, "%s: %s", path, strerror(err));
-	if (!ctx->json)
+	if (!status && !ctx->json)
 		out_printf("%s\n", path);
-	return 0;
+	return status;
 }
 
 static int run(struct ctx *ctx, int argc, char **argv)

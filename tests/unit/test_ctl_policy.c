@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <unistd.h>
 #include "policy/policy.h"
 #include <cmocka.h>
@@ -279,8 +280,18 @@ static int ignore(const struct ctx *ctx, struct json_object *list, void *arg)
 	return json_object_array_add(list, o);
 }
 
+static u64 clock_step;		/* ms that each look at the clock takes; 0: it is as it is */
+static u64 clock_now;
+u64 __real_clock_ms(void);
+u64 __wrap_clock_ms(void);
+
+u64 __wrap_clock_ms(void)
+{
+	return clock_step ? clock_now += clock_step : __real_clock_ms();
+}
+
 /* Returns what policy says on standard error; the caller frees it. */
-static char *add_policy(const char *name)
+static char *edit_policy(const char *name, int status)
 {
 	struct ctx ctx = { .cmd = "policy" };
 	FILE *err = stderr;
@@ -289,10 +300,51 @@ static char *add_policy(const char *name)
 
 	stderr = open_memstream(&said, &len);
 	assert_non_null(stderr);
-	assert_int_equal(policy_edit(&ctx, ignore, (void *)name), 0);
+	assert_int_equal(policy_edit(&ctx, ignore, (void *)name), status);
 	fclose(stderr);
 	stderr = err;
 	return said;
+}
+
+static char *add_policy(const char *name)
+{
+	return edit_policy(name, 0);
+}
+
+/* The lock of another writer that has stopped, and that of another user */
+static void a_lock_that_cannot_be_had_is_named(void **state)
+{
+	char dir[] = "/tmp/policy-XXXXXX", path[64], wanted[256], *said;
+	int fd;
+
+	assert_non_null(mkdtemp(dir));
+	setenv("SEEPAGE_CONF_DIR", dir, 1);
+	snprintf(path, sizeof(path), "%s/" DISK_LOCK, dir);
+	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	assert_int_equal(flock(fd, LOCK_EX), 0);
+	clock_step = 2000;
+	said = edit_policy("a", 1);
+	clock_step = 0;
+	snprintf(wanted, sizeof(wanted), "seepage: policy: %s: another seepage has held it for 10 s: "
+		 "try again when that one has ended, which fuser -v names\n", path);
+	assert_string_equal(said, wanted);
+	free(said);
+	snprintf(wanted, sizeof(wanted), "seepage: policy: %s: allowed a file of this user: remove it "
+		 "if no seepage writes there\n", path);
+	if (!fchown(fd, 4711, (gid_t)-1)) {
+		said = edit_policy("a", 1);
+		assert_string_equal(said, wanted);
+		free(said);
+	}
+	close(fd);
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(symlink("elsewhere", path), 0);
+	said = edit_policy("a", 1);
+	assert_string_equal(said, wanted);
+	free(said);
+	assert_int_equal(unlink(path), 0);
+	unsetenv("SEEPAGE_CONF_DIR");
+	assert_int_equal(rmdir(dir), 0);
 }
 
 static void a_file_system_without_hard_links(void **state)
@@ -335,6 +387,7 @@ int main(void)
 		cmocka_unit_test(an_hour_of_growth_is_near),
 		cmocka_unit_test(it_says_which_part_is_measured),
 		cmocka_unit_test(a_file_system_without_hard_links),
+		cmocka_unit_test(a_lock_that_cannot_be_had_is_named),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
