@@ -169,17 +169,19 @@ static int is_note(const struct dirent *e)
 	return e->d_name[0] >= '0' && e->d_name[0] <= '9' && strlen(e->d_name) < NOTIFY_NAME_MAX;
 }
 
-static void load(struct spool *s, struct receiver *to)
+/* Finds the notes that wait. Returns 0 or an errno. */
+static int load(struct spool *s, struct receiver *to)
 {
 	struct dirent **names = NULL;
-	int dir = receiver_dir(s, to), n, i;
+	int dir = receiver_dir(s, to), n, i, err;
 	struct stat st;
 	u64 number;
 
 	if (dir < 0)
-		return;
+		return errno == ENOENT ? 0 : errno;
 	unlinkat(dir, DISK_NEW, 0);
 	n = scandirat(dir, ".", &names, is_note, alphasort);
+	err = n < 0 ? errno : 0;
 	for (i = 0; i < n; i++) {
 		/* a run that was killed has not written how many there were */
 		number = strtoull(names[i]->d_name, NULL, 10);
@@ -192,6 +194,7 @@ static void load(struct spool *s, struct receiver *to)
 	}
 	free(names);
 	close(dir);
+	return err;
 }
 
 static bool is_configured(const struct settings *set, const char *dir)
@@ -204,14 +207,18 @@ static bool is_configured(const struct settings *set, const char *dir)
 	return false;
 }
 
-/* Adds a receiver that takes nothing for each directory of one that is not configured. */
-static void find_orphans(struct spool *s, struct settings *set)
+/*
+ * Adds a receiver that takes nothing for each directory of one that is not configured. Returns 0 or
+ * an errno.
+ */
+static int find_orphans(struct spool *s, struct settings *set)
 {
-	DIR *d = fdopendir(openat(s->dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+	int fd = openat(s->dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), err;
+	DIR *d = fd < 0 ? NULL : fdopendir(fd);
 	struct receiver *to;
 	struct dirent *e;
 
-	while (d && (e = readdir(d))) {
+	for (errno = d ? 0 : errno; d && (e = readdir(d)); errno = 0) {
 		if (!strchr(e->d_name, '-') ||
 		    (e->d_type != DT_DIR && e->d_type != DT_UNKNOWN) ||
 		    strlen(e->d_name) >= NOTIFY_NAME_MAX || is_configured(set, e->d_name))
@@ -223,8 +230,12 @@ static void find_orphans(struct spool *s, struct settings *set)
 		snprintf(to->dir, sizeof(to->dir), "%.*s", NOTIFY_NAME_MAX - 1, e->d_name);
 		snprintf(to->label, sizeof(to->label), "%s (not configured)", to->dir);
 	}
+	err = errno;
 	if (d)
 		closedir(d);
+	else if (fd >= 0)
+		close(fd);
+	return err;
 }
 
 /* @s->ctx is set. Finds what waits since an earlier run. Returns an exit status. */
@@ -232,17 +243,22 @@ int spool_open(struct spool *s, struct settings *set)
 {
 	u64 waiting = 0;
 	size_t i;
-	int status = disk_open(s, set->state_dir);
+	int status = disk_open(s, set->state_dir), err;
 
 	if (status)
 		return status;
 	s->most_bytes = set->spool_bytes;
-	find_orphans(s, set);
+	err = find_orphans(s, set);
+	if (err)
+		return fail(s->ctx, "--state-dir: '%s': %s", set->state_dir, strerror(err));
 	status = state_read(s, set);
 	if (status)
 		return status;
 	for (i = 0; i < set->n; i++) {
-		load(s, &set->to[i]);
+		err = load(s, &set->to[i]);
+		if (err)
+			return fail(s->ctx, "--state-dir: '%s/%s': %s", set->state_dir,
+				    set->to[i].dir, strerror(err));
 		if (set->to[i].kind == TO_NOBODY && set->to[i].pending)
 			note(s->ctx, "%s: %llu waiting, kept for --retry", set->to[i].label,
 			     set->to[i].pending);

@@ -235,7 +235,7 @@ bool policy_measure(const struct policies *p, bool ask_module, struct policy_row
 	int dir;
 
 	memset(rows, 0, sizeof(*rows));
-	while (proc && (e = readdir(proc))) {
+	for (errno = 0; proc && (e = readdir(proc)); errno = 0) {
 		if (!isdigit((unsigned char)*e->d_name))
 			continue;
 		dir = openat(dirfd(proc), e->d_name, O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -247,6 +247,7 @@ bool policy_measure(const struct policies *p, bool ask_module, struct policy_row
 		look_at(p, dir, &m, &g, rows);
 		close(dir);
 	}
+	whole &= !proc || !errno;
 	if (proc)
 		closedir(proc);
 	free(g.v);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Policies: what a file may have, which processes fit, thresholds, limits */
 #include "msg.h"
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
@@ -255,6 +256,35 @@ static void it_says_which_part_is_measured(void **state)
 	policies_free(&p);
 }
 
+static unsigned int good = UINT32_MAX;	/* entries that can be read before reading fails */
+
+struct dirent *__real_readdir(DIR *d);
+struct dirent *__wrap_readdir(DIR *d);
+
+struct dirent *__wrap_readdir(DIR *d)
+{
+	if (good) {
+		good--;
+		return __real_readdir(d);
+	}
+	errno = ENOMEM;
+	return NULL;
+}
+
+static void it_says_that_processes_may_be_missing(void **state)
+{
+	struct policies p = rules("{\"cgroup\": \"/\", \"limit_bytes\": \"1G\"}");
+	struct policy_rows rows;
+
+	good = 3;
+	assert_false(policy_measure(&p, true, &rows));
+	policy_rows_free(&rows);
+	good = UINT32_MAX;
+	assert_true(policy_measure(&p, true, &rows));
+	policy_rows_free(&rows);
+	policies_free(&p);
+}
+
 /* ---- the file ---- */
 
 int __real_linkat(int from_dir, const char *from, int to_dir, const char *to, int flags);
@@ -325,12 +355,12 @@ static void a_lock_that_cannot_be_had_is_named(void **state)
 	clock_step = 2000;
 	said = edit_policy("a", 1);
 	clock_step = 0;
-	snprintf(wanted, sizeof(wanted), "seepage: policy: %s: another seepage has held it for 10 s: "
-		 "try again when that one has ended, which fuser -v names\n", path);
+	snprintf(wanted, sizeof(wanted), "seepage: policy: %s: another seepage has held it for "
+		 "10 s: try again when that one has ended, which fuser -v names\n", path);
 	assert_string_equal(said, wanted);
 	free(said);
-	snprintf(wanted, sizeof(wanted), "seepage: policy: %s: allowed a file of this user: remove it "
-		 "if no seepage writes there\n", path);
+	snprintf(wanted, sizeof(wanted), "seepage: policy: %s: allowed a file of this user: remove "
+		 "it if no seepage writes there\n", path);
 	if (!fchown(fd, 4711, (gid_t)-1)) {
 		said = edit_policy("a", 1);
 		assert_string_equal(said, wanted);
@@ -386,6 +416,7 @@ int main(void)
 		cmocka_unit_test(a_level_that_swings_tells_once),
 		cmocka_unit_test(an_hour_of_growth_is_near),
 		cmocka_unit_test(it_says_which_part_is_measured),
+		cmocka_unit_test(it_says_that_processes_may_be_missing),
 		cmocka_unit_test(a_file_system_without_hard_links),
 		cmocka_unit_test(a_lock_that_cannot_be_had_is_named),
 	};
