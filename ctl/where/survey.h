@@ -41,7 +41,7 @@ struct survey {
 
 /* looks.c */
 #define LOOK_BYTES	(32768 * MIB)	/* that one look reads of heaps, */
-#define LOOK_SECONDS	60U		/* and how long it may take */
+#define LOOK_SECONDS	300U		/* and how long it may take */
 bool survey_wait(void *arg, u64 ms, int fd);
 int survey_object(struct survey *s);
 int survey_look(struct survey *s, struct look *l, bool remember, const struct seen *before);
