@@ -132,9 +132,22 @@ void incident_update(struct incident *one, const struct alert *a)
 /* Keeps @a as incident_update() does. @held: it is held back; else nothing is any more */
 void incident_hold(struct incident *one, const struct alert *a, bool held)
 {
+	struct json_object *last = json_object_get(a->o);
+
 	json_object_put(one->held);
-	one->held = held ? json_object_get(a->o) : NULL;
+	one->held = held ? json_object_get(last) : NULL;
+	json_object_put(one->last);
+	one->last = last;
 	incident_update(one, a);
+}
+
+/* Keeps @a, which an earlier run has read, if it is the last one of its incident. */
+void incident_remember(struct incidents *i, const struct alert *a)
+{
+	struct incident *one = incident_find(i, a);
+
+	if (one && !one->last && quiet_number(one->alert, "seq", 0) == a->seq)
+		one->last = json_object_get(a->o);
 }
 
 void incident_drop(struct incidents *i, struct incident *one)
@@ -142,6 +155,7 @@ void incident_drop(struct incidents *i, struct incident *one)
 	json_object_put(one->alert);
 	json_object_put(one->labels);
 	json_object_put(one->held);
+	json_object_put(one->last);
 	json_object_put(one->pids);
 	free(one->limit);
 	memmove(one, one + 1, (size_t)(i->v + i->n - one - 1) * sizeof(*one));

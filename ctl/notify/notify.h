@@ -46,6 +46,7 @@ struct incident {
 	struct json_object *alert;	/* last alert, completed; owned */
 	struct json_object *labels;	/* of Alertmanager, as last sent; NULL: nobody was told */
 	struct json_object *held;	/* last alert that was held back, or NULL; owned */
+	struct json_object *last;	/* last alert, whole; NULL: not known; owned, not on disk */
 	struct json_object *pids;	/* of a group, by the last answer; owned, not on disk */
 	int told;			/* state that receivers were told of last; -1: none */
 	bool acked;			/* those that keep incidents were told of that */
@@ -66,6 +67,7 @@ struct incident *incident_find(struct incidents *i, const struct alert *a);
 struct incident *incident_open(struct incidents *i, const struct alert *a, const char *boot);
 void incident_update(struct incident *one, const struct alert *a);
 void incident_hold(struct incident *one, const struct alert *a, bool held);
+void incident_remember(struct incidents *i, const struct alert *a);
 struct incident *incident_least_needed(struct incidents *i);
 void incident_drop(struct incidents *i, struct incident *one);
 struct json_object *incidents_json(const struct incidents *i);
@@ -270,6 +272,7 @@ bool hold_acked(const struct delivery *d, struct incident *one);
 
 /* notify/release.c: what is told later */
 bool release_held(struct delivery *d);
+bool release_later(struct delivery *d);
 bool release_acks(struct delivery *d);
 
 /* notify/now.c: figures of what a policy holds back */

@@ -32,6 +32,31 @@ bool release_held(struct delivery *d)
 }
 
 /*
+ * Marks incidents that receivers were told of and that are silenced by now: they are told again
+ * when the silence ends and the incident has not. Alertmanager and PagerDuty show that it goes on,
+ * others had an alert before the silence only. Returns whether there was one.
+ */
+bool release_later(struct delivery *d)
+{
+	struct incidents *open = &d->spool->open;
+	struct incident *one;
+	bool any = false;
+	struct alert a;
+
+	for (one = open->v; one < open->v + open->n; one++) {
+		if (one->held || !one->last || !one->labels)
+			continue;
+		alert_of(one->last, &a);
+		if (hold_verdict(d, &a, one) != HOLD_SILENCED)
+			continue;
+		note(d->ctx, "#%llu: %s: told again when that ends", a.seq, d->why);
+		one->held = json_object_get(one->last);
+		any = true;
+	}
+	return any;
+}
+
+/*
  * Tells receivers that keep incidents which of them were acknowledged since the last call. Returns
  * whether there was one.
  */

@@ -44,6 +44,7 @@ static void read_line(struct notify *n, const char *line, size_t len)
 {
 	char err[256];
 	struct alert a;
+	bool is_new;
 
 	switch (alert_parse(line, len, &a, err, sizeof(err))) {
 	case LINE_BAD:
@@ -55,10 +56,12 @@ static void read_line(struct notify *n, const char *line, size_t len)
 	case LINE_ALERT:
 		break;
 	}
-	if (state_take(&n->spool, &a)) {
-		alert_complete(&a, n->spool.boot);
+	is_new = state_take(&n->spool, &a);
+	alert_complete(&a, n->spool.boot);
+	if (is_new) {
 		deliver_alert(&n->d, &a);
 	} else {
+		incident_remember(&n->spool.open, &a);
 		n->known++;
 	}
 	alert_free(&a);
@@ -110,7 +113,7 @@ static void look_at_quiet(struct notify *n)
 		return;
 	hold_look(&n->d);
 	if (n->d.changed || !n->looked)
-		told = release_acks(&n->d);
+		told = release_acks(&n->d) | release_later(&n->d);
 	n->d.changed = false;
 	n->looked = true;
 	if (!(release_held(&n->d) | told))

@@ -134,6 +134,19 @@ class Held(Quiet):
         p.wait(LONG)
         self.assertEqual(self.told(), [1])
 
+    def test_it_is_told_again_when_a_silence_ends_that_came_later(self):
+        p = self.pipe(*self.receiver, env={"SEEPAGE_STATE_DIR": self.quiet})
+        self.feed(p, [alert(1)])
+        wait_for(self.told)
+        self.silence("--name", "leaky", "--for", "6s")
+        self.assertIn("#1: silenced by silence 1", p.stderr.readline())
+        self.assertIn("#1: nothing holds it back any more", p.stderr.readline())
+        wait_for(lambda: len(self.told()) == 2)
+        time.sleep(3)
+        p.stdin.close()
+        p.wait(LONG)
+        self.assertEqual(self.told(), [1, 1])
+
     def test_what_is_held_survives_kill(self):
         self.silence("--name", "leaky", "--forever")
         p = self.pipe(*self.receiver, env={"SEEPAGE_STATE_DIR": self.quiet})

@@ -72,18 +72,24 @@ static int teardown(void **state)
 	return 0;
 }
 
-static void tell(u64 seq, u64 pid, const char *alert_state)
+static void alert_line(u64 seq, u64 pid, const char *alert_state, struct alert *a)
 {
 	char line[400], err[200];
-	struct alert a;
 	int n;
 
 	n = snprintf(line, sizeof(line), "{\"instance\":%d,\"seq\":%llu,\"pid\":%llu,\"state\":"
 		     "\"%s\",\"comm\":\"leaky\",\"confidence\":90,\"severity\":5,"
 		     "\"time_ns\":1700000000000000000,\"age_seconds\":600}", LOAD, seq, pid,
 		     alert_state);
-	assert_int_equal(alert_parse(line, (size_t)n, &a, err, sizeof(err)), LINE_ALERT);
-	alert_complete(&a, BOOT);
+	assert_int_equal(alert_parse(line, (size_t)n, a, err, sizeof(err)), LINE_ALERT);
+	alert_complete(a, BOOT);
+}
+
+static void tell(u64 seq, u64 pid, const char *alert_state)
+{
+	struct alert a;
+
+	alert_line(seq, pid, alert_state, &a);
 	deliver_alert(&d, &a);
 	alert_free(&a);
 }
@@ -127,7 +133,7 @@ static void of_too_many_incidents_one_ends_and_is_counted(void **state)
 }
 
 /* Where all are held back the oldest goes, which is counted as well. */
-static void of_too_many_that_are_held_back_the_oldest_is_forgotten(void **state)
+static void of_too_many_held_back_the_oldest_is_forgotten(void **state)
 {
 	u64 i;
 
@@ -156,14 +162,66 @@ static void all_receivers_are_told_when_a_silence_ends(void **state)
 		assert_int_equal(notes[i], 1);
 }
 
+/* One that was told before the silence, and of which there was no news meanwhile, as well */
+static void what_was_told_before_a_silence_is_told_again_once(void **state)
+{
+	size_t i;
+
+	tell(1, 5, "suspected");
+	assert_false(release_later(&d));
+	silenced = true;
+	assert_true(release_later(&d));
+	assert_false(release_later(&d));
+	assert_false(release_held(&d));
+	for (i = 0; i < ARRAY_SIZE(to); i++)
+		assert_int_equal(notes[i], 1);
+	silenced = false;
+	assert_true(release_held(&d));
+	assert_false(release_held(&d));
+	assert_false(release_later(&d));
+	for (i = 0; i < ARRAY_SIZE(to); i++)
+		assert_int_equal(notes[i], 2);
+	/* Not what ends meanwhile: those that keep it are told of the end. */
+	silenced = true;
+	assert_true(release_later(&d));
+	tell(2, 5, "exited");
+	silenced = false;
+	assert_false(release_held(&d));
+	assert_int_equal(notes[TO_EXEC], 2);
+	assert_int_equal(notes[TO_PAGERDUTY], 3);
+}
+
+/* notify was started anew: the alert is read again, but is not new. */
+static void an_alert_of_an_earlier_run_is_remembered(void **state)
+{
+	struct json_object *list;
+	struct alert a = { 0 };
+
+	tell(1, 5, "suspected");
+	list = incidents_json(&spool.open);
+	incidents_free(&spool.open);
+	incidents_read(&spool.open, list);
+	json_object_put(list);
+	silenced = true;
+	assert_false(release_later(&d));
+	alert_line(1, 5, "suspected", &a);
+	incident_remember(&spool.open, &a);
+	assert_true(release_later(&d));
+	alert_free(&a);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(of_too_many_incidents_one_ends_and_is_counted,
 						setup, teardown),
-		cmocka_unit_test_setup_teardown(
-			of_too_many_that_are_held_back_the_oldest_is_forgotten, setup, teardown),
+		cmocka_unit_test_setup_teardown(of_too_many_held_back_the_oldest_is_forgotten,
+						setup, teardown),
 		cmocka_unit_test_setup_teardown(all_receivers_are_told_when_a_silence_ends, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(what_was_told_before_a_silence_is_told_again_once,
+						setup, teardown),
+		cmocka_unit_test_setup_teardown(an_alert_of_an_earlier_run_is_remembered, setup,
 						teardown),
 	};
 
