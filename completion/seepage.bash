@@ -4,7 +4,7 @@
 # those that the program lists itself.
 
 _seepage_commands='status ps show explain watch alerts get set apply reset version help'
-_seepage_tools='stat record replay export top where notify silence ack policy save doctor selftest report'
+_seepage_tools='stat record replay export top where cold notify silence ack policy save doctor selftest report'
 _seepage_keys='sample_interval_ms suspect_interval_ms max_processes min_process_size_mb policy
 	alert_confidence alert_interval_s alerts_per_minute fault_rate_warning fault_rate_critical
 	rss_growth_percent monitoring_window_s warmup_s max_cpu_permille pmc pmc_max_counters pmc_events'
@@ -33,6 +33,7 @@ declare -A _seepage_options=(
 		--state --min-confidence --min-severity --url --cacert --timeout --exec-timeout --retry --spool-size --state-dir
 		--from --dry-run --test'
 	[where]='--seconds --diff --keep --follow --limit --class --top --text --census --burst --object --samples --max-traps --cost --again-after --folded --svg --faults --profile --last'
+	[cold]='--window'
 	[silence]='--unit --name --uid --cgroup --for --until --forever --comment --by --remove --from'
 	[ack]='--by --remove --from'
 	[policy]='--unit --name --cgroup --ignore --confidence --state --growth --limit --comment --replace'
@@ -83,7 +84,7 @@ _seepage_words() {
 	stat:--record | stat:-o | stat:--output | record:-o | record:--output | export:-o | export:--output) return 1 ;;
 	report:-o | report:--output | report:--where) return 1 ;;
 	replay:* | apply:*) return 1 ;;
-	show:* | explain:* | report:* | where:* | stat:* | record:* | reset:history | reset:--pid) _seepage_pids ;;
+	show:* | explain:* | report:* | where:* | cold:* | stat:* | record:* | reset:history | reset:--pid) _seepage_pids ;;
 	get:* | set:* | save:*) echo "$_seepage_keys" ;;
 	reset:*) echo "$_seepage_reset" ;;
 	help:*) echo "$_seepage_commands $_seepage_tools" ;;

@@ -564,6 +564,20 @@ struct next_steps {
 
 void next_steps(const struct message *msg, const struct place *p, u64 seq, struct next_steps *n);
 
+/* explain.c: the verdict on a process, with its reasons */
+struct cold_report;
+struct explain_look {		/* cold/explain.c has one: which memory does the process use? */
+	int (*make)(struct ctx *ctx, struct knl *k, u32 pid, u64 window_s,
+		    struct cold_report **report);
+	void (*print)(const struct cold_report *r);
+	struct json_object *(*json)(const struct cold_report *r);
+	void (*free)(struct cold_report *r);
+	u64 window_s;
+	struct cold_report *report;
+};
+
+int explain_process(struct ctx *ctx, const char *word, struct explain_look *look);
+
 /* owner.c: user and unit of processes, looked up once for each uid and cgroup */
 void owner_fill(struct message *msg, size_t n);
 void owner_forget(void);

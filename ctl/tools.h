@@ -22,6 +22,8 @@
 			"show processes live"
 #define TOOL_WHERE	"where", "PID",					\
 			"find what grows in a process"
+#define TOOL_COLD	"cold", "PID",					\
+			"measure which memory it uses, then explain"
 #define TOOL_NOTIFY	"notify", "",					\
 			"send alerts to receivers"
 #define TOOL_SILENCE	"silence", "['#N']",				\
@@ -41,7 +43,7 @@
 
 /* The files of tools/ */
 extern const struct command cmd_stat, cmd_record, cmd_replay, cmd_export, cmd_top, cmd_where,
-	cmd_notify, cmd_silence, cmd_ack, cmd_policy, cmd_save, cmd_doctor, cmd_selftest,
+	cmd_cold, cmd_notify, cmd_silence, cmd_ack, cmd_policy, cmd_save, cmd_doctor, cmd_selftest,
 	cmd_report;
 
 /* tools.c: finds tools and executes them */

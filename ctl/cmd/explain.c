@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-#include "cold/cold.h"
+/*
+ * seepage explain. The look of --cold is taken by the tool cold, which then explains as this
+ * program does.
+ */
+#include <limits.h>
+#include <stdio.h>
+#include "tools.h"
 
 static bool cold;
 static u64 window_s;
@@ -15,364 +18,28 @@ static const struct opt opts[] = {
 	{ .name = NULL }
 };
 
-struct answer {
-	struct nlmsghdr *now, *last;	/* the process and its last alert; may be NULL */
-	struct nlmsghdr *before;	/* last alert with factors, if @last has none */
-	u64 interval_ms;
-	struct cold_report *cold;	/* NULL without --cold */
-	bool number;			/* an alert was asked for, by its number */
-};
-
-static struct nlmsghdr *steal(struct msgs *m, size_t i)
+/* Returns only if the tool cannot run. */
+static int look(struct ctx *ctx, char *pid)
 {
-	struct nlmsghdr *nlh = m->v[i];
+	char window[48], path[PATH_MAX];
+	char *words[] = { window, pid, NULL };
 
-	m->v[i] = NULL;
-	return nlh;
-}
-
-/*
- * Returns the index of the alert that has the factors if @last, recovered or exited,
- * has none; -1: not needed or not found.
- */
-static int accusation(const struct msgs *m, const struct message *last)
-{
-	struct message *all;
-	size_t n;
-	int found;
-
-	if (!last->past || msg_has_factors(last))
-		return -1;
-	all = list_messages(m, &n);
-	found = n == m->n ? msg_accusation(last, all, n) : -1;
-	free(all);
-	return found;
-}
-
-/* Reads the newest alert of @pid from the ring. Without the right to read it: none. */
-static void last_alert(struct knl *k, u32 pid, struct answer *a)
-{
-	struct msgs m = { 0 };
-	struct message msg;
-	int before;
-	size_t i;
-
-	if (query_alerts(k, 0, &m) < 0)
-		return;
-	i = query_newest(&m, pid, &msg);
-	if (i) {
-		before = accusation(&m, &msg);
-		if (before >= 0)
-			a->before = steal(&m, (size_t)before);
-		a->last = steal(&m, i - 1);
-	}
-	msgs_free(&m);
-}
-
-/*
- * Is the alert about the process that has the pid now? A process that is younger
- * than the alert says has reused the pid.
- */
-static bool same_process(const struct message *now, const struct message *alert)
-{
-	u64 age_s = msg_get(alert, SEEPAGE_A_AGE_SECONDS, 0);
-
-	return msg_get(alert, SEEPAGE_A_STATE, 0) != SEEPAGE_STATE_EXITED &&
-	       msg_get(now, SEEPAGE_A_AGE_SECONDS, 0) >= age_s;
-}
-
-/* Prints what the process of an alert is or was, and how it ended. */
-static void print_identity(const struct message *alert)
-{
-	char text[4 * TEXT_MAX];
-	struct unit_name unit;
-	struct place p;
-
-	place_find(alert, false, &p);
-	if (p.cmdline || p.exe) {
-		const char *s = p.cmdline ? p.cmdline : p.exe;
-
-		out_printf("program: %s\n", fmt_safe(text, sizeof(text), s, strlen(s)));
-	}
-	if (p.cgroup)
-		out_printf("cgroup: %s\n", fmt_safe(text, sizeof(text), p.cgroup,
-						    strlen(p.cgroup)));
-	unit_of(p.cgroup, &unit);
-	unit_text(&unit, text, sizeof(text));
-	if (*text)
-		out_printf("unit: %s\n", text);
-	place_free(&p);
-	end_text(alert, text, sizeof(text));
-	if (*text)
-		out_printf("end: %s\n", text);
-}
-
-static void print_alert(const struct message *alert)
-{
-	u64 severity = msg_get(alert, SEEPAGE_A_SEVERITY, 0);
-	const char *name = severity_name((unsigned int)severity);
-	char when[TEXT_MAX], state[TEXT_MAX], group[TEXT_MAX] = "";
-
-	attr_text(SEEPAGE_A_TIME_NS, alert->a[SEEPAGE_A_TIME_NS], false, when, sizeof(when));
-	attr_text(SEEPAGE_A_STATE, alert->a[SEEPAGE_A_STATE], false, state, sizeof(state));
-	sentence_group(alert, group, sizeof(group));
-	out_printf("last alert: #%llu at %s: %s, severity %llu%s%s%s%s\n",
-		   msg_get(alert, SEEPAGE_A_SEQ, 0), when, state, severity, name ? " (" : "",
-		   name ? name : "", name ? ")" : "", group);
-	print_identity(alert);
-}
-
-static void print_factor(const struct factor *f)
-{
-	const char *name = factor_name(f->id);
-	char text[SENTENCE_MAX], points[FIGURE_MAX];
-
-	sentence_factor(f, text, sizeof(text));
-	out_printf("  %-12s%-12s%s\n", sentence_points(f, points), name ? name : "?", text);
-}
-
-static void print_before(const struct message *before)
-{
-	struct factor f[MSG_LIST_MAX];
-	unsigned int n = msg_factors(before, f), i;
-	char when[TEXT_MAX], text[TEXT_MAX];
-
-	attr_text(SEEPAGE_A_TIME_NS, before->a[SEEPAGE_A_TIME_NS], false, when, sizeof(when));
-	attr_text(SEEPAGE_A_STATE, before->a[SEEPAGE_A_STATE], false, text, sizeof(text));
-	out_printf("\nbefore: #%llu %s at %s\n", msg_get(before, SEEPAGE_A_SEQ, 0), text, when);
-	for (i = 0; i < n; i++)
-		print_factor(&f[i]);
-}
-
-static void print_factors(const struct message *msg)
-{
-	struct factor f[MSG_LIST_MAX];
-	s64 confidence = (s64)msg_get(msg, SEEPAGE_A_CONFIDENCE, 0), sum = 0;
-	unsigned int n = msg_factors(msg, f), i;
-
-	if (!n)
-		return;
-	out_line("\nFactors, points of the maximum:");
-	for (i = 0; i < n; i++) {
-		sum += f[i].points;
-		print_factor(&f[i]);
-	}
-	if (sum > 100 && confidence == 100)
-		out_printf("  %lld points, of which 100 count: the highest confidence\n", sum);
-	else if (sum > confidence)
-		out_printf("  %lld points, of which %lld count%s while a gate is closed\n", sum,
-			   confidence, msg->past ? "ed" : "");
-	else if (sum < confidence)
-		out_printf("  %lld points %s; the confidence of an alert %s at its highest, %lld\n",
-			   sum, msg->gone ? "at the end" : "now", msg->past ? "stayed" : "stays",
-			   confidence);
-}
-
-/* Commands for an operator, each with what it does. */
-static void print_next(const struct message *msg, u64 seq)
-{
-	static const bool right[] = { false, false };
-	struct next_steps next;
-	struct place place;
-	struct table *t;
-	unsigned int i;
-
-	place_find(msg, false, &place);
-	next_steps(msg, &place, seq, &next);
-	place_free(&place);
-	if (!next.n)
-		return;
-	out_line("\nWhat can be done:");
-	t = table_new(NULL, right, ARRAY_SIZE(right));
-	for (i = 0; i < next.n; i++) {
-		table_cell(t, next.step[i].command);
-		table_cell(t, next.step[i].why);
-	}
-	table_print(t, "  ");
-	table_free(t);
-}
-
-static struct json_object *next_json(const struct message *msg, const struct place *place,
-				     u64 seq)
-{
-	struct json_object *list = json_object_new_array(), *o;
-	struct next_steps next;
-	unsigned int i;
-
-	next_steps(msg, place, seq, &next);
-	for (i = 0; i < next.n; i++) {
-		o = json_object_new_object();
-		json_object_object_add(o, "command", json_object_new_string(next.step[i].command));
-		json_object_object_add(o, "why", json_object_new_string(next.step[i].why));
-		json_object_array_add(list, o);
-	}
-	return list;
-}
-
-/* What `seepage where --keep` found out about what the process keeps */
-static void print_where(const struct message *msg)
-{
-	struct json_object *o = msg->gone ? NULL : kept_of(msg);
-	char age[FIGURE_MAX];
-
-	if (!o)
-		return;
-	out_printf("\nWhat it keeps (%s ago):\n", kept_age(o, age, sizeof(age)));
-	kept_print(o, "  ");
-	json_object_put(o);
-}
-
-static void print_text(const struct message *msg, const struct message *alert,
-		       const struct message *before)
-{
-	char text[SENTENCE_MAX];
-
-	sentence_headline(msg, text, sizeof(text));
-	out_line(text);
-	sentence_verdict(msg, text, sizeof(text));
-	out_line(text);
-	if (alert)
-		print_alert(alert);
-	sentence_gates(msg, "\nGates:");
-	print_factors(msg);
-	if (before)
-		print_before(before);
-	print_where(msg);
-	if (!msg->gone) {
-		sentence_change(msg, text, sizeof(text));
-		out_printf("\nWhat would change the verdict: %s\n", text);
-	}
-	print_next(msg, alert ? msg_get(alert, SEEPAGE_A_SEQ, 0) : 0);
-}
-
-static int print_json(const struct ctx *ctx, const struct message *msg, const struct message *alert,
-		      const struct message *before, const struct cold_report *look)
-{
-	static const struct place nowhere;
-	static const u8 ids[] = { SEEPAGE_A_SEQ, SEEPAGE_A_TIME_NS, SEEPAGE_A_STATE,
-				       SEEPAGE_A_PREV_STATE, SEEPAGE_A_SEVERITY };
-	struct json_object *o, *last = alert ? json_object_new_object() : NULL;
-	u64 seq = alert ? msg_get(alert, SEEPAGE_A_SEQ, 0) : 0;
-	char text[SENTENCE_MAX];
-	struct place place;
-	size_t i;
-
-	place_find(msg, false, &place);
-	o = json_process(msg, &place);
-	json_object_object_add(o, "next", next_json(msg, &place, seq));
-	place_free(&place);
-	sentence_headline(msg, text, sizeof(text));
-	json_object_object_add(o, "headline", json_object_new_string(text));
-	sentence_verdict(msg, text, sizeof(text));
-	json_object_object_add(o, "verdict", json_object_new_string(text));
-	sentence_change(msg, text, sizeof(text));
-	json_object_object_add(o, "would_change", json_object_new_string(text));
-	for (i = 0; last && i < ARRAY_SIZE(ids); i++)
-		json_object_object_add(last, attr_table[ids[i]].key,
-				       attr_json(ids[i], alert->a[ids[i]]));
-	json_object_object_add(o, "last_alert", last);
-	json_object_object_add(o, "before", before ? json_alert(before, &nowhere) : NULL);
-	json_object_object_add(o, "cold_look", cold_report_json(look));
-	json_object_object_add(o, "where", msg->gone ? NULL : kept_of(msg));
-	return out_json(ctx, o);
-}
-
-/* A process that has exited is explained by its last alert. */
-static int print(const struct ctx *ctx, const struct answer *a)
-{
-	struct message now, alert, before;
-	bool has_alert = a->last && !msg_parse(&alert, a->last), has_before;
-
-	if (!a->now && has_alert && !a->number)
-		msg_is_gone(&alert);
-	if (a->now && msg_parse(&now, a->now))
-		return fail(ctx, "the module sent an invalid message");
-	if (a->now)
-		now.interval_ms = a->interval_ms;
-	if (a->now && has_alert && !same_process(&now, &alert)) {
-		note(ctx, "#%llu is of an earlier process", msg_get(&alert, SEEPAGE_A_SEQ, 0));
-		has_alert = false;
-	}
-	/* a running process with factors of its own does not need those of @before */
-	has_before = has_alert && a->before && !msg_parse(&before, a->before) &&
-		     (!a->now || !msg_has_factors(&now));
-	if (has_before) {
-		before.past = true;
-		before.gone = !a->now && alert.gone;
-	}
-	if (!ctx->json)
-		out_fold();
-	if (!a->now && !ctx->json && !a->number)
-		out_line("No process with this pid is tracked now. Its last alert said:");
-	if (ctx->json)
-		return print_json(ctx, a->now ? &now : &alert, has_alert ? &alert : NULL,
-				  has_before ? &before : NULL, a->cold);
-	if (a->cold)
-		cold_report_print(a->cold);
-	print_text(a->now ? &now : &alert, has_alert ? &alert : NULL,
-		   has_before ? &before : NULL);
-	return 0;
-}
-
-/* Explains the alert with number @seq; its process may exist no more. */
-static int explain_alert(struct ctx *ctx, u64 seq)
-{
-	struct answer a = { .number = true };
-	struct msgs m = { 0 };
-	struct message msg;
-	struct knl k;
-	int err, before;
-
-	if (query_open_alert(ctx, seq, &k, &a.last))
-		return 1;
-	if (!msg_parse(&msg, a.last) && query_alerts(&k, 0, &m) >= 0) {
-		before = accusation(&m, &msg);
-		if (before >= 0)
-			a.before = steal(&m, (size_t)before);
-	}
-	err = print(ctx, &a);
-	msgs_free(&m);
-	free(a.before);
-	free(a.last);
-	knl_close(&k);
-	return err;
+	snprintf(window, sizeof(window), "--window=%llu", window_s ? window_s : 10);
+	return tools_find("cold", path, sizeof(path)) ? tools_exec(ctx, "cold", path, words) :
+							tools_missing(ctx, "cold");
 }
 
 static int run(struct ctx *ctx, int argc, char **argv)
 {
-	struct answer a = { 0 };
-	struct knl k, second;
 	u64 seq;
-	u32 pid;
-	int err;
 
 	if (window_s && !cold)
 		return usage(ctx, "--window: allowed with --cold only");
+	if (!cold)
+		return explain_process(ctx, argv[0], NULL);
 	if (parse_alert(argv[0], &seq))
-		return cold ? usage(ctx, "--cold: allowed with a PID only") :
-			      explain_alert(ctx, seq);
-	err = query_open_pid(ctx, argv[0], &k, &pid);
-	if (err)
-		return err;
-	if (cold)
-		err = cold_report_make(ctx, &k, pid, window_s ? window_s : 10, &a.cold);
-	if (err) {
-		knl_close(&k);
-		return err;
-	}
-	err = query_process(&k, pid, &a.now);
-	second = k;	/* later requests must not replace the error in k, printed below */
-	if (err >= 0 || k.err == ESRCH || (k.err == ENOENT && *k.text))
-		last_alert(&second, pid, &a);
-	if (a.now)
-		a.interval_ms = query_interval(&second);
-	err = a.now || a.last ? print(ctx, &a) : knl_fail_pid(ctx, &k, pid, NEEDS_READ);
-	free(a.now);
-	free(a.last);
-	free(a.before);
-	cold_report_free(a.cold);
-	knl_close(&k);
-	return err;
+		return usage(ctx, "--cold: allowed with a PID only");
+	return look(ctx, argv[0]);
 }
 
 const struct command cmd_explain = {

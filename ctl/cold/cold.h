@@ -2,8 +2,8 @@
 /*
  * Measures whether a process uses the memory it gained. cold/cold.c: arithmetic.
  * cold/look.c: one look at one process. cold/watch.c: looks at all suspects while
- * `watch` runs. cold/explain.c: two looks for `explain --cold`. cold/cgroup.c: memory
- * limit of the cgroup.
+ * `watch` runs. cold/explain.c: two looks for `explain --cold`, in the tool cold.
+ * cold/cgroup.c: memory limit of the cgroup.
  *
  * A look reads /proc/PID/smaps and then writes 1 to /proc/PID/clear_refs, which
  * clears the referenced bits. Memory that is not Referenced in the next look was not
@@ -107,7 +107,6 @@ void prober_drop_all(struct prober *p);
 void prober_free(struct prober *p);
 
 /* cold/explain.c */
-struct cold_report;
 int cold_report_make(struct ctx *ctx, struct knl *k, u32 pid, u64 window_s,
 		     struct cold_report **report);
 void cold_report_print(const struct cold_report *r);
