@@ -3,11 +3,13 @@
  * Measures whether a process uses the memory it gained. cold/cold.c: arithmetic.
  * cold/look.c: one look at one process. cold/watch.c: looks at all suspects while
  * `watch` runs. cold/explain.c: two looks for `explain --cold`, in the tool cold.
- * cold/cgroup.c: memory limit of the cgroup.
+ * cold/cgroup.c: memory limit of the cgroup. cold/use.c: what is shown of it.
  *
  * A look reads /proc/PID/smaps and then writes 1 to /proc/PID/clear_refs, which
  * clears the referenced bits. Memory that is not Referenced in the next look was not
- * used in between. The result can be wrong in both directions.
+ * used in between. Within that time it is looked at without clearing, after about 1, 5, 30
+ * and 120 s: how fast pages become referenced tells use from a leak where the last value
+ * does not (cold_rate()). The result can be wrong in both directions.
  *
  * Used memory that counts as unused. The detector then lacks a veto and may give up
  * to 12 points too many, about as without any look:
@@ -23,7 +25,8 @@
  *   for new.
  *
  * Leaked memory that counts as used. From half of the growth on this is a false veto,
- * which hides the leak as long as it lasts:
+ * which hides the leak as long as it lasts. A share below half is therefore a result only
+ * where the rate allows it (cold_is_result()), which can take a veto away and makes none:
  * - A huge page is referenced as a whole, even if one live byte in it is used.
  * - Live and leaked objects share pages.
  * - Leaked objects are reachable and visited: by a garbage collector that marks or
@@ -44,6 +47,11 @@
 #define COLD_FAR_MS	(2 * 60 * 60 * 1000)	/* most between two looks */
 #define COLD_COST	100		/* looks take at most 1 / COLD_COST of the time */
 #define COLD_STALL_MS	500		/* no more looks if clear_refs blocks for longer */
+#define COLD_HALF	500		/* permille; less unused is a veto, HOT_PERMILLE */
+#define COLD_ALL	10		/* permille; less unused is all used */
+#define COLD_FAST_MS	5000		/* half of it is used within this: use */
+#define COLD_SLOW_MS	120000		/* and within this: not known */
+#define COLD_POINTS	5		/* of a curve: four looks, and the end of the window */
 #define COLD_MARK_MS	1000		/* least between two marks of a reader, target_mark() */
 
 struct cold_map {		/* bytes */
@@ -72,6 +80,29 @@ struct cold_sum {
 	u64 unused;		/* part of grown that was not used since the previous look */
 };
 
+/* The unused share over the time since referenced bits were cleared */
+struct cold_curve {
+	u32 n;
+	struct cold_point {
+		u32 ms, permille;
+	} at[COLD_POINTS];
+};
+
+/* The last one of a process, as `watch` keeps it for others to read: cold_keep() */
+struct cold_kept {
+	u64 time_ms;		/* of its last look, clock_ms() */
+	u32 pid;
+	struct cold_curve curve;
+};
+
+enum cold_rate {		/* how fast the share fell below COLD_HALF */
+	COLD_NONE,		/* there was no look */
+	COLD_AT_ONCE,		/* all was used at the first look */
+	COLD_FAST,		/* within COLD_FAST_MS */
+	COLD_SLOW,		/* within COLD_SLOW_MS */
+	COLD_LATE,		/* later, or not yet */
+};
+
 /* cold.c */
 void cold_begin(struct cold_reader *r, struct cold_look *look);
 bool cold_line(struct cold_reader *r, const char *line);
@@ -84,6 +115,10 @@ void cold_weigh(const struct cold_look *first, const struct cold_look *before,
 int cold_permille(const struct cold_sum *sum);
 int cold_foresee(int permille, int before);
 u64 cold_next(u64 first_ms, u64 now_ms, u64 cost_ms);
+u64 cold_peek(u64 since_ms, u64 cost_ms);
+void cold_add(struct cold_curve *c, u64 since_ms, int permille);
+enum cold_rate cold_rate(const struct cold_curve *c);
+bool cold_is_result(const struct cold_curve *c, int permille);
 
 /* cold/look.c */
 int cold_look(int dir, struct cold_look *look, u64 *clear_ms);
@@ -91,6 +126,8 @@ const char *cold_error(int err);
 int cold_open(void);
 int cold_lock(void);
 bool cold_was_read(u32 pid, u64 since_ms);
+void cold_keep(u32 pid, u64 now_ms, const struct cold_curve *c);
+bool cold_kept(u32 pid, u64 born_ms, struct cold_kept *k);
 
 /*
  * cold/cgroup.c: limit and usage of the cgroup that leaves least to @dir, /proc/PID.
@@ -105,6 +142,11 @@ int prober_wait(const struct prober *p);
 void prober_step(struct prober *p);
 void prober_drop_all(struct prober *p);
 void prober_free(struct prober *p);
+
+/* cold/use.c */
+void cold_curve_text(const struct cold_curve *c, char *buf, size_t size);
+const char *cold_rate_text(const struct cold_curve *c);
+struct json_object *cold_curve_json(const struct cold_curve *c);
 
 /* cold/explain.c */
 int cold_report_make(struct ctx *ctx, struct knl *k, u32 pid, u64 window_s,

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * explain --cold: two looks at one process, and the unused memory of each mapping.
+ * explain --cold: looks at one process, and the unused memory of each mapping.
  */
 #include <errno.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -22,6 +23,11 @@ struct cold_report {
 	bool known;			/* the kernel has a result for this growth */
 	bool handed;			/* the result was sent to the kernel */
 	int refused;			/* errno of sending it; 0: not refused */
+	struct {
+		u64 ms, unused;
+	} at[COLD_POINTS];		/* looks since the bits were cleared, the last one included */
+	unsigned int looks;
+	struct cold_curve curve;	/* the same for the growth; empty: unknown */
 	bool alone;			/* no watch looked at the process at the same time */
 };
 
@@ -53,6 +59,20 @@ static void growth_of(struct cold_report *r, const struct message *msg)
 		   msg_u64(msg, SEEPAGE_A_COLD_AGE_SECONDS, &r->known_age_s);
 }
 
+/* The unused shares of the growth: unused memory is taken for new, up to the growth. */
+static void share_of_growth(struct cold_report *r)
+{
+	struct cold_sum sum = { .grown = (u64)r->grown };
+	unsigned int i;
+
+	for (i = 0; r->grown > 0 && i < r->looks; i++) {
+		sum.unused = r->at[i].unused < sum.grown ? r->at[i].unused : sum.grown;
+		r->permille = cold_permille(&sum);
+		if (r->permille >= 0)
+			cold_add(&r->curve, r->at[i].ms, r->permille);
+	}
+}
+
 /*
  * Sends the result to the kernel and waits for the next sample to use it. A recent
  * result of watch is kept instead: it covers a longer time and compares the growth of
@@ -60,16 +80,14 @@ static void growth_of(struct cold_report *r, const struct message *msg)
  */
 static void hand_on(struct cold_report *r, struct knl *k, u32 pid)
 {
-	struct cold_sum sum = { .grown = (u64)r->grown, .unused = r->unused };
 	struct nlmsghdr *nlh;
 	struct message msg;
 	u64 begin = clock_ms();
 	bool taken;
 
-	if (sum.unused > sum.grown)
-		sum.unused = sum.grown;
-	r->permille = r->grown > 0 ? cold_permille(&sum) : -1;
-	if (r->permille < 0 || (r->known && r->known_age_s < FRESH_S))
+	share_of_growth(r);
+	if (r->permille < 0 || !cold_is_result(&r->curve, r->permille) ||
+	    (r->known && r->known_age_s < FRESH_S))
 		return;
 	if (query_facts(k, pid, r->permille, NULL) < 0) {
 		r->refused = k->err;
@@ -87,24 +105,51 @@ static void hand_on(struct cold_report *r, struct knl *k, u32 pid)
 	}
 }
 
-static int two_looks(struct cold_report *r, int dir, u32 pid, u64 window_s)
+/* Sums up a look, @ms after the bits were cleared. */
+static void add_look(struct cold_report *r, const struct cold_look *look, u64 ms)
 {
-	struct cold_look first;
-	u64 begin, clear_ms;
-	int err = cold_look(dir, &first, &clear_ms);
+	size_t i;
 
-	if (err)
-		return err;
-	cold_free(&first);
+	r->size = 0;
+	r->unused = 0;
+	for (i = 0; i < look->n; i++) {
+		r->size += look->v[i].size;
+		r->unused += cold_unused(&look->v[i]);
+	}
+	if (r->looks == COLD_POINTS)
+		r->looks--;
+	r->at[r->looks].ms = ms;
+	r->at[r->looks++].unused = r->unused;
+}
+
+/* Clears the bits, looks as `watch` does, and at the end of the window. */
+static int looks(struct cold_report *r, int dir, u32 pid, u64 window_s)
+{
+	u64 begin = clock_ms(), clear_ms, since = 0, cost, next;
+	int err = cold_look(dir, &r->look, &clear_ms);
+
+	cost = clock_ms() - begin;
 	begin = clock_ms();
-	usleep((useconds_t)window_s * 1000000);	/* at most an hour */
-	r->window_ms = clock_ms() - begin;
-	err = cold_look(dir, &r->look, NULL);
+	while (!err && since < window_s * 1000) {
+		cold_free(&r->look);
+		next = cold_peek(since, cost);
+		if (next > window_s * 1000)
+			next = window_s * 1000;
+		since = clock_ms() - begin;
+		if (next > since)
+			poll(NULL, 0, (int)(next - since));
+		since = clock_ms() - begin;
+		err = cold_look(dir, &r->look, NULL);
+		cost = clock_ms() - begin - since;
+		if (!err)
+			add_look(r, &r->look, since);
+	}
+	r->window_ms = since;
 	return !err && cold_was_read(pid, begin) ? -EAGAIN : err;
 }
 
 /*
- * Looks twice at process @pid, @window_s apart. Returns 0 and sets *@report, which
+ * Looks at process @pid for @window_s. Returns 0 and sets *@report, which
  * cold_report_free() frees, or returns an exit status after printing an error.
  */
 int cold_report_make(struct ctx *ctx, struct knl *k, u32 pid, u64 window_s,
@@ -114,7 +159,6 @@ int cold_report_make(struct ctx *ctx, struct knl *k, u32 pid, u64 window_s,
 	struct nlmsghdr *nlh;
 	struct message msg;
 	int dir = procfs_open(pid, 0), lock, err;
-	size_t i;
 
 	*report = NULL;
 	if (dir < 0)
@@ -123,7 +167,7 @@ int cold_report_make(struct ctx *ctx, struct knl *k, u32 pid, u64 window_s,
 	r->permille = -1;
 	lock = cold_lock();
 	r->alone = lock != -EWOULDBLOCK;
-	err = two_looks(r, dir, pid, window_s);
+	err = looks(r, dir, pid, window_s);
 	if (lock >= 0)
 		close(lock);
 	close(dir);
@@ -131,10 +175,6 @@ int cold_report_make(struct ctx *ctx, struct knl *k, u32 pid, u64 window_s,
 		cold_report_free(r);
 		return fail(ctx, "pid %u: cannot measure which memory it uses: %s", pid,
 			    cold_error(err));
-	}
-	for (i = 0; i < r->look.n; i++) {
-		r->size += r->look.v[i].size;
-		r->unused += cold_unused(&r->look.v[i]);
 	}
 	if (r->look.n)
 		qsort(r->look.v, r->look.n, sizeof(*r->look.v), by_unused);
@@ -183,7 +223,7 @@ static void print_table(const struct cold_report *r)
 void cold_report_print(const struct cold_report *r)
 {
 	bool barred = r->refused == EPERM || r->refused == EACCES;
-	char window[32], size[32], unused[32], grown[32];
+	char window[32], size[32], unused[32], grown[32], curve[TEXT_MAX];
 
 	fmt_ms(window, sizeof(window), r->window_ms);
 	out_printf("In %s it used %s of %s of its own memory and did not use %s:\n", window,
@@ -200,9 +240,14 @@ void cold_report_print(const struct cold_report *r)
 		out_printf("Of the %s it grew by, %d.%d %% may be unused; the module %s%s.\n",
 			   fmt_bytes(grown, sizeof(grown), (u64)r->grown), r->permille / 10,
 			   r->permille % 10, r->handed ? "was sent" :
+			   !cold_is_result(&r->curve, r->permille) ? "was not sent that" :
 			   !r->refused ? "knows it from a watch, which looked longer" :
 			   "was not sent: ", r->handed || !r->refused ? "" :
 			   barred ? "that needs " NEEDS_ADMIN : strerror(r->refused));
+	if (r->curve.n) {
+		cold_curve_text(&r->curve, curve, sizeof(curve));
+		out_printf("Not used: %s. %s\n", curve, cold_rate_text(&r->curve));
+	}
 	out_line("");
 }
 
@@ -222,6 +267,7 @@ struct json_object *cold_report_json(const struct cold_report *r)
 								NULL);
 	json_object_object_add(o, "cold_permille", r->permille < 0 ? NULL :
 			       json_object_new_int(r->permille));
+	json_object_object_add(o, "use", r->curve.n ? cold_curve_json(&r->curve) : NULL);
 	json_object_object_add(o, "sent", json_object_new_boolean(r->handed));
 	for (i = 0; i < r->look.n; i++) {
 		const struct cold_map *m = &r->look.v[i];

@@ -11,6 +11,9 @@
 #include "cold/cold.h"
 
 #define LOCK_FILE	"/run/seepage-cold.lock"
+#define KEPT_AT		(8 << 22)	/* behind the marks of the highest pid */
+#define KEPT_SLOTS	4096U		/* 256 KiB */
+#define KEPT_SLOT	64
 
 /* Shows what a negative errno of cold_look() says. */
 const char *cold_error(int err)
@@ -124,4 +127,33 @@ bool cold_was_read(u32 pid, u64 since_ms)
 
 	close(fd);
 	return now - mark < now - since_ms + 2 * COLD_MARK_MS;
+}
+
+/*
+ * Keeps the curve of a process where `explain` and `record` read it: in the file of the lock,
+ * behind the marks. Of processes with the same last digits of the pid it is the last one's.
+ */
+void cold_keep(u32 pid, u64 now_ms, const struct cold_curve *c)
+{
+	const struct cold_kept k = { .time_ms = now_ms, .pid = pid, .curve = *c };
+	int fd = cold_open();
+	ssize_t n __attribute__((unused));
+
+	_Static_assert(sizeof(k) <= KEPT_SLOT, "a slot is too small");
+	n = pwrite(fd, &k, sizeof(k), KEPT_AT + (off_t)(pid % KEPT_SLOTS) * KEPT_SLOT);
+	close(fd);
+}
+
+/*
+ * Reads the curve of a process that was born at @born_ms, clock_ms(): one that is older is of
+ * another with that pid. Returns false if there is none, or if the user may not know it.
+ */
+bool cold_kept(u32 pid, u64 born_ms, struct cold_kept *k)
+{
+	int fd = open(LOCK_FILE, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	ssize_t n = pread(fd, k, sizeof(*k), KEPT_AT + (off_t)(pid % KEPT_SLOTS) * KEPT_SLOT);
+
+	close(fd);
+	return n == sizeof(*k) && k->pid == pid && k->time_ms >= born_ms &&
+	       k->time_ms <= clock_ms() && k->curve.n && k->curve.n <= COLD_POINTS;
 }

@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "ctl.h"
+#include "cold/cold.h"
 
 struct answer {
 	struct nlmsghdr *now, *last;	/* the process and its last alert; may be NULL */
@@ -215,6 +215,45 @@ static void print_where(const struct message *msg)
 	json_object_put(o);
 }
 
+/* What the last look of `watch` at a suspect found out. Returns its age in s, -1: nothing */
+static s64 use_of(const struct message *msg, struct cold_curve *c)
+{
+	u64 now = clock_ms(), age_ms = msg_get(msg, SEEPAGE_A_AGE_SECONDS, 0) * 1000;
+	struct cold_kept k;
+
+	if (msg->gone || msg_get(msg, SEEPAGE_A_STATE, 0) == SEEPAGE_STATE_OK ||
+	    !cold_kept((u32)msg_get(msg, SEEPAGE_A_PID, 0), now - age_ms, &k))
+		return -1;
+	*c = k.curve;
+	return (s64)(now - k.time_ms) / 1000;
+}
+
+static void print_use(const struct message *msg)
+{
+	char text[TEXT_MAX], age[FIGURE_MAX];
+	struct cold_curve c;
+	s64 age_s = use_of(msg, &c);
+
+	if (age_s < 0)
+		return;
+	cold_curve_text(&c, text, sizeof(text));
+	out_printf("\nUse of its growth (%s ago):\n  not used: %s\n  %s\n",
+		   fmt_seconds(age, sizeof(age), (u64)age_s), text, cold_rate_text(&c));
+}
+
+static struct json_object *use_json(const struct message *msg)
+{
+	struct json_object *o = NULL;
+	struct cold_curve c;
+	s64 age_s = use_of(msg, &c);
+
+	if (age_s >= 0) {
+		o = cold_curve_json(&c);
+		json_object_object_add(o, "age_seconds", json_object_new_int64(age_s));
+	}
+	return o;
+}
+
 static void print_text(const struct message *msg, const struct message *alert,
 		       const struct message *before)
 {
@@ -230,6 +269,7 @@ static void print_text(const struct message *msg, const struct message *alert,
 	print_factors(msg);
 	if (before)
 		print_before(before);
+	print_use(msg);
 	print_where(msg);
 	if (!msg->gone) {
 		sentence_change(msg, text, sizeof(text));
@@ -266,6 +306,7 @@ static int print_json(const struct ctx *ctx, const struct message *msg, const st
 	json_object_object_add(o, "last_alert", last);
 	json_object_object_add(o, "before", before ? json_alert(before, &nowhere) : NULL);
 	json_object_object_add(o, "cold_look", look ? look->json(look->report) : NULL);
+	json_object_object_add(o, "use", use_json(msg));
 	json_object_object_add(o, "where", msg->gone ? NULL : kept_of(msg));
 	return out_json(ctx, o);
 }

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
 # Two programs grow at the same rate. One never uses its memory again, the other uses
-# all of it again and again. By growth alone both are leaks. While `watch` measures which
-# memory they use, only the first one is. Also: the limit of a nearly full cgroup is
-# reported as the limit that a process in it reaches first.
+# a quarter of it each second. By growth alone both are leaks. While `watch` measures which
+# memory they use, only the first one is. Of a third one, which uses all of it at once, it is
+# not known. Also: the limit of a nearly full cgroup is reported as the limit that a process
+# in it reaches first.
 # vm: --warp --mem 2048
 # about: ctl/cold kmod/detect kmod/facts.c kmod/sample.c
 # takes: 25
@@ -22,6 +23,8 @@ gate() {
 		'[.gates[] | select(.gate == $g)][0] | if . then if .passed then "passed" else "closed" end else "none" end'
 }
 points() { seepage -j explain "$1" | jq -r --arg f "$2" '.score[$f] // "none"'; }
+rate() { seepage -j explain "$1" | jq -r '.use.rate // "none"'; }
+is_at_once() { [[ $(rate "$1") == at_once ]]; }
 is_closed() { [[ $(gate "$1" cold) == closed ]]; }
 is_cold() { [[ $(points "$1" cold) == 12 ]]; }
 uptime_s() { cut -d. -f1 /proc/uptime; }
@@ -91,6 +94,9 @@ read -r leak_cold use_cold < <(for pid in "$leak" "$use"; do
 	field .cold_permille <(seepage -j show "$pid")
 done | xargs)
 ((leak_cold >= 950 && use_cold <= 50)) || die "cold: leak $leak_cold, use $use_cold permille"
+assert_eq "$(rate "$leak") $(rate "$use")" "late fast" "rates of leak and use"
+seepage -j explain "$use" | jq -c .use
+seepage -j explain "$leak" | jq -c .use
 echo "cold permille: leak $leak_cold, working set $use_cold"
 end "$watch" "$leak"
 jq -se --argjson pid "$use" 'any(.pid == $pid)' watched >/dev/null && die "the working set raised an alert"
@@ -101,3 +107,23 @@ jq -se --argjson pid "$leak" '[.[] | select(.pid == $pid) | .score.cold] | max =
 seepage reset history "$use"
 assert_eq "$(seepage -j show "$use" | jq -c '[.cold_permille, .cold_age_seconds]')" '[null,null]' "after a reset"
 end "$use"
+
+# All is used at once: each page may have a live object, and leaked ones. Nothing is told, and
+# explain says why.
+seepage -j watch >/dev/null &
+watch=$!
+./works scan 256 250 &
+scan=$!
+wait_long 600 is_at_once "$scan"
+assert_eq "$(gate "$scan" cold)" none "used at once: gate cold"
+assert_eq "$(seepage -j show "$scan" | jq -c '[.cold_permille, .cold_age_seconds]')" '[null,null]' \
+	"used at once: factors"
+assert_eq "$(seepage -j explain "$scan" | jq -c '.use | [.known, (.looks | length > 0), .age_seconds >= 0]')" \
+	'[false,true,true]' "used at once: JSON"
+seepage explain "$scan" | grep -A2 '^Use of its growth' | tee said
+grep -q 'Not known: all was used at once' said || die "explain does not say why"
+# The same by a look of its own
+end "$watch"
+seepage -j explain --cold --window 5 "$scan" | jq -c '.cold_look | [.sent, .use.rate, .cold_permille <= 10]' >said
+assert_eq "$(<said)" '[false,"at_once",true]' "explain --cold"
+end "$scan"

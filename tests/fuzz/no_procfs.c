@@ -80,6 +80,15 @@ bool cold_was_read(u32 pid, u64 since_ms)
 	return false;
 }
 
+void cold_keep(u32 pid, u64 now_ms, const struct cold_curve *c)
+{
+}
+
+bool cold_kept(u32 pid, u64 born_ms, struct cold_kept *k)
+{
+	return false;
+}
+
 int procfs_open_msg(const struct message *rec, bool multicast)
 {
 	return -1;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * warm leak|use KB [MS]: takes KB of memory every MS (1000) and writes to each page of it.
- * "use" also reads all of it each time, "leak" never uses it again. Both grow for ever at the
- * same rate.
+ * warm leak|use|scan KB [MS]: takes KB of memory every MS (1000) and writes to each page of
+ * it. "use" also reads a quarter of it each time, another one than the last time, "scan" all
+ * of it, "leak" never uses it again. All grow for ever at the same rate.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,11 +31,11 @@ int main(int argc, char **argv)
 {
 	size_t step = argc > 2 ? (size_t)atol(argv[2]) << 10 : 0, n = 0, room = 0;
 	useconds_t wait = 1000 * (useconds_t)(argc > 3 ? atol(argv[3]) : 1000);
-	int use = argc > 1 && !strcmp(argv[1], "use");
+	size_t use = argc < 2 ? 0 : !strcmp(argv[1], "use") ? 4 : !strcmp(argv[1], "scan");
 	char **taken = NULL;
 
 	if (!step || !wait || (!use && strcmp(argv[1], "leak"))) {
-		fprintf(stderr, "usage: warm leak|use KB [MS]\n");
+		fprintf(stderr, "usage: warm leak|use|scan KB [MS]\n");
 		return 2;
 	}
 	for (;;) {
@@ -50,7 +50,7 @@ int main(int argc, char **argv)
 		if (taken[n] == MAP_FAILED)
 			return 1;
 		fill(taken[n++], step);
-		for (size_t i = 0; use && i < n; i++)
+		for (size_t i = use ? n % use : n; i < n; i += use)
 			touch(taken[i], step);
 		usleep(wait);
 	}

@@ -282,6 +282,108 @@ static void schedule(void **state)
 	assert_int_equal(cold_next(t, at, 90000), at + 9000000);
 }
 
+/* Looks without clearing, at about 1, 5, 30 and 120 s; dear ones later, and fewer. */
+static void peeks(void **state)
+{
+	static const u64 when[] = { 1000, 5000, 30000, 120000, UINT64_MAX };
+	u64 at = 0;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(when) / sizeof(*when); i++) {
+		assert_true(cold_peek(at, 1) == when[i]);
+		at = when[i] + 3;	/* the timer is late */
+	}
+	assert_int_equal(cold_peek(0, 200), 20000);
+	assert_int_equal(cold_peek(20000, 200), 40000);
+	assert_int_equal(cold_peek(40000, 200), 120000);
+	assert_true(cold_peek(120000, 200) == UINT64_MAX);
+	assert_int_equal(cold_peek(0, 5000), 500000);
+}
+
+static enum cold_rate rate(const struct cold_curve *c)
+{
+	struct cold_curve more = *c;
+
+	/* What comes later does not change how fast it fell. */
+	if (more.n && more.at[more.n - 1].permille < COLD_HALF) {
+		cold_add(&more, 7200000, 0);
+		assert_int_equal(cold_rate(&more), cold_rate(c));
+	}
+	return cold_rate(c);
+}
+
+#define CURVE(...)	(&(struct cold_curve){				\
+	.n = sizeof((struct cold_point[]){ __VA_ARGS__ }) / sizeof(struct cold_point),	\
+	.at = { __VA_ARGS__ } })
+
+/*
+ * The shares after 5 and 120 s are those of a tree, a cache with 50 % hits and redis. The late
+ * ones are all alike.
+ */
+static void rates(void **state)
+{
+	const struct cold_curve none = { 0 };
+
+	(void)state;
+	assert_int_equal(rate(&none), COLD_NONE);
+	/* in use: the share falls by half within 5 s */
+	assert_int_equal(rate(CURVE({ 1000, 400 }, { 5000, 10 }, { 120000, 10 })), COLD_FAST);
+	assert_int_equal(rate(CURVE({ 1000, 760 }, { 5000, 260 }, { 120000, 10 })), COLD_FAST);
+	assert_int_equal(rate(CURVE({ 1000, 720 }, { 5000, 190 }, { 120000, 10 })), COLD_FAST);
+	/* a leak that shares pages */
+	assert_int_equal(rate(CURVE({ 1000, 960 }, { 5000, 810 }, { 120000, 10 })), COLD_SLOW);
+	assert_int_equal(rate(CURVE({ 1000, 970 }, { 5000, 860 }, { 120000, 10 })), COLD_SLOW);
+	assert_int_equal(rate(CURVE({ 1000, 910 }, { 5000, 630 }, { 120000, 10 })), COLD_SLOW);
+	/* its pages are shared with what is used all the time */
+	assert_int_equal(rate(CURVE({ 1000, 10 }, { 5000, 0 })), COLD_AT_ONCE);
+	assert_int_equal(rate(CURVE({ 1000, 11 }, { 5000, 0 })), COLD_FAST);
+	/* a leak that does not, and a cache that is used every ten minutes */
+	assert_int_equal(rate(CURVE({ 1000, 1000 }, { 5000, 1000 }, { 120000, 995 })), COLD_LATE);
+	assert_int_equal(rate(CURVE({ 1000, 998 }, { 5000, 992 }, { 120000, 819 },
+				    { 240000, 670 }, { 7200000, 0 })), COLD_LATE);
+	/* looks that are late: what counts is their time */
+	assert_int_equal(rate(CURVE({ 8000, 115 })), COLD_FAST);	/* a half at 4.5 s */
+	assert_int_equal(rate(CURVE({ 20000, 115 })), COLD_SLOW);
+	assert_int_equal(rate(CURVE({ 20000, 5 })), COLD_AT_ONCE);
+	/* the limits */
+	assert_int_equal(rate(CURVE({ 5000, 499 })), COLD_FAST);
+	assert_int_equal(rate(CURVE({ 5000, 500 }, { 5001, 0 })), COLD_FAST);
+	assert_int_equal(rate(CURVE({ 5000, 501 }, { 120000, 499 })), COLD_SLOW);
+	assert_int_equal(rate(CURVE({ 1000, 1000 }, { 240000, 11 })), COLD_LATE);
+}
+
+/* A veto is taken away where the rate does not bear it out; nothing else changes. */
+static void results(void **state)
+{
+	const struct cold_curve none = { 0 };
+
+	(void)state;
+	assert_true(cold_is_result(CURVE({ 1000, 760 }, { 5000, 260 }), 260));
+	assert_false(cold_is_result(CURVE({ 1000, 960 }, { 5000, 810 }, { 30000, 300 }), 300));
+	assert_false(cold_is_result(CURVE({ 1000, 10 }, { 5000, 0 }), 0));
+	/* what it will be: not before it is known whether it is slow */
+	assert_false(cold_is_result(CURVE({ 1000, 940 }, { 5000, 600 }), 383));
+	assert_true(cold_is_result(CURVE({ 1000, 999 }, { 30000, 900 }, { 120000, 600 }), 400));
+	assert_false(cold_is_result(&none, 0));
+	/* unused: as it would be without a rate */
+	assert_true(cold_is_result(CURVE({ 1000, 960 }, { 5000, 810 }), 810));
+	assert_true(cold_is_result(&none, 500));
+}
+
+/* A fifth look is the last that is kept. */
+static void full_curve(void **state)
+{
+	struct cold_curve c = { 0 };
+	int i;
+
+	(void)state;
+	for (i = 0; i < 7; i++)
+		cold_add(&c, 1000ULL * (u64)i, 1000 - i);
+	assert_int_equal(c.n, COLD_POINTS);
+	assert_int_equal(c.at[COLD_POINTS - 1].permille, 996);
+}
+
 /* A directory of /proc with these files in it, for the next look */
 static int place(char *dir, const char *smaps, bool clear_refs)
 {
@@ -340,13 +442,46 @@ static void failed_looks(void **state)
 	}
 }
 
+/* The curve of a process that is older than the curve, and of no other pid */
+static void kept(void **state)
+{
+	static const struct cold_curve c = { .n = 1, .at = { { 1000, 500 } } };
+	const u32 pid = (1U << 22) - 1;		/* the last one that there may be */
+	u64 now = clock_ms(), mark = 0;
+	struct cold_kept k;
+	int fd = cold_open();
+
+	(void)state;
+	if (fd < 0)	/* not root */
+		skip();
+	assert_int_equal(pwrite(fd, &now, sizeof(now), (off_t)pid * 8), sizeof(now));
+	cold_keep(pid, now, &c);
+	assert_true(cold_kept(pid, now, &k));
+	assert_int_equal(k.time_ms, now);
+	assert_memory_equal(&k.curve, &c, sizeof(c));
+	assert_false(cold_kept(pid, now + 1, &k));	/* that of an earlier process */
+	assert_false(cold_kept(pid - 4096, now, &k));	/* the same place */
+	assert_false(cold_kept(pid - 1, now, &k));
+	cold_keep(pid, now + 3600000, &c);	/* another clock */
+	assert_false(cold_kept(pid, 0, &k));
+	cold_keep(pid, now, &(struct cold_curve){ .n = COLD_POINTS + 1 });	/* damaged */
+	assert_false(cold_kept(pid, 0, &k));
+	/* the mark before it is as it was */
+	assert_int_equal(pread(fd, &mark, sizeof(mark), (off_t)pid * 8), sizeof(mark));
+	assert_int_equal(mark, now);
+	mark = 0;
+	assert_int_equal(pwrite(fd, &mark, sizeof(mark), (off_t)pid * 8), sizeof(mark));
+	close(fd);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(smaps), cmocka_unit_test(odd_text),
 		cmocka_unit_test(too_many), cmocka_unit_test(overlap),
 		cmocka_unit_test(leaks), cmocka_unit_test(limits), cmocka_unit_test(schedule),
-		cmocka_unit_test(foreseen), cmocka_unit_test(failed_looks),
+		cmocka_unit_test(foreseen), cmocka_unit_test(peeks), cmocka_unit_test(rates),
+		cmocka_unit_test(results), cmocka_unit_test(kept), cmocka_unit_test(full_curve), cmocka_unit_test(failed_looks),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
