@@ -132,8 +132,32 @@ static int read_verdict(struct series_reader *r, struct series *s, const char *w
 	return 0;
 }
 
+/* @word: yMS:PERMILLE[,MS:PERMILLE...], in rising order of time */
+static int read_use(struct series_reader *r, struct series *s, char *word)
+{
+	struct cold_curve c = { 0 };
+	char *at = word, *next, *colon;
+	u64 ms, permille;
+
+	for (; at; at = next) {
+		next = strchr(at + 1, ',');
+		if (next)
+			*next = '\0';
+		colon = strchr(at + 1, ':');
+		if (colon)
+			*colon++ = '\0';
+		if (!colon || c.n == COLD_POINTS || !series_number(at + 1, UINT32_MAX, &ms) ||
+		    !series_number(colon, 1000, &permille) || (c.n && ms <= c.at[c.n - 1].ms))
+			return series_bad(r, "'%.80s': allowed y and up to %u times MS:PERMILLE, "
+					  "with commas between, times rising", word, COLD_POINTS);
+		c.at[c.n++] = (struct cold_point){ (u32)ms, (u32)permille };
+	}
+	s->use = c;
+	return 0;
+}
+
 static int read_field(struct series_reader *r, struct series *s, struct sample_line *l,
-		      const char *word)
+		      char *word)
 {
 	u64 *dest = NULL;
 	int i;
@@ -146,6 +170,8 @@ static int read_field(struct series_reader *r, struct series *s, struct sample_l
 	case 'C':
 	case 'T':
 		return read_verdict(r, s, word);
+	case 'y':
+		return read_use(r, s, word);
 	case 't':
 		dest = &l->t;
 		break;
@@ -157,7 +183,7 @@ static int read_field(struct series_reader *r, struct series *s, struct sample_l
 		break;
 	default:
 		return series_bad(r, "'%.80s': allowed a value with one of the letters "
-				  "afswvgnmxuetbhlckpqrdojSCT before it", word);
+				  "afswvgnmxuetbhlckypqrdojSCT before it", word);
 	}
 	if (!series_number(word + 1, SERIES_TIME_MAX, dest))
 		return series_bad(r, "'%.80s': allowed %c and 0..%llu", word, *word,

@@ -6,7 +6,7 @@
 #ifndef SEEPAGE_CTL_SERIES_H
 #define SEEPAGE_CTL_SERIES_H
 
-#include "ctl.h"
+#include "cold/cold.h"
 #include "detect/detect.h"
 
 #define SERIES_KIND	"seepage-series "
@@ -54,6 +54,8 @@ struct series_writer {
 	 */
 	bool (*wanted)(void *arg, const struct seepage_raw_sample *s);
 	bool (*place)(void *arg, const struct seepage_raw_sample *s, struct place *p);
+	/* what watch found of the use of its growth: returns false if nothing; NULL: never */
+	bool (*use)(void *arg, const struct seepage_raw_sample *s, struct cold_kept *k);
 	void *arg;
 	bool whole;			/* write only histories that begin in the file */
 	bool later;			/* a process may become wanted */
@@ -111,6 +113,7 @@ struct series {
 	u8 page_shift;
 
 	u64 v[FIELDS];
+	struct cold_curve use;		/* n 0: not known; the detector does not take it */
 	struct seep_sample sample;	/* the sample being fed */
 	u64 headroom;			/* of the machine, at the last pass, bytes */
 	bool judged;			/* the kernel's verdict follows: */

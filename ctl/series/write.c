@@ -19,6 +19,7 @@ struct written {
 	u64 born_ns;
 	u8 state, confidence;
 	u64 tte_s;
+	u64 use_ms;			/* time of the curve that was written last */
 	u64 sampled, lined;		/* pass of the last sample; of the last line */
 	size_t at;			/* index in live */
 };
@@ -245,6 +246,21 @@ static void add_verdict(struct series_writer *w, struct written *k,
 	k->tte_s = s->tte_s;
 }
 
+/* Writes " y1004:980,5007:810" for a curve that has not been written. */
+static void add_use(struct series_writer *w, struct written *k, const struct seepage_raw_sample *s)
+{
+	struct cold_kept kept;
+	u32 i;
+
+	if (!w->use || !w->use(w->arg, s, &kept) || kept.time_ms == k->use_ms)
+		return;
+	line(w, k);
+	for (i = 0; i < kept.curve.n; i++)
+		add(w, "%s%u:%u", i ? "," : " y", kept.curve.at[i].ms,
+		    kept.curve.at[i].permille);
+	k->use_ms = kept.time_ms;
+}
+
 static void add_sample(struct series_writer *w, struct written *k,
 		       const struct seepage_raw_sample *s)
 {
@@ -255,6 +271,7 @@ static void add_sample(struct series_writer *w, struct written *k,
 		line(w, k);
 	values_of(s, v);
 	add_values(w, k, v);
+	add_use(w, k, s);
 	if (s->time_ns != w->pass_ns) {
 		line(w, k);
 		add(w, " t%llu", s->time_ns - w->pass_ns);

@@ -87,6 +87,13 @@ static bool place(void *arg, const struct seepage_raw_sample *s, struct place *p
 	return place_of(s->pid, (s64)(s->age_ns / 1000000), p);
 }
 
+/* What watch found of the use of its growth. A group has none. */
+static bool use(void *arg, const struct seepage_raw_sample *s, struct cold_kept *k)
+{
+	return s->kind != SEEPAGE_KIND_GROUP && s->state != SEEPAGE_STATE_OK &&
+	       cold_kept(s->pid, (s->time_ns - s->age_ns) / 1000000, k);
+}
+
 /* ---- messages from the kernel ---- */
 
 static void read_conf(const struct nlattr *nest, struct conf *c)
@@ -379,6 +386,7 @@ static int record_to_file(struct recorder *r, char **command)
 	}
 	r->w.wanted = wanted;
 	r->w.place = place;
+	r->w.use = use;
 	r->w.arg = r;
 	r->w.whole = reset;
 	r->w.later = suspects;

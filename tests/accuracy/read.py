@@ -8,9 +8,9 @@ from array import array
 import re
 
 DIFFERENCE = "afswvgnmxude"	# letters whose value is added to the one before
-ABSOLUTE = "tbhlckpqrojSCT"	# what they say is kept, or is of one sample only
+ABSOLUTE = "tbhlckypqrojSCT"	# what they say is kept, or is of one sample only
 KEPT = "afswvgn"		# what the deciders here look at
-WORD = re.compile(r"([A-Za-z])([+-]?[0-9]+|-)")
+WORD = re.compile(r"(?!y)([A-Za-z])([+-]?[0-9]+|-)|(?P<y>y)(?P<use>[0-9]+:[0-9]+(,[0-9]+:[0-9]+)*)")
 PROC_NEEDED = {"pid", "comm", "born_ns", "begun_ns", "page_shift"}
 PROC_KEYS = PROC_NEEDED | {"begun_faults", "exe", "uid", "cgroup", "kind", "history", "known_rise",
                            "known_span_ns"}
@@ -143,9 +143,9 @@ class Reader:
         time, letters = self.time, set()
         for word in words:
             match = WORD.fullmatch(word)
-            if not match or match[1] in letters:
+            letter, value = (match[1] or match["y"], match[2] or match["use"]) if match else ("", "")
+            if not match or letter in letters:
                 raise BadSeries(f"'{word}' in a sample")
-            letter, value = match[1], match[2]
             letters.add(letter)
             if letter in DIFFERENCE:
                 if value[0] not in "+-" or value == "-":

@@ -72,6 +72,12 @@ class Reading(unittest.TestCase):
             with self.subTest(lines=lines), self.assertRaises(read.BadSeries):
                 read.read(lines)
 
+    def test_use_of_growth_is_read_over(self):
+        parse("1 y1004:980,5007:810 a+1")
+        for word in ("y5", "y5:", "y5:1,", "y+5:1"):
+            with self.subTest(word=word), self.assertRaises(read.BadSeries):
+                parse(f"1 {word}")
+
     def test_an_error_names_its_line(self):
         with self.assertRaisesRegex(read.BadSeries, "line 6"):
             parse("1 a+1", "1 a+1")

@@ -724,6 +724,75 @@ static void rotation_that_fails(void **state)
 	renames = 0;
 }
 
+static int on_any(struct series_reader *r, struct series *s)
+{
+	(void)r;
+	(void)s;
+	return 0;
+}
+
+/* What watch found of the use of growth: once for each time it looked */
+static struct cold_kept kept_use;
+
+static bool use_of(void *arg, const struct seepage_raw_sample *s, struct cold_kept *k)
+{
+	(void)arg;
+	*k = kept_use;
+	return s->id == 2 && kept_use.time_ms;
+}
+
+static int use_fed(struct series_reader *r, struct series *s)
+{
+	unsigned int *n = r->arg;
+
+	if (s->pid == 1)
+		assert_int_equal(s->use.n, 0);
+	else
+		assert_int_equal(s->use.n, *n < 4 ? 0 : 2);
+	if (s->use.n)
+		assert_true(s->use.at[1].ms == 5007 && s->use.at[1].permille == 810);
+	++*n;
+	return 0;
+}
+
+static void use_gone(struct series_reader *r, struct series *s, bool ended)
+{
+	(void)r;
+	(void)s;
+	(void)ended;
+}
+
+static void use_of_growth(void **state)
+{
+	struct series_writer w = { .use = use_of };
+	unsigned int n = 0, i;
+	struct series_reader r = { .begin = on_any, .fed = use_fed, .gone = use_gone, .arg = &n };
+	struct written_text t;
+	FILE *f;
+
+	(void)state;
+	kept_use = (struct cold_kept){ .pid = 2, .curve = { .n = 2,
+		.at = { { 1004, 980 }, { 5007, 810 } } } };
+	open_text(&t, &w);
+	for (i = 0; i < 4; i++) {
+		if (i == 2)
+			kept_use.time_ms = 1;
+		begin_pass(&w, 1000 * (i + 1), false);
+		sample(&w, 1, !i, "a");
+		sample(&w, 2, !i, "b");
+		series_write_pass_end(&w);
+	}
+	close_text(&t, &w);
+	assert_non_null(strstr(t.text, "\n2 y1004:980,5007:810 "));
+	assert_null(strstr(strstr(t.text, " y") + 1, " y"));
+	f = fmemopen(t.text, t.len, "r");
+	if (series_read(&r, f))
+		fail_msg("%s", r.err);
+	fclose(f);
+	assert_int_equal(n, 8);
+	free(t.text);
+}
+
 static void full_disk(void **state)
 {
 	struct series_writer w = { .whole = false };
@@ -796,6 +865,16 @@ static const struct {
 	{ PASS "lost\n", "allowed lost NUMBER" },
 	{ PASS "lost 1\n", "" },
 	{ PASS "1 z+1\n", "'z+1': allowed a value with one of the letters" },
+	{ PASS "1 y1004:980,5007:810,4294967295:0 a+1\n", "" },
+	{ PASS "1 y1:1,2:1,3:1,4:1,5:1\n", "" },
+	{ PASS "1 y1:1,2:1,3:1,4:1,5:1,6:1\n", "allowed y and up to 5 times MS:PERMILLE" },
+	{ PASS "1 y\n", "'y': allowed y and up to" },
+	{ PASS "1 y5\n", "'y5': allowed y and up to" },
+	{ PASS "1 y5:\n", "allowed y and up to" },
+	{ PASS "1 y5:1001\n", "allowed y and up to" },
+	{ PASS "1 y5:1,\n", "allowed y and up to" },
+	{ PASS "1 y5:1,5:1\n", "allowed y and up to" },
+	{ PASS "1 y4294967296:1\n", "allowed y and up to" },
 	{ PASS "1  a+1\n", "'': allowed a value with one of the letters" },
 	{ PASS "1 a1\n", "'a1': allowed a, + or - and a number" },
 	{ PASS "1 a+\n", "'a+': allowed a, + or - and a number" },
@@ -887,7 +966,7 @@ int main(void)
 		cmocka_unit_test(starts),
 		cmocka_unit_test(rotation_of_whole),
 		cmocka_unit_test(rotation_that_fails),
-		cmocka_unit_test(full_disk),
+		cmocka_unit_test(use_of_growth), cmocka_unit_test(full_disk),
 		cmocka_unit_test(bad_files),
 		cmocka_unit_test(feeding),
 		cmocka_unit_test(map),
