@@ -313,16 +313,3 @@ enum cold_rate cold_rate(const struct cold_curve *c)
 	}
 	return COLD_LATE;
 }
-
-/*
- * Is an unused share of @permille, the last one of the curve or what it will be, a result? From
- * COLD_HALF on it is: it holds no alert back. A smaller one is where the use is fast, and
- * where the curve is long enough to tell that it is not slow.
- */
-bool cold_is_result(const struct cold_curve *c, int permille)
-{
-	enum cold_rate rate = cold_rate(c);
-
-	return permille >= COLD_HALF || rate == COLD_FAST ||
-	       (rate == COLD_LATE && c->at[c->n - 1].ms >= COLD_SLOW_MS);
-}

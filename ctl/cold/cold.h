@@ -25,8 +25,8 @@
  *   for new.
  *
  * Leaked memory that counts as used. From half of the growth on this is a false veto,
- * which hides the leak as long as it lasts. A share below half is therefore a result only
- * where the rate allows it (cold_is_result()), which can take a veto away and makes none:
+ * which hides the leak as long as it lasts. Where the rate does not bear the veto out,
+ * `explain` says that use is not known; the veto stands, as what is used may grow as well:
  * - A huge page is referenced as a whole, even if one live byte in it is used.
  * - Live and leaked objects share pages.
  * - Leaked objects are reachable and visited: by a garbage collector that marks or
@@ -118,7 +118,6 @@ u64 cold_next(u64 first_ms, u64 now_ms, u64 cost_ms);
 u64 cold_peek(u64 since_ms, u64 cost_ms);
 void cold_add(struct cold_curve *c, u64 since_ms, int permille);
 enum cold_rate cold_rate(const struct cold_curve *c);
-bool cold_is_result(const struct cold_curve *c, int permille);
 
 /* cold/look.c */
 int cold_look(int dir, struct cold_look *look, u64 *clear_ms);

@@ -86,8 +86,7 @@ static void hand_on(struct cold_report *r, struct knl *k, u32 pid)
 	bool taken;
 
 	share_of_growth(r);
-	if (r->permille < 0 || !cold_is_result(&r->curve, r->permille) ||
-	    (r->known && r->known_age_s < FRESH_S))
+	if (r->permille < 0 || (r->known && r->known_age_s < FRESH_S))
 		return;
 	if (query_facts(k, pid, r->permille, NULL) < 0) {
 		r->refused = k->err;
@@ -240,7 +239,6 @@ void cold_report_print(const struct cold_report *r)
 		out_printf("Of the %s it grew by, %d.%d %% may be unused; the module %s%s.\n",
 			   fmt_bytes(grown, sizeof(grown), (u64)r->grown), r->permille / 10,
 			   r->permille % 10, r->handed ? "was sent" :
-			   !cold_is_result(&r->curve, r->permille) ? "was not sent that" :
 			   !r->refused ? "knows it from a watch, which looked longer" :
 			   "was not sent: ", r->handed || !r->refused ? "" :
 			   barred ? "that needs " NEEDS_ADMIN : strerror(r->refused));

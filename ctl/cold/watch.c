@@ -256,7 +256,7 @@ static bool tell(struct prober *p, struct suspect *s, int permille, u64 since_ms
 		return true;
 	if (since_ms > s->longest_ms)
 		s->longest_ms = since_ms;
-	return !cold_is_result(c, expected) || send_facts(p, s, expected, NULL);
+	return send_facts(p, s, expected, NULL);
 }
 
 /* Sets the time of the next look, after one that took @cost_ms. */

@@ -353,24 +353,6 @@ static void rates(void **state)
 	assert_int_equal(rate(CURVE({ 1000, 1000 }, { 240000, 11 })), COLD_LATE);
 }
 
-/* A veto is taken away where the rate does not bear it out; nothing else changes. */
-static void results(void **state)
-{
-	const struct cold_curve none = { 0 };
-
-	(void)state;
-	assert_true(cold_is_result(CURVE({ 1000, 760 }, { 5000, 260 }), 260));
-	assert_false(cold_is_result(CURVE({ 1000, 960 }, { 5000, 810 }, { 30000, 300 }), 300));
-	assert_false(cold_is_result(CURVE({ 1000, 10 }, { 5000, 0 }), 0));
-	/* what it will be: not before it is known whether it is slow */
-	assert_false(cold_is_result(CURVE({ 1000, 940 }, { 5000, 600 }), 383));
-	assert_true(cold_is_result(CURVE({ 1000, 999 }, { 30000, 900 }, { 120000, 600 }), 400));
-	assert_false(cold_is_result(&none, 0));
-	/* unused: as it would be without a rate */
-	assert_true(cold_is_result(CURVE({ 1000, 960 }, { 5000, 810 }), 810));
-	assert_true(cold_is_result(&none, 500));
-}
-
 /* A fifth look is the last that is kept. */
 static void full_curve(void **state)
 {
@@ -481,7 +463,8 @@ int main(void)
 		cmocka_unit_test(too_many), cmocka_unit_test(overlap),
 		cmocka_unit_test(leaks), cmocka_unit_test(limits), cmocka_unit_test(schedule),
 		cmocka_unit_test(foreseen), cmocka_unit_test(peeks), cmocka_unit_test(rates),
-		cmocka_unit_test(results), cmocka_unit_test(kept), cmocka_unit_test(full_curve), cmocka_unit_test(failed_looks),
+		cmocka_unit_test(kept), cmocka_unit_test(full_curve),
+		cmocka_unit_test(failed_looks),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
