@@ -253,11 +253,12 @@ u64 cold_next(u64 first_ms, u64 now_ms, u64 cost_ms)
 /*
  * Returns when to look next without clearing, in ms since the bits were cleared; UINT64_MAX:
  * not again. @since_ms: time of the last look, 0: that which cleared; @cost_ms: what it took.
+ * These looks may come closer than the cost allows: the window is long enough for all of them.
  */
 u64 cold_peek(u64 since_ms, u64 cost_ms)
 {
 	static const u32 at[] = { 1000, COLD_FAST_MS, 30000, COLD_SLOW_MS };
-	u64 least = since_ms + cost_ms * COLD_COST;
+	u64 least = since_ms + cost_ms * COLD_BURST;
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(at); i++)

@@ -46,6 +46,7 @@
 #define COLD_FIRST_MS	5000		/* from the first look to the second */
 #define COLD_FAR_MS	(2 * 60 * 60 * 1000)	/* most between two looks */
 #define COLD_COST	100		/* looks take at most 1 / COLD_COST of the time */
+#define COLD_BURST	10		/* and 1 / COLD_BURST between two looks of a window */
 #define COLD_STALL_MS	500		/* no more looks if clear_refs blocks for longer */
 #define COLD_HALF	500		/* permille; less unused is a veto, HOT_PERMILLE */
 #define COLD_ALL	10		/* permille; less unused is all used */

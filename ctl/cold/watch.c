@@ -274,7 +274,7 @@ static void set_next(struct suspect *s, u64 since_ms, u64 cost_ms)
 static void begin_window(struct suspect *s, struct cold_look *new, u64 now, u64 cost_ms, bool read)
 {
 	struct cold_sum sum = { 0 };
-	u64 last = now - s->last_ms;
+	u64 last = now - s->last_ms, least;
 
 	s->curve.n = 0;
 	s->last_ms = now;
@@ -291,8 +291,11 @@ static void begin_window(struct suspect *s, struct cold_look *new, u64 now, u64 
 	s->next_ms = s->end_ms;
 	if (sum.grown < COLD_LEAST)
 		return;
-	if (!read && s->end_ms < now + COLD_SLOW_MS)
-		s->end_ms = now + COLD_SLOW_MS;
+	least = now + cost_ms * COLD_COST * COLD_POINTS;
+	if (least < now + COLD_SLOW_MS)
+		least = now + COLD_SLOW_MS;
+	if (!read && s->end_ms < least)
+		s->end_ms = least;
 	set_next(s, 0, cost_ms);
 }
 

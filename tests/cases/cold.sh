@@ -118,7 +118,7 @@ wait_long 600 is_closed "$scan"
 assert_eq "$(seepage -j explain "$scan" | jq -c '.use | [.known, (.looks | length > 0), .age_seconds >= 0]')" \
 	'[false,true,true]' "used at once: JSON"
 seepage explain "$scan" | grep -A2 '^Use of its growth' | tee said
-grep -q 'Not known: all was used at once' said || die "explain does not say why"
+grep -q 'Not known: all was used by the first look' said || die "explain does not say why"
 # The same by a look of its own
 end "$watch"
 seepage -j explain --cold --window 5 "$scan" | jq -c '.cold_look | [.use.rate, .cold_permille <= 10]' >said

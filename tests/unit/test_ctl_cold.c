@@ -294,11 +294,12 @@ static void peeks(void **state)
 		assert_true(cold_peek(at, 1) == when[i]);
 		at = when[i] + 3;	/* the timer is late */
 	}
-	assert_int_equal(cold_peek(0, 200), 20000);
-	assert_int_equal(cold_peek(20000, 200), 40000);
-	assert_int_equal(cold_peek(40000, 200), 120000);
+	assert_int_equal(cold_peek(0, 200), 2000);
+	assert_int_equal(cold_peek(2000, 200), 5000);
+	assert_int_equal(cold_peek(4000, 200), 6000);
+	assert_int_equal(cold_peek(6000, 200), 30000);
 	assert_true(cold_peek(120000, 200) == UINT64_MAX);
-	assert_int_equal(cold_peek(0, 5000), 500000);
+	assert_int_equal(cold_peek(0, 20000), 200000);
 }
 
 static enum cold_rate rate(const struct cold_curve *c)
