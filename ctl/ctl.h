@@ -536,7 +536,7 @@ void msgs_free(struct msgs *m);
 
 int disk_write(int dir, const char *name, const char *text, size_t len, mode_t mode);
 struct json_object *disk_read(int dir, const char *name);
-void disk_parents(const char *path);
+int disk_parents(const char *path);
 
 /* A file in a directory that is locked against other writers */
 struct disk_place {

@@ -102,17 +102,20 @@ int disk_keep_older(const struct ctx *ctx, const char *path)
 	return err;
 }
 
-/* Makes the directories above @path. */
-void disk_parents(const char *path)
+/* Makes the directories above @path. Returns 0 or the errno of the first that cannot be made. */
+int disk_parents(const char *path)
 {
 	char *copy = must(strdup(path)), *slash;
+	int err = 0;
 
 	for (slash = strchr(copy + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
 		*slash = '\0';
-		mkdir(copy, 0755);
+		if (mkdir(copy, 0755) && errno != EEXIST && !err)
+			err = errno;
 		*slash = '/';
 	}
 	free(copy);
+	return err;
 }
 
 /* Does the name still refer to the file that was locked? */
@@ -186,10 +189,10 @@ static int open_and_lock(const char *path, struct disk_place *p)
 		return err;
 	snprintf(parent, sizeof(parent), "%.*s", slash ? (int)(slash - path) : 1,
 		 slash ? path : ".");
-	disk_parents(path);
+	err = disk_parents(path);
 	p->dir = open(*parent ? parent : "/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (p->dir < 0)
-		return errno;
+	if (p->dir < 0)		/* not there: what counts is why it could not be made */
+		return errno == ENOENT && err ? err : errno;
 	err = take_lock(p);
 	if (err)
 		close(p->dir);

@@ -20,11 +20,12 @@ void disk_complain(struct spool *s, const char *what, int err)
 /* Returns an exit status. */
 int disk_open(struct spool *s, const char *path)
 {
+	int err = disk_parents(path);
 	struct stat st;
 
-	disk_parents(path);
 	if (mkdir(path, 0700) && errno != EEXIST)
-		return fail(s->ctx, "--state-dir: '%s': %s", path, strerror(errno));
+		return fail(s->ctx, "--state-dir: '%s': %s", path,
+			    strerror(errno == ENOENT && err ? err : errno));
 	s->dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (s->dir < 0 || fstat(s->dir, &st))
 		return fail(s->ctx, "--state-dir: '%s': %s", path, strerror(errno));

@@ -405,6 +405,28 @@ static void a_file_system_without_hard_links(void **state)
 	assert_int_equal(system(command), 0);
 }
 
+/* The directory is not there as the user may not make it. */
+static void who_may_not_make_the_directory_is_told_so(void **state)
+{
+	char dir[] = "/tmp/policy-XXXXXX", path[64], wanted[256], *said;
+
+	if (geteuid())
+		skip();
+	assert_non_null(mkdtemp(dir));
+	assert_int_equal(chmod(dir, 0755), 0);
+	snprintf(path, sizeof(path), "%s/a/b", dir);
+	setenv("SEEPAGE_CONF_DIR", path, 1);
+	assert_int_equal(seteuid(65534), 0);
+	said = edit_policy("a", 1);
+	assert_int_equal(seteuid(0), 0);
+	snprintf(wanted, sizeof(wanted), "seepage: policy: %s/" POLICY_FILE ": Permission denied\n",
+		 path);
+	assert_string_equal(said, wanted);
+	free(said);
+	unsetenv("SEEPAGE_CONF_DIR");
+	assert_int_equal(rmdir(dir), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -419,6 +441,7 @@ int main(void)
 		cmocka_unit_test(it_says_that_processes_may_be_missing),
 		cmocka_unit_test(a_file_system_without_hard_links),
 		cmocka_unit_test(a_lock_that_cannot_be_had_is_named),
+		cmocka_unit_test(who_may_not_make_the_directory_is_told_so),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
