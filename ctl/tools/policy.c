@@ -321,9 +321,11 @@ static int run(struct ctx *ctx, int argc, char **argv)
 
 	if (!takes_file && !changes && strcmp(verb, "list"))
 		return usage(ctx, "'%.80s': allowed list, add, del, check, apply", verb);
-	if (takes_file ? argc != 2 : argc > 1)
-		return usage(ctx, "%s: allowed %s", verb, takes_file ? "one FILE" :
-			     "no other word");
+	if (takes_file && argc != 2)
+		return usage(ctx, "%s: allowed one FILE", verb);
+	if (!takes_file && argc > 1)
+		return usage(ctx, "%s: '%.80s': allowed %s", verb, argv[1], changes ?
+			     "--unit UNIT, --name NAME, --cgroup PATH" : "no other word");
 	if (given && !changes)
 		return usage(ctx, "%s: allowed without options", verb);
 	if (takes_file)

@@ -104,6 +104,8 @@ class File(Policy):
                  "--cgroup: 'a': allowed a path that begins with /"),
                 (["add", "--name", "a\nb", "--ignore"], "without control characters"),
                 (["drop"], "'drop': allowed list, add, del, check, apply"),
+                (["del", "1"], "del: '1': allowed --unit UNIT, --name NAME, --cgroup PATH"),
+                (["list", "1"], "list: '1': allowed no other word"),
                 (["list", "--ignore"], "list: allowed without options"),
                 (["del", "--name", "a", "--ignore"], "del: allowed are --unit, --name, --cgroup"),
                 (["check"], "check: allowed one FILE")):
