@@ -125,9 +125,22 @@ static bool wanted(const struct test *t, char **pattern)
 	return false;
 }
 
+/* The pattern matches a test. */
+static bool known(const char *pattern)
+{
+	const struct test *t;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(all); i++)
+		for (t = all[i]; t->name; t++)
+			if (!fnmatch(pattern, t->name, 0))
+				return true;
+	return false;
+}
+
 int main(int argc, char **argv)
 {
-	unsigned int i, n = 0, bad = 0;
+	unsigned int i, bad = 0;
 	const struct test *t;
 	bool list;
 
@@ -136,23 +149,21 @@ int main(int argc, char **argv)
 	list = argc == 2 && !strcmp(argv[1], "--list");
 	if (argc < 2 || (argv[1][0] == '-' && !list))
 		return usage();
+	for (i = 1; !list && i < (unsigned int)argc; i++) {
+		if (!known(argv[i])) {
+			fprintf(stderr, "nltest: no test matches %s\n", argv[i]);
+			return 2;
+		}
+	}
 	for (i = 0; i < ARRAY_SIZE(all); i++) {
 		for (t = all[i]; t->name; t++) {
 			if (list) {
 				puts(t->name);
 				continue;
 			}
-			if (!wanted(t, argv + 1))
-				continue;
-			n++;
-			bad += !run_one(t);
+			if (wanted(t, argv + 1))
+				bad += !run_one(t);
 		}
-	}
-	if (list)
-		return 0;
-	if (!n) {
-		fprintf(stderr, "nltest: no test matches %s\n", argv[1]);
-		return 2;
 	}
 	return bad ? 1 : 0;
 }
