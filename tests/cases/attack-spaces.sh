@@ -22,14 +22,18 @@ sysctl -qw kernel.unprivileged_userns_clone=1 2>/dev/null || true
 bin=$(mktemp -d /tmp/attack.XXXXXX)
 chmod 755 "$bin"
 install -m 755 "$top"/build/tests/{bomb,dumpers,idle,tracer} "$bin"
+# Namespaces tell processes of others by their name.
+cp "$bin/dumpers" "$bin/flood"
+cp "$bin/dumpers" "$bin/asks"
 
 # as UID COMMAND...
 as() { exec setpriv --reuid "$1" --regid "$1" --clear-groups --bounding-set=-all "${@:2}"; }
 told() { seepage -j alerts | jq -se "any(.pid == $1)" >/dev/null; }
 
-# longest_gap: ms between two full passes that follow each other
+# longest_gap: ms without a full pass, from one mark in the trace to the next, or between
 longest_gap() {
-	sed -n 's/^.* \([0-9.]*\): seepage_tick: full=1 .*/\1/p' "$tracing/trace" |
+	sed -En 's/^.* ([0-9.]+): (seepage_tick: full=1 |tracing_mark_write: ).*/\1/p' \
+		"$tracing/trace" |
 		awk 'last && $1 - last > most { most = $1 - last } { last = $1 }
 			END { print int(1000 * most) }'
 }
@@ -43,6 +47,7 @@ begin() {
 		policy=classic warmup_s=0 min_process_size_mb=1 alert_confidence=20 max_cpu_permille=1000
 	echo >"$tracing/trace"
 	echo 1 >"$tracing/events/seepage/seepage_tick/enable"
+	echo begin >"$tracing/trace_marker"
 }
 
 # leak_is_told NAME: that of another user, which begins under the attack
@@ -62,11 +67,12 @@ leak_is_told() {
 # under way keeps the module for a moment: rmmod is tried again.
 end() {
 	local begun tries=1
+	echo end >"$tracing/trace_marker"
 	echo 0 >"$tracing/events/seepage/seepage_tick/enable"
 	within "$1: longest time between two passes, ms" "$(longest_gap)" $((2 * interval_ms * slow))
 	begun=${EPOCHREALTIME/./}
 	until rmmod seepage 2>/dev/null; do
-		((++tries <= 100)) || die "$1: rmmod: $(rmmod seepage 2>&1)"
+		((++tries <= 100 * slow)) || die "$1: rmmod: $(rmmod seepage 2>&1)"
 		sleep 0.02
 	done
 	within "$1: rmmod, ms, tried $tries times" $(((${EPOCHREALTIME/./} - begun) / 1000 + 1)) $((5000 * slow))
@@ -117,15 +123,16 @@ other_families() {
 
 # ---- namespaces, and other families ----
 begin
-read -r most_before longest_before < <("$bin/dumpers" families 20)
-(as 65534 "$bin/dumpers" flood 200 $((600 * slow))) >flood.out &
+read -r most_before longest_before < <("$bin/asks" families 20)
+(as 65534 "$bin/flood" flood 200 $((600 * slow))) >flood.out &
 flood=$!
 ready flood.out 60
-(as 2003 "$bin/dumpers" spaces $((20 * slow))) >spaces.out &
+(as 2003 "$bin/dumpers" spaces) >spaces.out &
 spaces=$!
 ready spaces.out 60
 leak_is_told spaces
-other_families flood < <("$bin/dumpers" families 50)
+other_families flood < <("$bin/asks" families 50)
+kill $spaces
 wait $spaces || die "spaces: ended with status $?"
 read -r made answered changed of others < <(tail -n 1 spaces.out)
 echo "spaces: $made of them, $of processes told of, $others of them of others"
@@ -136,13 +143,14 @@ assert_eq "$others" 0 "processes of others that namespaces were told of"
 # Some of 200 threads are always within a dump, and each of these keeps the module.
 kill $flood
 wait $flood 2>/dev/null || true
-(as 2003 "$bin/dumpers" spaces $((600 * slow))) >/dev/null &
+(as 2003 "$bin/dumpers" spaces) >more.out &
 spaces=$!
-"$bin/dumpers" families 50 >families.out &
+ready more.out 60
+"$bin/asks" families 50 >families.out &
 families=$!
 end spaces
 wait $families
 other_families "spaces and rmmod" <families.out
 kill $spaces
-wait $spaces 2>/dev/null || true
+wait $spaces || die "spaces: ended with status $?"
 [[ ! $over ]] || die "exceeded:$over"

@@ -13,11 +13,11 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static struct shared {
 	atomic_ulong forks, refused;
-	atomic_long alive;		/* processes beside the first one */
 	atomic_bool over;
 } *all;
 
@@ -50,14 +50,12 @@ static _Noreturn void explode(size_t bytes)
 		}
 		if (pid > 0) {
 			all->forks++;
-			all->alive++;
 			continue;
 		}
 		if (all->refused++ & 1)
 			break;
 		usleep(10000);
 	}
-	all->alive--;
 	_exit(0);
 }
 
@@ -73,13 +71,9 @@ int main(int argc, char **argv)
 	    signal(SIGTERM, stop) == SIG_ERR || prctl(PR_SET_CHILD_SUBREAPER, 1))
 		return 1;
 	while (!all->over) {
-		/* all may have exited at the same time */
-		pid_t pid = all->alive > 1 ? -1 : fork();
-
-		if (!pid)
+		/* all may have exited, or were killed; whose parent has exited is a child of this one */
+		if (waitpid(-1, NULL, WNOHANG) < 0 && !fork())
 			explode((size_t)atol(argv[1]) << 10);
-		if (pid > 0)
-			all->alive++;
 		if (all->refused && !ready) {
 			ready = true;
 			puts("ready");
@@ -87,8 +81,7 @@ int main(int argc, char **argv)
 		}
 		usleep(10000);
 	}
-	while (all->alive > 0)
-		usleep(10000);
+	wait(NULL);		/* for all of them, as their ends are ignored */
 	printf("%lu forks, %lu refused\n", all->forks, all->refused);
 	return 0;
 }

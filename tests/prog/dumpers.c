@@ -14,12 +14,11 @@
  *
  * dumpers unread: asks for a dump, prints "ready", and never reads the answer.
  *
- * dumpers spaces SECONDS: makes user namespaces, one after the other, every second one with pid and
- * net namespaces. Each asks the module by a socket of its own and by one from before, and ends with
- * an answer unread.
- * Prints "ready" after the first; then the numbers of namespaces; of requests by sockets of net
- * namespaces that were answered; of changes that were made; of processes told of, and of those among
- * them that are not called "dumpers".
+ * dumpers spaces: makes user namespaces, one after the other, every second one with pid and net
+ * namespaces. Each asks the module by a socket of its own and by one from before, and ends with an
+ * answer unread. Prints "ready" after the first; on SIGTERM the numbers of namespaces; of requests by
+ * sockets of net namespaces that were answered; of changes that were made; of processes told of, and
+ * of those among them that have another name than this program.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -28,6 +27,7 @@
 #include <linux/seepage.h>
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -275,7 +275,7 @@ static void count_told(int fd, char *buf)
 				if (a->nla_type == SEEPAGE_A_COMM) {
 					tally->told++;
 					tally->others += !!strcmp((char *)a + NLA_HDRLEN,
-								  "dumpers");
+								  program_invocation_short_name);
 				}
 			if (!(nlh->nlmsg_flags & NLM_F_MULTI))
 				return;
@@ -327,15 +327,22 @@ static void one_space(void)
 	_exit(0);
 }
 
-static void spaces(unsigned int seconds)
-{
-	uint64_t end = now_us() + seconds * 1000000ULL;
+static volatile sig_atomic_t over;
 
+static void stop(int sig)
+{
+	(void)sig;
+	over = 1;
+}
+
+static void spaces(void)
+{
+	signal(SIGTERM, stop);
 	tally = mmap(NULL, sizeof(*tally), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
 		     0);
 	if (tally == MAP_FAILED)
 		die("mmap");
-	while (now_us() < end) {
+	while (!over) {
 		int status;
 		pid_t pid = fork();
 
@@ -370,15 +377,16 @@ int main(int argc, char **argv)
 {
 	const char *what = argc > 1 ? argv[1] : "";
 
-	find_family();
+	if (strcmp(what, "families"))	/* they may be asked while the module is unloaded */
+		find_family();
 	if (!strcmp(what, "flood") && argc > 3)
 		flood((unsigned int)atoi(argv[2]), (unsigned int)atoi(argv[3]));
 	else if (!strcmp(what, "ask") && argc > 2)
 		measure((unsigned int)atoi(argv[2]));
 	else if (!strcmp(what, "families") && argc > 2)
 		other_families((unsigned int)atoi(argv[2]));
-	else if (!strcmp(what, "spaces") && argc > 2)
-		spaces((unsigned int)atoi(argv[2]));
+	else if (!strcmp(what, "spaces"))
+		spaces();
 	else if (!strcmp(what, "unread"))
 		leave_unread();
 	else
