@@ -16,9 +16,9 @@
  *
  * dumpers spaces: makes user namespaces, one after the other, every second one with pid and net
  * namespaces. Each asks the module by a socket of its own and by one from before, and ends with an
- * answer unread. Prints "ready" after the first; on SIGTERM the numbers of namespaces; of requests by
- * sockets of net namespaces that were answered; of changes that were made; of processes told of, and
- * of those among them that have another name than this program.
+ * answer unread. Prints "ready" after the first; on SIGTERM the numbers of namespaces; of requests
+ * by sockets of net namespaces that were answered; of changes that were made; of processes told of,
+ * and of those among them that have another name than this program.
  */
 #define _GNU_SOURCE
 #include <errno.h>

@@ -175,8 +175,8 @@ void given(char **args)
 
 /*
  * A service has two workers. One was told of and is at rest; a heavy process of the same user gets
- * its record. The other worker ends. The first one lives: what is told of it after that is the first
- * alert of a life.
+ * its record. The other worker ends. The first one lives: what is told of it after that is the
+ * first alert of a life.
  */
 void outlives(char **args)
 {
