@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
 # Two programs grow at the same rate. One never uses its memory again, the other uses
-# a quarter of it each second. By growth alone both are leaks. While `watch` measures which
+# an eighth of it each second. By growth alone both are leaks. While `watch` measures which
 # memory they use, only the first one is. Of a third one, which uses all of it at once, explain
 # says that use is not known. Also: the limit of a nearly full cgroup is reported as the limit that a process
 # in it reaches first.

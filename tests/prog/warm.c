@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * warm leak|use|scan KB [MS]: takes KB of memory every MS (1000) and writes to each page of
- * it. "use" also reads a quarter of it each time, another one than the last time, "scan" all
+ * it. "use" also reads an eighth of it each time, another one than the last time, "scan" all
  * of it, "leak" never uses it again. All grow for ever at the same rate.
  */
 #include <stdio.h>
@@ -31,7 +31,7 @@ int main(int argc, char **argv)
 {
 	size_t step = argc > 2 ? (size_t)atol(argv[2]) << 10 : 0, n = 0, room = 0;
 	useconds_t wait = 1000 * (useconds_t)(argc > 3 ? atol(argv[3]) : 1000);
-	size_t use = argc < 2 ? 0 : !strcmp(argv[1], "use") ? 4 : !strcmp(argv[1], "scan");
+	size_t use = argc < 2 ? 0 : !strcmp(argv[1], "use") ? 8 : !strcmp(argv[1], "scan");
 	char **taken = NULL;
 
 	if (!step || !wait || (!use && strcmp(argv[1], "leak"))) {
