@@ -25,7 +25,7 @@ struct cold_report {
 	int refused;			/* errno of sending it; 0: not refused */
 	struct {
 		u64 ms, unused;
-	} at[COLD_POINTS];		/* looks since the bits were cleared, the last one included */
+	} at[COLD_POINTS];		/* looks since the bits were cleared */
 	unsigned int looks;
 	struct cold_curve curve;	/* the same for the growth; empty: unknown */
 	bool alone;			/* no watch looked at the process at the same time */

@@ -244,7 +244,7 @@ static bool tell(struct prober *p, struct suspect *s, int permille, u64 since_ms
 	int before = doubled ? s->permille : c->n ? (int)c->at[c->n - 1].permille : -1;
 	int expected = cold_foresee(permille, before);
 
-	/* From a shorter time cold_foresee() expects too little: that makes no veto of what is none. */
+	/* from a shorter time cold_foresee() expects too little, of which no veto is made */
 	if (!doubled && expected < COLD_HALF && permille >= COLD_HALF)
 		expected = permille;
 	cold_add(c, since_ms, permille);

@@ -3,8 +3,8 @@
 # Two programs grow at the same rate. One never uses its memory again, the other uses
 # an eighth of it each second. By growth alone both are leaks. While `watch` measures which
 # memory they use, only the first one is. Of a third one, which uses all of it at once, explain
-# says that use is not known. Also: the limit of a nearly full cgroup is reported as the limit that a process
-# in it reaches first.
+# says that use is not known. Also: the limit of a nearly full cgroup is reported as the limit
+# that a process in it reaches first.
 # vm: --warp --mem 2048
 # about: ctl/cold kmod/detect kmod/facts.c kmod/sample.c
 # takes: 25
