@@ -13,9 +13,9 @@
  * then buried with the first kick after that time, at the latest by the next full pass. The
  * statistics are those of passes only.
  *
- * Buried records are freed after a grace period. No pass waits for it: where many tasks want
+ * Buried records are freed after a grace period. No pass waits for that: where many tasks want
  * the CPUs it takes seconds. Until it has ended, no others are buried, so that the memory of at
- * most one burial waits.
+ * most one burial waits. A full pass that gives records up waits for their readers (room.c).
  *
  * Context: process, may sleep; the works run on one ordered workqueue, so never at the
  * same time. Lock: seep_table_mutex for the table and for tick.
@@ -152,8 +152,8 @@ static void free_work(struct work_struct *w)
 	WRITE_ONCE(starved, !seep_tab_resize(0));
 	mutex_unlock(&seep_table_mutex);
 	pay(cost_end(&k));
-	if (put_off && READ_ONCE(running))
-		queue_delayed_work(wq, &clear_dwork, until_clear());
+	if (put_off)
+		seep_kick_now();
 	put_off = false;
 }
 
@@ -166,6 +166,8 @@ static void pass(bool full, const struct seep_conf *c, struct list_head *graves)
 	cost_begin(&k);
 	if (list_empty(&buried))
 		bury_the_dead(graves);
+	else
+		put_off = true;
 	WRITE_ONCE(starved, !seep_tab_resize(0));
 	if (full)
 		seep_room_pass(graves);
@@ -367,8 +369,8 @@ void seep_tick_stop(void)
 	cancel_delayed_work_sync(&tick_dwork);	/* it may still kick */
 	seep_kick_stop();
 	cancel_delayed_work_sync(&clear_dwork);	/* it may have read the pointer of kick.c before */
+	flush_rcu_work(&free_rwork);	/* nothing is left that queues it; it may kick */
 	seep_kick_stop();
-	flush_rcu_work(&free_rwork);	/* nothing is left that queues it */
 	destroy_workqueue(wq);
 	seep_sample_exit();
 }
