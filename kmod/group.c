@@ -236,8 +236,8 @@ static void note_end(struct seep_group *g, const struct seep_rec *rec, u64 now_n
 	seep_end_find(rec, &end);
 	if (g->end.how & SEEPAGE_END_OOM && now_ns - g->end_ns < OOM_SPREADS_NS)
 		return;
-	if (g->end.how && !end.how)
-		return;		/* a master without a slot ends last */
+	if (!end.how && g->end_ns > g->born_ns)
+		return;		/* a master without a slot ends last in this life */
 	g->end = end;
 	g->end_ns = now_ns;
 }

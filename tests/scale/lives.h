@@ -89,6 +89,7 @@ void becomes(char **args);
 void past(char **args);
 void given(char **args);
 void outlives(char **args);
+void unseen(char **args);
 void losses(char **args);
 void orphans(char **args);
 

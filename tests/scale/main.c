@@ -393,7 +393,7 @@ static const struct {
 	{ "becomes", becomes, 0 },	{ "past", past, 0 },
 	{ "given", given, 0 },		{ "outlives", outlives, 0 },
 	{ "losses", losses, 0 },	{ "orphans", orphans, 0 },
-	{ "grace", grace, 0 },
+	{ "grace", grace, 0 },		{ "unseen", unseen, 0 },
 };
 
 int main(int argc, char **argv)

@@ -199,6 +199,28 @@ void outlives(char **args)
 }
 
 /*
+ * Three lives of a service. The first is killed. The second recovers from its alert and rests, so
+ * that its end is not looked at. What is told of the third does not say that the second was killed.
+ */
+void unseen(char **args)
+{
+	(void)args;
+	w_little = true;
+	w_available = 1L << 20;
+	w_boot(4, "pmc=off hook=tracepoint");
+	for (unsigned int life = 0; life < 3; life++) {
+		serve("unseen", life, 1);
+		leak(400, life, 1, 4096);
+		if (life == 1) {
+			w_grow(task(1), -390000);
+			leak(3600, 0, 0, 0);
+		}
+		w_end(task(life), life ? 3 << 8 : 9, true);
+		leak(30, 0, 0, 0);
+	}
+}
+
+/*
  * No process is found that a memory belongs to. A reader asks for one that has come to run in it:
  * the record is known by that one from then on. When it ends, the next pass finds another one.
  */
