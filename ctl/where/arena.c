@@ -340,7 +340,6 @@ static bool mmapped_list(struct target *t, struct scan *s, struct mmapped *list)
 	/* Each try may read as much as the first: what is found depends on none before. */
 	s->range = SCAN_RANGE;
 	s->left = SCAN_PAGES;
-	s->swapped = SCAN_SWAPPED;
 	if (s->l) {
 		s->l->lost_n = s->lost_n;
 		s->l->skipped_bytes = 0;
@@ -376,7 +375,10 @@ static u64 ranges(const struct target *t)
 void arena_mmapped(struct target *t, struct look *l,
 		   void (*each)(void *arg, u64 addr, u64 size), void *arg)
 {
-	struct scan s = { .pagemap = l ? there_open(t) : -1, .l = l, .lost_n = l ? l->lost_n : 0 };
+	struct scan s = {
+		.pagemap = l ? there_open(t) : -1, .l = l, .lost_n = l ? l->lost_n : 0,
+		.swapped = SCAN_SWAPPED,	/* in all tries: what was read is there */
+	};
 	struct mmapped list = { 0 };
 	unsigned int tries;
 	u64 before;

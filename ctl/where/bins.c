@@ -268,6 +268,7 @@ void bins_fast(struct target *t, u64 arena, struct look *l)
 		}
 		most = FAST_ALL - l->fast_read < FAST_MAX ? FAST_ALL - l->fast_read : FAST_MAX;
 		n = fast_list(t, bin[i], size, list, (unsigned int)most, &l->fast_read);
+		l->fast_cut |= n == most;
 		for (k = 0; k < n; k++)
 			look_remove(l, class_of_chunk(size), list[k] + 16, size);
 	}
