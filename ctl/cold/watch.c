@@ -26,7 +26,6 @@ struct suspect {
 	u64 seen_ms;		/* last time it was suspect */
 	u64 first_ms, last_ms;	/* times of the first look and the last that cleared */
 	u64 end_ms, next_ms;	/* of the next one that clears, and the next one of all */
-	u64 longest_ms;		/* longest time from one that clears to a look with a result */
 	u64 cgroup_ms;		/* next time to send the cgroup limit */
 	int permille;		/* unused share in the last window; -1: unknown */
 	bool looked;		/* first is valid */
@@ -225,41 +224,17 @@ static void cannot_look(struct prober *p, struct suspect *s, int err)
 	     cold_error(err));
 }
 
-/* Compares a look with the first one and the last that cleared. */
-static void weigh(const struct suspect *s, const struct cold_look *new, struct cold_sum *sum)
+/* Unused share of a look, permille: compared with the first one and the last that cleared. */
+static int share(const struct suspect *s, const struct cold_look *new)
 {
+	struct cold_sum sum;
+
 	/* at the second look the first one is also the previous one */
-	cold_weigh(&s->first, s->before.v ? &s->before : &s->first, new, sum);
+	cold_weigh(&s->first, s->before.v ? &s->before : &s->first, new, &sum);
+	return cold_permille(&sum);
 }
 
-/*
- * Tells the kernel and others the share of a look @since_ms after the last that cleared. A
- * look that is much earlier than others with a result tells a veto only: it may be too early
- * to see memory that is used seldom.
- */
-static bool tell(struct prober *p, struct suspect *s, int permille, u64 since_ms, bool ends)
-{
-	struct cold_curve *c = &s->curve;
-	bool doubled = ends && s->permille >= 0;	/* the window before was half as long */
-	int before = doubled ? s->permille : c->n ? (int)c->at[c->n - 1].permille : -1;
-	int expected = cold_foresee(permille, before);
-
-	/* from a shorter time cold_foresee() expects too little, of which no veto is made */
-	if (!doubled && expected < COLD_HALF && permille >= COLD_HALF)
-		expected = permille;
-	cold_add(c, since_ms, permille);
-	if (since_ms < COLD_FIRST_MS)
-		return true;
-	if (2 * since_ms >= s->longest_ms)
-		cold_keep(s->pid, s->last_ms + since_ms, c);
-	else if (expected >= COLD_HALF)
-		return true;
-	if (since_ms > s->longest_ms)
-		s->longest_ms = since_ms;
-	return send_facts(p, s, expected, NULL);
-}
-
-/* Sets the time of the next look, after one that took @cost_ms. */
+/* Sets the time of the next look, after one @since_ms after the bits were cleared. */
 static void set_next(struct suspect *s, u64 since_ms, u64 cost_ms)
 {
 	u64 peek = cold_peek(since_ms, cost_ms);
@@ -267,79 +242,79 @@ static void set_next(struct suspect *s, u64 since_ms, u64 cost_ms)
 	s->next_ms = peek < s->end_ms - s->last_ms ? s->last_ms + peek : s->end_ms;
 }
 
-/*
- * Begins a window: the bits were just cleared. Its length doubles, but once there is growth
- * to judge it is long enough for a curve. @read: see look()
- */
-static void begin_window(struct suspect *s, struct cold_look *new, u64 now, u64 cost_ms, bool read)
+/* Looks within a window, without clearing. That is shown to people; the module is not told. */
+static void peek(struct prober *p, struct suspect *s)
 {
-	struct cold_sum sum = { 0 };
-	u64 last = now - s->last_ms, least;
-
-	s->curve.n = 0;
-	s->last_ms = now;
-	if (!s->looked) {
-		s->first = *new;
-		s->first_ms = now;
-		s->looked = true;
-	} else {
-		cold_free(&s->before);
-		s->before = *new;
-		weigh(s, new, &sum);
-	}
-	s->end_ms = cold_next(read ? now - last / 2 : s->first_ms, now, cost_ms);
-	s->next_ms = s->end_ms;
-	if (sum.grown < COLD_LEAST)
-		return;
-	least = now + cost_ms * COLD_COST * COLD_POINTS;
-	if (least < now + COLD_SLOW_MS)
-		least = now + COLD_SLOW_MS;
-	if (!read && s->end_ms < least)
-		s->end_ms = least;
-	set_next(s, 0, cost_ms);
-}
-
-/*
- * Looks without clearing, or at the end of a window. A window in which seepage where read the
- * memory has no result and ends; one of half the length follows: reads may come again and
- * again.
- */
-static void look(struct prober *p, struct suspect *s)
-{
-	u64 begin = clock_ms(), now, since, cost, clear_ms = 0;
-	bool ends = begin >= s->end_ms, read;
+	u64 begin = clock_ms(), now;
 	struct cold_look new;
-	struct cold_sum sum;
-	int err = cold_look(s->dir, &new, ends ? &clear_ms : NULL), permille = -1;
+	int err = cold_look(s->dir, &new, NULL), permille;
 
 	if (err) {
 		cannot_look(p, s, err);
 		return;
 	}
 	now = clock_ms();
-	since = now - s->last_ms;
-	cost = now - begin;
-	read = s->looked && cold_was_read(s->pid, s->last_ms);
-	if (s->looked && !read) {
-		weigh(s, &new, &sum);
-		permille = cold_permille(&sum);
-	}
-	if (permille >= 0 && !tell(p, s, permille, since, ends)) {
-		cold_free(&new);
-		drop(p, s);
-		return;
-	}
-	if (ends) {
-		s->permille = permille;
-		begin_window(s, &new, now, cost, read);
-		if (clear_ms > COLD_STALL_MS)
-			s->next_ms = NEVER;
-		return;
-	}
+	permille = share(s, &new);
 	cold_free(&new);
-	if (s->end_ms < now + cost * COLD_COST || read)
-		s->end_ms = now + cost * COLD_COST;
-	set_next(s, since, cost);
+	if (permille >= 0)
+		cold_add(&s->curve, now - s->last_ms, permille);
+	set_next(s, now - s->last_ms, now - begin);
+}
+
+/* Ends a window with a share, tells the module, and keeps its curve for others to read. */
+static bool tell(struct prober *p, struct suspect *s, int permille, u64 since_ms)
+{
+	int expected = cold_foresee(permille, s->permille);
+
+	s->permille = permille;
+	if (expected < 0)
+		return true;
+	cold_add(&s->curve, since_ms, permille);
+	cold_keep(s->pid, s->last_ms, &s->curve);
+	return send_facts(p, s, expected, NULL);
+}
+
+/*
+ * Looks at the end of a window, and begins the next one. A window in which seepage where read
+ * the memory has no result, and one of half the length follows: reads may come again and again.
+ */
+static void look(struct prober *p, struct suspect *s)
+{
+	u64 begin = clock_ms(), now, since, cost, clear_ms;
+	struct cold_look new;
+	int err = cold_look(s->dir, &new, &clear_ms), permille;
+	bool read, gone = false;
+
+	if (err) {
+		cannot_look(p, s, err);
+		return;
+	}
+	now = clock_ms();
+	cost = now - begin;
+	since = now - s->last_ms;
+	read = s->looked && cold_was_read(s->pid, s->last_ms);
+	s->end_ms = clear_ms > COLD_STALL_MS ? NEVER :
+		    cold_next(read ? now - since / 2 : s->first_ms, now, cost);
+	s->next_ms = s->end_ms;
+	s->last_ms = now;
+	if (!s->looked) {
+		s->first = new;
+		s->first_ms = now;
+		s->looked = true;
+		return;
+	}
+	permille = share(s, &new);
+	cold_free(&s->before);
+	s->before = new;
+	if (read)
+		s->permille = -1;	/* cold_foresee() takes one of a window half as long */
+	else
+		gone = !tell(p, s, permille, since);
+	s->curve.n = 0;
+	if (gone)
+		drop(p, s);
+	else if (!read && s->end_ms != NEVER && s->end_ms - now >= cost * COLD_COST * COLD_POINTS)
+		set_next(s, 0, cost);
 }
 
 /* ---- the schedule ---- */
@@ -402,7 +377,10 @@ void prober_step(struct prober *p)
 			return;
 		}
 		if (s->next_ms <= now) {
-			look(p, s);
+			if (s->end_ms <= now)
+				look(p, s);
+			else
+				peek(p, s);
 			return;
 		}
 	}
