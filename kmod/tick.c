@@ -36,8 +36,9 @@ static bool running;			/* works may be queued; set by start and stop */
 static bool starved;			/* the last refill of the pool failed; a hint */
 /* jiffies; the dead are not buried before, but by a pass. The works write it. */
 static unsigned long next_clear;
-static LIST_HEAD(buried);		/* RCU readers may still see these records; the works only */
-static bool put_off;			/* the dead are to be buried after that; the works only */
+/* The works only: records that RCU readers may still see. */
+static LIST_HEAD(buried);
+static bool put_off;			/* likewise: the dead are to be buried after that */
 
 static struct {				/* seep_table_mutex */
 	u64 next_full_ns;		/* CLOCK_MONOTONIC */

@@ -137,10 +137,10 @@ void cold_keep(u32 pid, u64 now_ms, const struct cold_curve *c)
 {
 	const struct cold_kept k = { .time_ms = now_ms, .pid = pid, .curve = *c };
 	int fd = cold_open();
-	ssize_t n __attribute__((unused));
 
 	_Static_assert(sizeof(k) <= KEPT_SLOT, "a slot is too small");
-	n = pwrite(fd, &k, sizeof(k), KEPT_AT + (off_t)(pid % KEPT_SLOTS) * KEPT_SLOT);
+	/* it is not shown where /run is full */
+	(void)!pwrite(fd, &k, sizeof(k), KEPT_AT + (off_t)(pid % KEPT_SLOTS) * KEPT_SLOT);
 	close(fd);
 }
 
@@ -154,6 +154,8 @@ bool cold_kept(u32 pid, u64 born_ms, struct cold_kept *k)
 	ssize_t n = pread(fd, k, sizeof(*k), KEPT_AT + (off_t)(pid % KEPT_SLOTS) * KEPT_SLOT);
 
 	close(fd);
-	return n == sizeof(*k) && k->pid == pid && k->time_ms >= born_ms &&
-	       k->time_ms <= clock_ms() && k->curve.n && k->curve.n <= COLD_POINTS;
+	if (n < (ssize_t)sizeof(*k) || k->pid != pid)
+		return false;
+	return k->time_ms >= born_ms && k->time_ms <= clock_ms() && k->curve.n &&
+	       k->curve.n <= COLD_POINTS;
 }

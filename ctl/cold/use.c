@@ -33,7 +33,8 @@ const char *cold_rate_text(const struct cold_curve *c)
 	case COLD_AT_ONCE:
 		break;
 	}
-	return "Not known: all was used by the first look: live and leaked objects may share pages.";
+	return "Not known: all was used by the first look: live and leaked objects may share "
+	       "pages.";
 }
 
 struct json_object *cold_curve_json(const struct cold_curve *c)

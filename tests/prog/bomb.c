@@ -71,7 +71,7 @@ int main(int argc, char **argv)
 	    signal(SIGTERM, stop) == SIG_ERR || prctl(PR_SET_CHILD_SUBREAPER, 1))
 		return 1;
 	while (!all->over) {
-		/* all may have exited, or were killed; whose parent has exited is a child of this one */
+		/* all have exited, or were killed; each orphan is a child of this process */
 		if (waitpid(-1, NULL, WNOHANG) < 0 && !fork())
 			explode((size_t)atol(argv[1]) << 10);
 		if (all->refused && !ready) {

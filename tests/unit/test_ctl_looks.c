@@ -10,7 +10,7 @@
 static const struct ctx ctx = { .cmd = "where" };
 static unsigned int looks;	/* at the blocks */
 static unsigned int cut;	/* the number of the look that does not end; 0: all end */
-static u64 added;		/* blocks of 64 bytes that each look finds more than the one before */
+static u64 added;		/* blocks of 64 bytes that each look finds more */
 static u64 fresh;		/* pages, in the second look */
 
 /* Reads what can be read, and finds blocks. */
