@@ -7,7 +7,7 @@
 #include "where/looks.c"
 #include <cmocka.h>
 
-static const struct ctx ctx = { .cmd = "where" };
+static struct ctx ctx = { .cmd = "where" };
 static unsigned int looks;	/* at the blocks */
 static unsigned int cut;	/* the number of the look that does not end; 0: all end */
 static u64 added;		/* blocks of 64 bytes that each look finds more */
