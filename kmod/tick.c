@@ -39,6 +39,7 @@ static unsigned long next_clear;
 /* The works only: records that RCU readers may still see. */
 static LIST_HEAD(buried);
 static bool put_off;			/* likewise: the dead are to be buried after that */
+static u64 clear_cost;			/* likewise: of the burial, ns; 0: a pass buried them */
 
 static struct {				/* seep_table_mutex */
 	u64 next_full_ns;		/* CLOCK_MONOTONIC */
@@ -57,11 +58,16 @@ static struct rcu_work free_rwork;	/* queued while records are buried */
  * Bury dead records first: the pass may need them for new processes. The order matters.
  * Groups learn before new members join, because a member inherits what is known; new
  * members join before dead ones leave, so that a group does not end in between.
+ *
+ * Return: false while others wait for their readers: nothing is done.
  */
-static void bury_the_dead(struct list_head *graves)
+static bool bury_the_dead(struct list_head *graves)
 {
 	struct seep_rec *rec;
 
+	put_off = !list_empty(&buried);
+	if (put_off)
+		return false;
 	seep_tab_bury(graves);
 	list_for_each_entry(rec, graves, hot) {
 		seep_sample_wake(rec);	/* its headroom counts */
@@ -76,6 +82,7 @@ static void bury_the_dead(struct list_head *graves)
 		seep_share_leave(rec);
 	}
 	seep_publish_gone(graves);
+	return true;
 }
 
 /* The time of which @cost_ns is max_cpu_permille. */
@@ -126,10 +133,10 @@ static noinline unsigned long until_clear(void)
 	return max(wait, 0L);
 }
 
-/* Costs that are not those of a pass: the dead are not buried before the time that pays. */
+/* The dead are not buried between passes before the time that pays for @cost. */
 static void pay(u64 cost)
 {
-	WRITE_ONCE(next_clear, jiffies + until_clear() + nsecs_to_jiffies(paid_in(cost)));
+	WRITE_ONCE(next_clear, jiffies + nsecs_to_jiffies(paid_in(cost)));
 }
 
 /*
@@ -152,7 +159,9 @@ static void free_work(struct work_struct *w)
 	mutex_lock(&seep_table_mutex);
 	WRITE_ONCE(starved, !seep_tab_resize(0));
 	mutex_unlock(&seep_table_mutex);
-	pay(cost_end(&k));
+	if (clear_cost)
+		pay(clear_cost + cost_end(&k));
+	clear_cost = 0;
 	if (put_off)
 		seep_kick_now();
 	put_off = false;
@@ -165,10 +174,7 @@ static void pass(bool full, const struct seep_conf *c, struct list_head *graves)
 	struct cost k;
 
 	cost_begin(&k);
-	if (list_empty(&buried))
-		bury_the_dead(graves);
-	else
-		put_off = true;
+	bury_the_dead(graves);
 	WRITE_ONCE(starved, !seep_tab_resize(0));
 	if (full)
 		seep_room_pass(graves);
@@ -235,18 +241,19 @@ static void clear_work(struct work_struct *w)
 
 	if (seep_disabled())
 		return;
-	put_off = !list_empty(&buried);
-	due = due && !put_off;
 	mutex_lock(&seep_table_mutex);
 	cost_begin(&k);
-	if (due)
-		bury_the_dead(&graves);
+	due = due && bury_the_dead(&graves);
 	if (list_empty(&graves))	/* else free_work() does, with these */
 		WRITE_ONCE(starved, !seep_tab_resize(0));
 	mutex_unlock(&seep_table_mutex);
 	/* a refill alone postpones nothing: births would put off burials for ever */
-	if (due)
-		pay(cost_end(&k));
+	if (due) {
+		clear_cost = cost_end(&k);
+		pay(clear_cost);
+		if (list_empty(&graves))
+			clear_cost = 0;
+	}
 	free_later(&graves);
 }
 
