@@ -253,7 +253,8 @@ u64 cold_next(u64 first_ms, u64 now_ms, u64 cost_ms)
 /*
  * Returns when to look next without clearing, in ms since the bits were cleared; UINT64_MAX:
  * not again. @since_ms: time of the last look, 0: that which cleared; @cost_ms: what it took.
- * These looks may come closer than the cost allows: the window is long enough for all of them.
+ * These looks may come closer than COLD_COST allows: watch makes them only in a window that is long
+ * enough for all of them.
  */
 u64 cold_peek(u64 since_ms, u64 cost_ms)
 {

@@ -303,7 +303,7 @@ static void look(struct prober *p, struct suspect *s)
 		s->looked = true;
 		return;
 	}
-	permille = share(s, &new);
+	permille = read ? -1 : share(s, &new);
 	cold_free(&s->before);
 	s->before = new;
 	if (read)
