@@ -40,7 +40,7 @@
 #define MAX_HISTORIES	256
 #define MAX_EMPTY	128
 
-#define OOM_SPREADS_NS	(30ULL * NSEC_PER_SEC)	/* after the kill of a member others end */
+#define OOM_SPREADS_NS	(30LL * NSEC_PER_SEC)	/* after the kill of a member others end */
 #define GROUP_ID	BIT_ULL(63)
 
 static struct hlist_head *heads;	/* SEEP_GROUP_HEADS of them */
@@ -222,10 +222,11 @@ void seep_group_learn(const struct seep_rec *rec)
 }
 
 /*
- * The end of a group under an alert is that of its last member. The OOM killer takes one
- * member, and the service may end the others because of that.
+ * The end of a group under an alert is that of its last member, which ended at @end_ns. The OOM
+ * killer takes one member, and the service may end the others because of that. A master without a
+ * slot ends last, and how is not known then. An end of an earlier life says nothing about this one.
  */
-static void note_end(struct seep_group *g, const struct seep_rec *rec, u64 now_ns)
+static void note_end(struct seep_group *g, const struct seep_rec *rec, u64 end_ns)
 {
 	struct seep_end end;
 
@@ -234,12 +235,13 @@ static void note_end(struct seep_group *g, const struct seep_rec *rec, u64 now_n
 	if (!seep_alert_is(g->notified.alerted) && !rec->notified.worst)
 		return;
 	seep_end_find(rec, &end);
-	if (g->end.how & SEEPAGE_END_OOM && now_ns - g->end_ns < OOM_SPREADS_NS)
+	/* signed: members are buried in any order */
+	if (g->end_ns > g->born_ns &&
+	    (!end.how || (g->end.how & SEEPAGE_END_OOM &&
+			  (s64)(end_ns - g->end_ns) < OOM_SPREADS_NS)))
 		return;
-	if (!end.how && g->end_ns > g->born_ns)
-		return;		/* a master without a slot ends last in this life */
 	g->end = end;
-	g->end_ns = now_ns;
+	g->end_ns = end_ns;
 }
 
 /*
@@ -296,7 +298,7 @@ void seep_group_leave(struct seep_rec *rec)
 	seep_quota_give(rec->hot_row, SEEP_QUOTA_SUSPECTS);
 	rec->hot_row = SEEP_QUOTA_ALL;
 	if (g)
-		note_end(g, rec, now_ns);
+		note_end(g, rec, end_ns);
 	seep_end_drop(rec);
 	if (!g)
 		return;

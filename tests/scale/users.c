@@ -199,25 +199,38 @@ void outlives(char **args)
 }
 
 /*
- * Three lives of a service. The first is killed. The second recovers from its alert and rests, so
- * that its end is not looked at. What is told of the third does not say that the second was killed.
+ * Three lives of a service, from process @first on. The first is killed. The second recovers from
+ * its alert and rests, so that its end is not looked at. What is told of the third does not say
+ * that the second was killed. @at_once: a life begins before anybody has looked at the end before,
+ * so that the third seems to belong to the second life, the end of which is not known.
  */
+static void live_thrice(const char *name, unsigned int first, bool at_once)
+{
+	for (unsigned int i = first; i < first + 3; i++) {
+		serve(name, i, 1);
+		w_advance(2000000);
+		leak(400, i, 1, 4096);
+		if (i == first + 1) {
+			w_grow(task(i), -390000);
+			leak(3600, 0, 0, 0);
+		}
+		w_end(task(i), i > first ? 3 << 8 : 9, true);
+		if (at_once)
+			w_advance(2000000);
+		else
+			leak(30, 0, 0, 0);
+	}
+	leak(30, 0, 0, 0);
+}
+
 void unseen(char **args)
 {
 	(void)args;
 	w_little = true;
 	w_available = 1L << 20;
 	w_boot(4, "pmc=off hook=tracepoint");
-	for (unsigned int life = 0; life < 3; life++) {
-		serve("unseen", life, 1);
-		leak(400, life, 1, 4096);
-		if (life == 1) {
-			w_grow(task(1), -390000);
-			leak(3600, 0, 0, 0);
-		}
-		w_end(task(life), life ? 3 << 8 : 9, true);
-		leak(30, 0, 0, 0);
-	}
+	live_thrice("unseen", 0, false);
+	live_thrice("at-once", 10, true);
 }
 
 /*
