@@ -19,10 +19,12 @@
  * @rc: a negative error
  * @text: constant
  *
+ * noinline: nine copies in this file are larger.
+ *
  * Context: process.
  * Return: @rc.
  */
-int seep_refuse(struct netlink_ext_ack *extack, const struct nlattr *attr, int rc,
+noinline int seep_refuse(struct netlink_ext_ack *extack, const struct nlattr *attr, int rc,
 		const char *text)
 {
 	do_trace_netlink_extack(text);
