@@ -356,8 +356,8 @@ int seep_dump_alerts_start(struct netlink_callback *cb)
 	if (!d)
 		return -ENOMEM;
 	cb->args[0] = (long)d;
-	if (attrs && attrs[SEEPAGE_A_SINCE_SEQ])
-		d->seq = nla_get_u64(attrs[SEEPAGE_A_SINCE_SEQ]);
+	if (attrs)
+		d->seq = seep_get_u64(attrs[SEEPAGE_A_SINCE_SEQ]);
 	return 0;
 }
 

@@ -56,7 +56,7 @@ static int check_whole(struct nlattr **attrs, struct netlink_ext_ack *extack)
 	if ((used || id) && !limit)
 		return seep_refuse(extack, used ?: id, -EINVAL,
 				   "CGROUP_USED_BYTES and CGROUP_ID go with LIMIT_BYTES");
-	if (limit && nla_get_u64(limit) && !used)
+	if (seep_get_u64(limit) && !used)
 		return seep_refuse(extack, NULL, -EINVAL, "attribute CGROUP_USED_BYTES is missing");
 	return 0;
 }
@@ -66,19 +66,17 @@ static int take(struct seep_rec *rec, struct nlattr **attrs)
 	const struct nlattr *identity = attrs[SEEPAGE_A_IDENTITY];
 	const struct nlattr *cold = attrs[SEEPAGE_A_COLD_PERMILLE];
 	const struct nlattr *limit = attrs[SEEPAGE_A_LIMIT_BYTES];
-	const struct nlattr *used = attrs[SEEPAGE_A_CGROUP_USED_BYTES];
-	const struct nlattr *id = attrs[SEEPAGE_A_CGROUP_ID];
-	const struct nlattr *seq = attrs[SEEPAGE_A_SINCE_SEQ];
 
 	if (cold)
 		seep_facts_cold(rec, (u16)nla_get_u32(cold));
 	if (limit)
-		seep_facts_cgroup(rec, nla_get_u64(limit), used ? nla_get_u64(used) : 0,
-				  id ? nla_get_u64(id) : 0);
+		seep_facts_cgroup(rec, seep_get_u64(limit),
+				  seep_get_u64(attrs[SEEPAGE_A_CGROUP_USED_BYTES]),
+				  seep_get_u64(attrs[SEEPAGE_A_CGROUP_ID]));
 	if (!identity)
 		return 0;
-	return seep_alert_identify(rec, seq ? nla_get_u64(seq) : 0, nla_data(identity),
-				   nla_len(identity));
+	return seep_alert_identify(rec, seep_get_u64(attrs[SEEPAGE_A_SINCE_SEQ]),
+				   nla_data(identity), nla_len(identity));
 }
 
 /**

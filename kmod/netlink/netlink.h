@@ -31,6 +31,7 @@ extern const struct nla_policy seep_request_takes[SEEPAGE_A_CGROUP_ID + 1];
 int seep_netlink_takes(struct genl_info *info);
 int seep_refuse(struct netlink_ext_ack *extack, const struct nlattr *attr, int rc,
 		const char *text);
+u64 seep_get_u64(const struct nlattr *attr);	/* 0 where there is none */
 
 /* netlink/multicast.c */
 enum seep_mcgrp { SEEP_MCGRP_ALERT, SEEP_MCGRP_SAMPLE, SEEP_MCGRP_SERIES };

@@ -35,6 +35,24 @@ noinline int seep_refuse(struct netlink_ext_ack *extack, const struct nlattr *at
 	return rc;
 }
 
+/**
+ * seep_get_u64() - the value of an attribute that a policy has checked
+ * @attr: a u64, or NULL
+ *
+ * It stands in for nla_get_u64(), which gcc copies into each file.
+ *
+ * Context: any.
+ * Return: the value; 0 where there is no attribute.
+ */
+u64 seep_get_u64(const struct nlattr *attr)
+{
+	u64 v = 0;
+
+	if (attr)
+		memcpy(&v, nla_data(attr), sizeof(v));	/* aligned to 4 only */
+	return v;
+}
+
 /*
  * Validation functions instead of NLA_POLICY_MIN and MAX: the core would refuse with
  * -ERANGE and without the allowed range. The type is NLA_BINARY because the core warns
