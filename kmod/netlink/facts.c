@@ -18,20 +18,18 @@ static int check_identity(const struct nlattr *nest, struct netlink_ext_ack *ext
 	const struct nlattr *attr;
 	bool ok = true;
 	u32 seen = 0;
-	int rem, len;
+	int rem;
 
 	nla_for_each_nested(attr, nest, rem) {
-		len = nla_len(attr);
 		ok = ok && nla_type(attr) && nla_type(attr) <= SEEPAGE_IDENTITY_A_MAX &&
 		     !(seen & BIT(nla_type(attr)));
 		if (!ok)
 			break;
 		seen |= BIT(nla_type(attr));
 		if (nla_type(attr) == SEEPAGE_IDENTITY_A_PPID)
-			ok = len == sizeof(u32);
+			ok = nla_len(attr) == sizeof(u32);
 		else
-			ok = len && len <= STRING_BYTES &&
-			     strnlen(nla_data(attr), len) == len - 1;
+			ok = seep_is_text(attr, STRING_BYTES);
 	}
 	if (ok && seen && !rem)
 		return 0;

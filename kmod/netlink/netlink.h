@@ -32,6 +32,7 @@ int seep_netlink_takes(struct genl_info *info);
 int seep_refuse(struct netlink_ext_ack *extack, const struct nlattr *attr, int rc,
 		const char *text);
 u64 seep_get_u64(const struct nlattr *attr);	/* 0 where there is none */
+bool seep_is_text(const struct nlattr *attr, int most);
 
 /* netlink/multicast.c */
 enum seep_mcgrp { SEEP_MCGRP_ALERT, SEEP_MCGRP_SAMPLE, SEEP_MCGRP_SERIES };

@@ -53,6 +53,21 @@ u64 seep_get_u64(const struct nlattr *attr)
 	return v;
 }
 
+/**
+ * seep_is_text() - is an attribute a string with one NUL, at its end?
+ * @attr: of a request
+ * @most: bytes that it may have, with the NUL
+ *
+ * Context: any.
+ * Return: true: it is.
+ */
+bool seep_is_text(const struct nlattr *attr, int most)
+{
+	int len = nla_len(attr);
+
+	return len && len <= most && strnlen(nla_data(attr), len) == len - 1;
+}
+
 /*
  * Validation functions instead of NLA_POLICY_MIN and MAX: the core would refuse with
  * -ERANGE and without the allowed range. The type is NLA_BINARY because the core warns
@@ -77,9 +92,7 @@ static int check_reset_what(const struct nlattr *attr, struct netlink_ext_ack *e
 
 static int check_events(const struct nlattr *attr, struct netlink_ext_ack *extack)
 {
-	int len = nla_len(attr);
-
-	if (len && len <= SEEP_CONFIG_EVENTS_BYTES && strnlen(nla_data(attr), len) == len - 1)
+	if (seep_is_text(attr, SEEP_CONFIG_EVENTS_BYTES))
 		return 0;
 	return seep_refuse(extack, attr, -EINVAL, "pmc_events: allowed up to 255 bytes and a NUL");
 }
