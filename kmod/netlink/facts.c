@@ -98,8 +98,7 @@ int seep_facts_request(struct sk_buff *skb, struct genl_info *info)
 		return rc;
 	if (mutex_lock_killable(&seep_table_mutex))
 		return -EINTR;
-	rec = seep_netlink_rec(info->attrs[SEEPAGE_A_PID], task_active_pid_ns(current),
-			       info->extack);
+	rec = seep_netlink_rec(info, task_active_pid_ns(current));
 	if (!IS_ERR(rec))
 		taken = take(rec, info->attrs);
 	mutex_unlock(&seep_table_mutex);

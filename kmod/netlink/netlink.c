@@ -78,21 +78,27 @@ static int set_config(struct sk_buff *skb, struct genl_info *info)
 
 /* ---- one process ---- */
 
+/* Context: RCU. Return: the task that @attr, PID, is of in @ns, or NULL. */
+static struct task_struct *task_of(const struct nlattr *attr, struct pid_namespace *ns)
+{
+	u32 nr = nla_get_u32(attr);
+
+	return nr <= INT_MAX ? pid_task(find_pid_ns((int)nr, ns), PIDTYPE_PID) : NULL;
+}
+
 /**
- * seep_netlink_rec() - record of a process in the reader's pid namespace
- * @attr: PID
+ * seep_netlink_rec() - record of the process that a request is about
+ * @info: the request, with a PID
  * @ns: pid namespace of the reader
- * @extack: gets the text of a refusal
  *
  * Context: process, seep_table_mutex, for as long as the record is used.
  * Return: the record; -ESRCH: no such process, a kernel thread or exiting; -ENOENT: the
  * process is not tracked.
  */
-struct seep_rec *seep_netlink_rec(const struct nlattr *attr, struct pid_namespace *ns,
-				  struct netlink_ext_ack *extack)
+struct seep_rec *seep_netlink_rec(struct genl_info *info, struct pid_namespace *ns)
 {
+	struct netlink_ext_ack *extack = info->extack;
 	struct seep_rec *rec = NULL;
-	u32 nr = nla_get_u32(attr);
 	struct task_struct *p;
 	bool exiting;
 	int rc = 0;
@@ -100,7 +106,7 @@ struct seep_rec *seep_netlink_rec(const struct nlattr *attr, struct pid_namespac
 	if (!seep_pool_left())	/* the process may be waiting for an empty record */
 		seep_tab_resize(0);
 	rcu_read_lock();
-	p = nr <= INT_MAX ? pid_task(find_pid_ns((int)nr, ns), PIDTYPE_PID) : NULL;
+	p = task_of(info->attrs[SEEPAGE_A_PID], ns);
 	if (!p) {
 		rc = seep_refuse(extack, NULL, -ESRCH, "no such process");
 	} else if (READ_ONCE(p->flags) & PF_KTHREAD) {
@@ -206,23 +212,21 @@ static int put_group(const struct proc_request *r, const struct seep_rec *rec)
 static void answer_proc(void *arg)
 {
 	struct proc_request *r = arg;
-	struct seep_rec *rec = seep_netlink_rec(r->info->attrs[SEEPAGE_A_PID], r->ns,
-						r->info->extack);
+	struct seep_rec *rec = seep_netlink_rec(r->info, r->ns);
 
 	r->rc = IS_ERR(rec) ? PTR_ERR(rec) :
 		r->info->attrs[SEEPAGE_A_GROUP] ? put_group(r, rec) : put_proc(r, rec);
 }
 
 /* False only for a process of another user: nobody has to wait for a refusal. */
-static bool may_be_own(const struct nlattr *attr, kuid_t reader)
+static bool may_be_own(const struct proc_request *r)
 {
-	u32 nr = nla_get_u32(attr);
 	struct task_struct *p;
 	bool allowed;
 
 	rcu_read_lock();
-	p = nr <= INT_MAX ? pid_task(find_vpid((int)nr), PIDTYPE_PID) : NULL;
-	allowed = !p || seep_owner_is(p, reader);
+	p = task_of(r->info->attrs[SEEPAGE_A_PID], r->ns);
+	allowed = !p || seep_owner_is(p, r->asker.uid);
 	rcu_read_unlock();
 	return allowed;
 }
@@ -240,7 +244,7 @@ static int ask_proc(struct proc_request *r)
 		mutex_unlock(&seep_table_mutex);
 		return r->rc;
 	}
-	if (!may_be_own(r->info->attrs[SEEPAGE_A_PID], r->asker.uid))
+	if (!may_be_own(r))
 		return not_yours(extack);
 	rc = seep_unpriv_begin(&r->asker, extack);
 	if (rc)
@@ -281,8 +285,7 @@ static int reset_history(struct genl_info *info)
 	if (mutex_lock_killable(&seep_table_mutex))
 		return -EINTR;
 	if (info->attrs[SEEPAGE_A_PID])
-		rec = seep_netlink_rec(info->attrs[SEEPAGE_A_PID], task_active_pid_ns(current),
-				       info->extack);
+		rec = seep_netlink_rec(info, task_active_pid_ns(current));
 	if (!IS_ERR(rec))
 		seep_sample_reset(rec);
 	mutex_unlock(&seep_table_mutex);

@@ -54,8 +54,8 @@ void seep_netlink_own_only(struct seep_view *v);			/* any context */
 /* netlink/netlink.c */
 extern struct genl_family seep_family;
 extern u64 seep_instance;			/* of this load; the same until the unload */
-struct seep_rec *seep_netlink_rec(const struct nlattr *attr, struct pid_namespace *ns,
-				  struct netlink_ext_ack *extack);	/* table mutex */
+struct seep_rec *seep_netlink_rec(struct genl_info *info,
+				  struct pid_namespace *ns);		/* table mutex */
 
 /* netlink/unprivileged.c */
 struct seep_unpriv {			/* a request of a user without rights */
