@@ -141,24 +141,30 @@ static int not_yours(struct netlink_ext_ack *extack)
 			   "not your process: needs CAP_PERFMON or CAP_SYS_ADMIN");
 }
 
+/* Begin the reply with the view, of @rec. Return: its head, or NULL where it does not fit. */
+static void *begin_proc(const struct proc_request *r, const struct seep_rec *rec)
+{
+	void *head = genlmsg_put_reply(r->skb, r->info, &seep_family, 0, r->info->genlhdr->cmd);
+
+	if (!head || seep_put_view(r->skb, r->v, pid_nr_ns(rec->pid, r->ns), r->user_ns, true))
+		return NULL;
+	return head;
+}
+
 static int put_proc(const struct proc_request *r, struct seep_rec *rec)
 {
-	struct genl_info *info = r->info;
 	struct sk_buff *skb = r->skb;
 	void *head;
 	int rc;
 
 	seep_view_identify(rec);
 	if (!r->all && !seep_netlink_is_own(rec, r->asker.uid))
-		return not_yours(info->extack);
+		return not_yours(r->info->extack);
 	seep_view_fill(r->v, rec);
 	if (!r->all)
 		seep_netlink_own_only(r->v);
-	head = genlmsg_put_reply(skb, info, &seep_family, 0, info->genlhdr->cmd);
-	rc = head ? seep_put_view(skb, r->v, pid_nr_ns(rec->pid, r->ns), r->user_ns, true) :
-		    -EMSGSIZE;
-	if (!rc)
-		rc = seep_put_history(skb, rec);
+	head = begin_proc(r, rec);
+	rc = head ? seep_put_history(skb, rec) : -EMSGSIZE;
 	/* events count in the kernel as well, which perf_event_paranoid hides from users */
 	if (!rc && r->all) {
 		seep_pmu_sync(rec);
@@ -172,7 +178,6 @@ static int put_proc(const struct proc_request *r, struct seep_rec *rec)
 /* The group of @rec: the view, and the pids of its processes, as many as fit. */
 static int put_group(const struct proc_request *r, const struct seep_rec *rec)
 {
-	struct genl_info *info = r->info;
 	struct seep_group *g = rec->group;
 	struct sk_buff *skb = r->skb;
 	struct seep_rec *first;
@@ -181,17 +186,17 @@ static int put_group(const struct proc_request *r, const struct seep_rec *rec)
 	u32 nr;
 
 	if (!r->all)
-		return not_yours(info->extack);
+		return not_yours(r->info->extack);
 	if (!g || !g->history)
-		return seep_refuse(info->extack, NULL, -ENOENT,
+		return seep_refuse(r->info->extack, NULL, -ENOENT,
 				   "its group has not had two processes for a full pass");
 	first = list_first_entry(&g->members, struct seep_rec, kin);
 	seep_view_fill_group(r->v, g, first);
 	if (seep_alert_is(g->notified.alerted))
 		r->v->verdict.state = g->notified.alerted;
 	seep_view_weigh(r->v);
-	head = genlmsg_put_reply(skb, info, &seep_family, 0, info->genlhdr->cmd);
-	if (!head || seep_put_view(skb, r->v, pid_nr_ns(first->pid, r->ns), r->user_ns, true))
+	head = begin_proc(r, first);
+	if (!head)
 		return -EMSGSIZE;
 	pids = nla_reserve(skb, SEEPAGE_A_PIDS, 0);
 	if (!pids)
