@@ -496,17 +496,23 @@ void __cold seep_tab_exchange(struct seep_rec *old, struct mm_struct *mm,
 	trace_seepage_birth(rec, 0, SEEPAGE_STATE_OK, SEEPAGE_STATE_OK);
 }
 
+static void nothing(void *unused)
+{
+}
+
 /**
  * seep_tab_given_up() - no CPU counts any more for records that were given up
  * @graves: from seep_tab_exchange()
  *
- * Their processes live, and may have found the record just before it left the table.
+ * Their processes live, and may have found the record just before it left the table. Who counts
+ * finds it and notes it with interrupts off, so an interrupt of each CPU comes after that. A grace
+ * period would do as well, but takes seconds where many tasks want the CPUs.
  *
- * Context: process, may sleep for a grace period, seep_table_mutex.
+ * Context: process, may sleep, seep_table_mutex.
  */
 void __cold seep_tab_given_up(struct list_head *graves)
 {
-	synchronize_rcu();
+	on_each_cpu(nothing, NULL, true);
 	settle(graves);
 }
 

@@ -22,6 +22,12 @@
 #include "seep.h"
 #include "trace.h"
 
+/*
+ * Threads looked at for one that is in a mm. Those that have exited come first in the list and stay
+ * where a tracer does not reap them: a user may have any number.
+ */
+#define MOST_THREADS	1024
+
 /* Some mm has no record: adopt it later. A hint; READ_ONCE() and WRITE_ONCE() in this file. */
 static bool missed;
 static bool walked;	/* in this full pass, for owners; table mutex */
@@ -58,6 +64,7 @@ static void visit_user_thread(struct task_struct *process, seep_visit_fn *visit,
 {
 	struct task_struct *t;
 	bool found;
+	u32 n = 0;
 
 	for_each_thread(process, t) {
 		task_lock(t);
@@ -66,7 +73,7 @@ static void visit_user_thread(struct task_struct *process, seep_visit_fn *visit,
 		if (found)
 			visit(t, arg);
 		task_unlock(t);
-		if (found)
+		if (found || ++n == MOST_THREADS)
 			break;
 	}
 }
@@ -116,10 +123,11 @@ static struct mm_struct *mm_of(struct task_struct *process)
 {
 	struct mm_struct *mm = NULL;
 	struct task_struct *t;
+	u32 n = 0;
 
 	for_each_thread(process, t) {
 		mm = READ_ONCE(t->mm);
-		if (mm)
+		if (mm || ++n == MOST_THREADS)
 			break;
 	}
 	return mm;
@@ -131,6 +139,14 @@ static bool has_owner(const struct seep_rec *rec)
 	struct task_struct *p = pid_task(rec->pid, PIDTYPE_TGID);
 
 	return p && !(READ_ONCE(p->flags) & PF_KTHREAD) && mm_of(p) == rec->mm;
+}
+
+/* Does the first thread of a process run in the mm of a record? Context: RCU. */
+static bool leads(const struct seep_rec *rec, struct pid *pid)
+{
+	struct task_struct *p = pid_task(pid, PIDTYPE_TGID);
+
+	return p && READ_ONCE(p->mm) == rec->mm;
 }
 
 /* Change the pid of a record; takes over the reference to @pid. */
@@ -150,13 +166,19 @@ static void set_owner(struct seep_rec *rec, struct pid *pid)
 	trace_seepage_owner(rec, 0, rec->det.state, rec->det.state);
 }
 
-/* Make @process the owner if the previous owner has left the mm. */
+/*
+ * Make @process the owner if the previous owner has left the mm, or may have left it: its first
+ * thread has, and that of @process has not. All processes that share a mm come here in a walk, and
+ * each of them would look at all threads of the owner otherwise.
+ */
 static void take_over(struct seep_rec *rec, struct task_struct *process)
 {
 	/* NULL: it was reaped meanwhile, by a plain store in kernel/pid.c */
 	struct pid *pid = data_race(task_tgid(process));
 
-	if (pid && rec->pid != pid && !has_owner(rec) && seep_owner_of(process, rec->mm) == process)
+	if (!pid || rec->pid == pid || leads(rec, rec->pid))
+		return;
+	if ((leads(rec, pid) || !has_owner(rec)) && seep_owner_of(process, rec->mm) == process)
 		set_owner(rec, get_pid(pid));
 }
 

@@ -83,11 +83,16 @@ bool seep_quota_used_up(u16 row, enum seep_quota_kind kind, u32 most)
  * @kind: what
  * @most: how much there is for all users
  *
+ * A few users may have taken all of @most: the first one of what is sent or read often is there
+ * for everybody.
+ *
  * Context: the mutex.
  * Return: false where the share of the user, or all of @most, is taken.
  */
 bool seep_quota_left(u16 row, enum seep_quota_kind kind, u32 most)
 {
+	if (kind >= SEEP_QUOTA_MINUTE && !table[row].n[kind])
+		return true;
 	return seep_quota_sum(kind) < most && !seep_quota_used_up(row, kind, most);
 }
 

@@ -5,7 +5,8 @@
  * what is sent or read often.
  *
  * For example with 4096 groups a user has at most 2048. With 60 alerts a minute a user has
- * at most 15 of them, and root has all 60 while no other user has any.
+ * at most 15 of them, and root has all 60 while no other user has any. Where four users have
+ * their 15, each other user and root still have one.
  *
  * The table has a row for each user that has something. When it is full, all further users
  * together have one row. What is taken is given back to the row that it was taken from.

@@ -5,8 +5,9 @@
  * The table refuses a process when it is full, or when half of it is charged to one user
  * other than root. Processes without a record are looked at in full passes, a part of them
  * in each. They get a record if there is room by then, or take one that is lighter
- * (detect/room.h). A record that short passes read, or that has an alert, is not given up.
- * How many of these a user has is bounded. A record under watch, or of a group in alert, weighs
+ * (detect/room.h). A record that short passes read, or whose alert was sent, is not given up.
+ * Of both a user can have so many more a minute only. One whose alert is held back goes last,
+ * and not for another process of its user. A record under watch, or of a group in alert, weighs
  * eight times what it has: it goes late, but for a process that is far heavier it goes.
  * Otherwise processes that all grow a little could keep out any other one of their user.
  *
@@ -87,8 +88,7 @@ static void consider(struct seep_room *r)
 	seep_for_each_rec(rec) {
 		if (!(++n % SEEP_RESCHED_EVERY))
 			cond_resched();
-		if (!rec->ready || seep_suspect_is(rec) || rec->notified.alerted ||
-		    rec->notified.pending)
+		if (!rec->ready || seep_suspect_is(rec) || rec->notified.alerted)
 			continue;
 		share = seep_tab_share(rec->charged);
 		weight = weight_of(rec->mm) << rec->det.slow_rose;
@@ -96,6 +96,8 @@ static void consider(struct seep_room *r)
 			continue;
 		if (rec->det.state || in_alert(rec->group))
 			weight <<= WATCHED;
+		if (rec->notified.pending)
+			weight = SEEP_ROOM_LAST;
 		seep_room_consider(r, share, weight, rec);
 	}
 }

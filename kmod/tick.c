@@ -15,7 +15,7 @@
  *
  * Buried records are freed after a grace period. No pass waits for that: where many tasks want
  * the CPUs it takes seconds. Until it has ended, no others are buried, so that the memory of at
- * most one burial waits. A full pass that gives records up waits for their readers (room.c).
+ * most one burial waits. Likewise no record is given up (room.c).
  *
  * Context: process, may sleep; the works run on one ordered workqueue, so never at the
  * same time. Lock: seep_table_mutex for the table and for tick.
@@ -139,15 +139,13 @@ static void pay(u64 cost)
 	WRITE_ONCE(next_clear, jiffies + nsecs_to_jiffies(paid_in(cost)));
 }
 
-/*
- * Free @graves when no reader sees them any more. Those of seep_room_pass() may join others
- * that wait: they have waited for their readers already.
- */
+/* Free @graves when no reader sees them any more; there are none while others wait. */
 static void free_later(struct list_head *graves)
 {
+	if (list_empty(graves))
+		return;
 	list_splice_tail(graves, &buried);
-	if (!list_empty(&buried))
-		queue_rcu_work(wq, &free_rwork);
+	queue_rcu_work(wq, &free_rwork);
 }
 
 static void free_work(struct work_struct *w)
@@ -172,11 +170,12 @@ static void pass(bool full, const struct seep_conf *c, struct list_head *graves)
 {
 	u64 start = ktime_get_ns(), cost, interval, next;
 	struct cost k;
+	bool buries;
 
 	cost_begin(&k);
-	bury_the_dead(graves);
+	buries = bury_the_dead(graves);
 	WRITE_ONCE(starved, !seep_tab_resize(0));
-	if (full)
+	if (full && buries)
 		seep_room_pass(graves);
 	tick.suspects = seep_sample_pass(full, c);
 	cost = cost_end(&k);

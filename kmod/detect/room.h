@@ -30,6 +30,7 @@
 #define SEEP_ROOM_SHARES	(1U << SEEP_ROOM_SHARE_BITS)
 #define SEEP_ROOM_MOVES		64U	/* exchanges at a time, at most */
 #define SEEP_ROOM_LEAST		(1ULL << 20)	/* weight of a newcomer, at least */
+#define SEEP_ROOM_LAST		(1ULL << 63)	/* of a record that goes after all others */
 #define SEEP_ROOM_HINTS		64U	/* shares of which something is remembered */
 
 /* A process without a record, or a record (rec) that may be given up for it. */

@@ -15,6 +15,8 @@ void w_become(struct w_process *p, unsigned int uid);
 void w_enter(struct w_process *p, unsigned int owner);	/* after w_become() */
 void w_map(struct w_process *p, unsigned int first);	/* after w_enter() */
 extern unsigned int w_visits;	/* pids that were looked for, one after another */
+void w_thread(struct w_process *p, bool dead);
+void w_first_exits(struct w_process *p);
 void w_switch(struct w_process *next);
 void w_advance(unsigned long long ns);
 extern bool w_little;		/* the machine has what w_available says */
@@ -90,6 +92,8 @@ void past(char **args);
 void given(char **args);
 void outlives(char **args);
 void unseen(char **args);
+void behind(char **args);
+void threads(char **args);
 void losses(char **args);
 void orphans(char **args);
 

@@ -394,6 +394,7 @@ static const struct {
 	{ "given", given, 0 },		{ "outlives", outlives, 0 },
 	{ "losses", losses, 0 },	{ "orphans", orphans, 0 },
 	{ "grace", grace, 0 },		{ "unseen", unseen, 0 },
+	{ "behind", behind, 0 },	{ "threads", threads, 0 },
 };
 
 int main(int argc, char **argv)

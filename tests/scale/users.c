@@ -104,6 +104,30 @@ void past(char **args)
 	       count(w_has, 0, 32));
 }
 
+/*
+ * A user has half of a full table, root the other half. All processes of the user leak, and are
+ * told of, read in short passes, or held back. They keep no record by that from a user that has
+ * none.
+ */
+void behind(char **args)
+{
+	(void)args;
+	w_little = true;
+	w_available = 1L << 24;
+	on_alert = ignore;
+	w_boot(4, "pmc=off hook=tracepoint max_processes=200 alerts_per_minute=4");
+	programs(UID, "leak", 0, 100);
+	programs(0, "root", 100, 100);
+	leak(300, 0, 100, 512);
+	printf("%u of 100 are held back\n", count(w_held_back, 0, 100));
+	programs(4000, "other", 200, 2);
+	for (unsigned int i = 200; i < 202; i++)
+		w_grow(task(i), 100000);
+	leak(60, 0, 100, 512);
+	printf("%u of 2 of another user have a record, %u of 100 that leak, %u of 100 of root\n",
+	       count(w_has, 200, 2), count(w_has, 0, 100), count(w_has, 100, 100));
+}
+
 static void print_alert(const char *alert)
 {
 	puts(alert);
@@ -231,6 +255,39 @@ void unseen(char **args)
 	w_boot(4, "pmc=off hook=tracepoint");
 	live_thrice("unseen", 0, false);
 	live_thrice("at-once", 10, true);
+}
+
+/*
+ * The first threads of three processes have exited. One has another thread; the others have one
+ * behind 1100 that have exited too. Another process comes to run in the memory of the first two. It
+ * is the owner then: the threads of the first owner are not looked at for that. The third process
+ * is not found by its pid, because so many threads are not looked at.
+ */
+void threads(char **args)
+{
+	struct w_process *p;
+	unsigned int i;
+
+	(void)args;
+	w_boot(4, "pmc=off hook=tracepoint");
+	serve("few", 0, 1);
+	serve("many", 1, 1);
+	serve("alone", 2, 1);
+	serve("heir", 3, 2);
+	leak(30, 0, 0, 0);
+	for (i = 0; i < 3; i++) {
+		p = (struct w_process *)task(i);
+		for (unsigned int n = 0; i && n < 1100; n++)
+			w_thread(p, true);
+		w_thread(p, false);
+	}
+	w_run_in(task(3), w_mm(task(0)));
+	w_run_in(task(4), w_mm(task(1)));
+	for (i = 0; i < 3; i++)
+		w_first_exits((struct w_process *)task(i));
+	leak(700, 0, 0, 0);
+	printf("%u of 2 that came are owners, %u records\n", count(w_owns, 3, 2), w_records());
+	printf("asked for by pid: %u of 5 processes\n", w_dump());
 }
 
 /*

@@ -945,6 +945,26 @@ struct w_process *w_fork(const char *comm)
 	return p;
 }
 
+/* Process @p has one thread more. @dead: it has exited; a tracer keeps it in the list. */
+void w_thread(struct w_process *p, bool dead)
+{
+	struct task_struct *t = carve(sizeof(*t), L1_CACHE_BYTES);
+
+	t->mm = dead ? NULL : p->mm;
+	t->group_leader = &p->task;
+	t->signal = &p->signal;
+	t->thread_pid = &p->pid;
+	t->tgid = p->task.tgid;
+	spin_lock_init(&t->alloc_lock);
+	list_add_tail_rcu(&t->thread_node, &p->signal.thread_head);
+}
+
+/* The first thread of @p exits; the others go on. */
+void w_first_exits(struct w_process *p)
+{
+	p->task.mm = NULL;
+}
+
 /* From now on @p is of that user. */
 void w_become(struct w_process *p, unsigned int uid)
 {

@@ -60,9 +60,31 @@ static void test_user_has_a_share(void **state)
 		assert_int_equal(take(1000, row[i].kind, row[i].most, row[i].most),
 				 row[i].share);
 		assert_true(seep_quota_used_up(seep_quota_row(1000), row[i].kind, row[i].most));
-		/* what is left is there for others */
+		/* what is left is there for others, and one of what is sent or read often */
 		assert_int_equal(take(1001, row[i].kind, row[i].most, row[i].most),
-				 row[i].share < row[i].most ? row[i].share : 0);
+				 row[i].share < row[i].most ? row[i].share :
+				 row[i].kind >= SEEP_QUOTA_MINUTE ? 1 : 0);
+	}
+}
+
+/* Four users take all alerts of a minute and all suspects. Everybody else has one of each. */
+static void test_the_first_one_is_for_all(void **state)
+{
+	static const u32 most[] = { [SEEP_QUOTA_MINUTE] = 60, [SEEP_QUOTA_SUSPECTS] = 256 };
+
+	(void)state;
+	for (enum seep_quota_kind kind = SEEP_QUOTA_MINUTE; kind <= SEEP_QUOTA_SUSPECTS; kind++) {
+		for (u32 uid = 1000; uid < 1004; uid++)
+			assert_int_equal(take(uid, kind, most[kind], most[kind]), most[kind] / 4);
+		assert_int_equal(seep_quota_sum(kind), most[kind]);
+		assert_int_equal(take(1004, kind, most[kind], 5), 1);
+		assert_int_equal(take(1000, kind, most[kind], 5), 0);
+		assert_int_equal(take(ROOT_UID, kind, most[kind], 5), 1);
+		/* given back by those with more: the rule is the old one again */
+		seep_quota_give(seep_quota_row(1000), kind);
+		seep_quota_give(seep_quota_row(1001), kind);
+		seep_quota_give(seep_quota_row(1002), kind);
+		assert_int_equal(take(1004, kind, most[kind], 5), 1);
 	}
 }
 
@@ -148,7 +170,7 @@ static void test_a_minute_begins_for_all(void **state)
 static void test_random_walk(void **state)
 {
 	static struct { u32 uid; u16 row; enum seep_quota_kind kind; } held[20000];
-	static const u32 most[SEEP_QUOTA_KINDS] = { 4096, 256, 128, 256, 60, 256 };
+	static const u32 most[SEEP_QUOTA_KINDS] = { 4096, 256, 128, 256, 256, 60, 256 };
 	u32 n = 0, sum[SEEP_QUOTA_KINDS] = { 0 }, refused = 0;
 
 	(void)state;
@@ -183,11 +205,13 @@ static void test_random_walk(void **state)
 		assert_int_equal(seep_quota_sum(kind), sum[kind]);
 		assert_int_equal(table[held[n].row].n[kind], count);
 		if (seep_quota_take(held[n].row, kind, most[kind])) {
-			assert_true(count < share && sum[kind] < most[kind]);
+			assert_true(count < share && (sum[kind] < most[kind] ||
+						      (kind >= SEEP_QUOTA_MINUTE && !count)));
 			sum[kind]++;
 			n++;
 		} else {
 			assert_true(count >= share || sum[kind] >= most[kind]);
+			assert_true(kind < SEEP_QUOTA_MINUTE || count);
 			refused++;
 		}
 		/* no row has two users, but the shared one */
@@ -203,6 +227,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(test_root_has_all, begin),
 		cmocka_unit_test_setup(test_user_has_a_share, begin),
+		cmocka_unit_test_setup(test_the_first_one_is_for_all, begin),
 		cmocka_unit_test_setup(test_kinds_are_apart, begin),
 		cmocka_unit_test_setup(test_nothing_taken_is_nothing_given, begin),
 		cmocka_unit_test_setup(test_users_with_nothing_leave, begin),
