@@ -14,7 +14,10 @@ static u64 base[__SEEPAGE_COUNTER_MAX];
 const char * const seep_state_names[] = { SEEPAGE_STATES(NAME) };
 #undef NAME
 
-/* Since load. READ_ONCE() pairs with this_cpu_add() in seep_count_add(). */
+/*
+ * Since load. READ_ONCE() pairs with this_cpu_add() in seep_count_add(). On 32 bits it may get
+ * halves of two values, and so 2^32 too much or too little.
+ */
 static u64 sum(enum seepage_counter id)
 {
 	u64 n = 0;
