@@ -504,8 +504,8 @@ static void nothing(void *unused)
  * seep_tab_given_up() - no CPU counts any more for records that were given up
  * @graves: from seep_tab_exchange()
  *
- * Their processes live, and may have found the record just before it left the table. Who counts
- * finds it and notes it with interrupts off, so an interrupt of each CPU comes after that. A grace
+ * Their processes live, and may have found the record just before it left the table. A CPU finds
+ * it and remembers it with interrupts off, so an interrupt of each CPU comes after that. A grace
  * period would do as well, but takes seconds where many tasks want the CPUs.
  *
  * Context: process, may sleep, seep_table_mutex.

@@ -5,11 +5,14 @@
  * The table refuses a process when it is full, or when half of it is charged to one user
  * other than root. Processes without a record are looked at in full passes, a part of them
  * in each. They get a record if there is room by then, or take one that is lighter
- * (detect/room.h). A record that short passes read, or with an alert that was sent, is not given
- * up. Of both there is a limit: of alerts a user has a number a minute. A record with an alert
- * that is held back goes last, and not for another process of its user. A record under watch, or of a group in alert, weighs
- * eight times what it has: it goes late, but for a process that is far heavier it goes.
- * Otherwise processes that all grow a little could keep out any other one of their user.
+ * (detect/room.h).
+ *
+ * A record is not given up while short passes read it, or once its alert was sent. A user can
+ * have 64 of the former, and so many more of the latter each minute. A record with an alert that
+ * is held back goes last, and not for another process of its user. A record under watch, or of a
+ * group in alert, weighs eight times what it has: it goes late, but for a process that is far
+ * heavier it goes. Otherwise processes that all grow a little could keep out any other one of
+ * their user.
  *
  * Context: process, may sleep. Lock: seep_table_mutex for everything here.
  */
