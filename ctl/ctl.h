@@ -480,6 +480,7 @@ struct knl {
 	int family;		/* 0: not resolved */
 	int group_alert, group_series;	/* 0: the module has no such group */
 	int err;		/* errno of the last failure */
+	u32 after;		/* a dump that ended with it goes on after that pid; 0: not said */
 	char text[256];		/* extack text of that failure, or empty */
 };
 

@@ -419,15 +419,16 @@ kuid_t seep_owner_charge(struct task_struct *p)
  * seep_owner_next_of() - the next process of a user, with a record or without
  * @uid: the user
  * @ns: pid namespace of the reader
- * @nr: as for seep_owner_next()
+ * @nr: as for seep_owner_next(); out: SEEP_PIDS_END at the end
+ * @until_ns: CLOCK_MONOTONIC; after that, one pid is looked at
  *
  * Without the mutex: a user with few processes must not keep others waiting while the
  * processes of all users are passed over.
  *
  * Context: process, may sleep, no lock.
- * Return: false at the end, or when current was killed.
+ * Return: false at the end, when the time is over, or when current was killed.
  */
-bool seep_owner_next_of(kuid_t uid, struct pid_namespace *ns, int *nr)
+bool seep_owner_next_of(kuid_t uid, struct pid_namespace *ns, int *nr, u64 until_ns)
 {
 	struct task_struct *p;
 	struct pid *pid;
@@ -440,7 +441,9 @@ bool seep_owner_next_of(kuid_t uid, struct pid_namespace *ns, int *nr)
 		found = p && seep_owner_is(p, uid);
 		rcu_read_unlock();
 		cond_resched();
-	} while (pid && !found && !fatal_signal_pending(current));
+		if (!pid)
+			*nr = SEEP_PIDS_END;
+	} while (pid && !found && ktime_get_ns() < until_ns && !fatal_signal_pending(current));
 	return found;
 }
 

@@ -534,7 +534,9 @@ typedef void seep_visit_fn(struct task_struct *t, void *arg);
 bool seep_owner_visit(int *nr, seep_visit_fn *visit, void *arg);
 bool seep_owner_is(struct task_struct *p, kuid_t uid);		/* RCU */
 kuid_t seep_owner_charge(struct task_struct *p);		/* RCU */
-bool seep_owner_next_of(kuid_t uid, struct pid_namespace *ns, int *nr);	/* may sleep, no lock */
+#define SEEP_PIDS_END	(INT_MAX - 1)	/* no pid is higher */
+bool seep_owner_next_of(kuid_t uid, struct pid_namespace *ns, int *nr,
+			u64 until_ns);					/* may sleep, no lock */
 /* may sleep, table mutex, which it releases every 64 pids */
 struct seep_rec *seep_owner_next(struct pid_namespace *ns, int *nr);
 

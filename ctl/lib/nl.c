@@ -27,6 +27,7 @@
 static int set_error(struct knl *k, int err)
 {
 	k->err = err;
+	k->after = 0;
 	k->text[0] = '\0';
 	return -err;
 }
@@ -112,9 +113,13 @@ static int read_error(struct knl *k, struct nlmsghdr *nlh)
 	return err;
 }
 
-/* NLMSG_DONE carries the result of a dump, which libnl ignores. Returns 0 or -errno. */
+/*
+ * NLMSG_DONE carries the result of a dump, which libnl ignores, and where to go on. Returns 0 or
+ * -errno.
+ */
 static int read_done(struct knl *k, struct nlmsghdr *nlh)
 {
+	u64 after;
 	int err;
 
 	if (nlmsg_datalen(nlh) < (int)sizeof(err))
@@ -123,6 +128,9 @@ static int read_done(struct knl *k, struct nlmsghdr *nlh)
 	err = set_result(k, err);
 	if (err)
 		read_ext_ack(k, nlh, sizeof(err));
+	if (err == -ENOBUFS && attr_u64(nlmsg_find_attr(nlh, sizeof(err),
+							SEEPAGE_A_FILTER_AFTER_PID), &after))
+		k->after = (u32)after;
 	return err;
 }
 

@@ -126,8 +126,9 @@ static u32 last_pid(const struct msgs *m)
 }
 
 /*
- * Reads a dump once. Without rights, an answer that does not fit the receive buffer comes
- * in pieces: the module then says -ENOBUFS.
+ * Reads a dump once. Without rights, an answer that does not fit the receive buffer, or takes
+ * long, comes in pieces: the module then says -ENOBUFS, and where to go on. An earlier one went
+ * on after the last process.
  */
 static int dump_once(struct knl *k, struct nl_msg *(*build)(struct knl *k, void *arg), void *arg,
 		     struct msgs *m)
@@ -143,7 +144,7 @@ static int dump_once(struct knl *k, struct nl_msg *(*build)(struct knl *k, void 
 			nla_put_u32(msg, SEEPAGE_A_FILTER_AFTER_PID, after);
 		err = knl_call(k, msg, keep, m);
 		interrupted |= err == 1;
-		last = last_pid(m);
+		last = k->after ?: last_pid(m);
 	} while (err == -ENOBUFS && last > after);
 	return err < 0 ? err : interrupted;
 }

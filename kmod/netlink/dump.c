@@ -6,7 +6,8 @@
  * A dump that the core of netlink has begun holds a reference to the module until its reader
  * has read it. A reader without rights would keep the module from being unloaded for as long
  * as it likes. So a dump of its own processes never begins for the core: .start sends all of
- * it, as far as the receive buffer takes it.
+ * it, as far as the receive buffer takes it, and OWN_NS allows. The core holds a lock of all
+ * generic netlink for reading during .start: while somebody waits to write, nobody else gets it.
  *
  * Context: process, may sleep, one part at a time for each reader. Lock: seep_table_mutex
  * during a part, with pauses; between two parts no lock is held, and the table may change.
@@ -22,7 +23,8 @@
 
 #define CHARGE_NS	(10 * NSEC_PER_MSEC)
 #define OWN_BATCH	16U		/* processes for one hold of the mutex */
-#define DONE_BYTES	nlmsg_total_size(sizeof(int))
+#define OWN_NS		(50 * NSEC_PER_MSEC)	/* after that, .start ends with the next batch */
+#define DONE_BYTES	(nlmsg_total_size(sizeof(int)) + nla_total_size(sizeof(u32)))
 
 /* One dump in progress, in cb->args[0]; the netlink socket's lock protects it. */
 struct dump {
@@ -44,6 +46,7 @@ struct dump {
 	/* without rights */
 	struct pid_namespace *pid_ns;	/* of the reader */
 	struct sk_buff *skb;		/* the part being built, or NULL */
+	u64 until_ns;			/* CLOCK_MONOTONIC */
 	int next[OWN_BATCH];		/* pids that come next, from i to n */
 	u32 i, n;
 };
@@ -145,20 +148,26 @@ static void put_own(void *arg)
 	}
 }
 
-/* Sets d->next. Return: false at the end. */
+/* Sets d->next. Return: false: there is none, as far as d->at; SEEP_PIDS_END: at all. */
 static bool find_own(struct dump *d)
 {
 	d->i = 0;
 	for (d->n = 0; d->n < OWN_BATCH; d->n++) {
-		if (!seep_owner_next_of(d->asker.uid, d->pid_ns, &d->at) ||
-		    (d->pid && (u32)d->at != d->pid))
+		if (!seep_owner_next_of(d->asker.uid, d->pid_ns, &d->at, d->until_ns))
 			break;
+		if (d->pid && (u32)d->at != d->pid) {
+			d->at = SEEP_PIDS_END;
+			break;
+		}
 		d->next[d->n] = d->at;
 	}
 	return d->n;
 }
 
-/* Sends the part; as the last one if *@result is given. Return: 0 or a negative error. */
+/*
+ * Sends the part; as the last one if *@result is given, with the pid to go on after if that
+ * is an error. Return: 0 or a negative error.
+ */
 static int send_own(struct dump *d, const int *result)
 {
 	struct sk_buff *skb = d->skb;
@@ -173,6 +182,8 @@ static int send_own(struct dump *d, const int *result)
 			return -EMSGSIZE;
 		}
 		memcpy(nlmsg_data(done), result, sizeof(*result));
+		if (*result && !seep_put_u32(skb, SEEPAGE_A_FILTER_AFTER_PID, (u32)d->at))
+			nlmsg_end(skb, done);
 	}
 	/* in the only namespace that has the family; it does not wait for the reader */
 	return genlmsg_unicast(&init_net, skb, d->portid) ? -ENOBUFS : 0;
@@ -190,8 +201,9 @@ static bool takes_more(const struct dump *d, struct sock *sk)
 /* Return: 0 after NLMSG_DONE was sent, or a negative error to be sent instead. */
 static int dump_own(struct dump *d, struct sock *sk)
 {
-	int rc = 0, result = 0;
+	int rc = 0;
 
+	d->until_ns = ktime_get_ns() + OWN_NS;
 	do {
 		if (!d->skb)
 			d->skb = nlmsg_new(NLMSG_DEFAULT_SIZE, GFP_KERNEL);
@@ -204,14 +216,18 @@ static int dump_own(struct dump *d, struct sock *sk)
 			continue;
 		if (seep_broken(!d->skb->len))
 			return -EMSGSIZE;
-		if (takes_more(d, sk))
-			rc = send_own(d, NULL);
-		else
-			result = -ENOBUFS;
-	} while (!rc && !result);
+		if (!takes_more(d, sk))
+			break;
+		rc = send_own(d, NULL);
+	} while (!rc && (!d->skb || ktime_get_ns() < d->until_ns));
 	if (fatal_signal_pending(current))	/* then find_own() ended early */
 		return -EINTR;
-	return rc ?: send_own(d, &result);
+	if (rc)
+		return rc;
+	if (d->i < d->n)		/* from there on they were not looked at */
+		d->at = d->next[d->i] - 1;
+	rc = d->at < SEEP_PIDS_END ? -ENOBUFS : 0;
+	return send_own(d, &rc);
 }
 
 /* ---- processes ---- */
@@ -226,7 +242,7 @@ static void read_filters(struct dump *d, struct netlink_callback *cb)
 		return;
 	if (attrs[SEEPAGE_A_FILTER_AFTER_PID])
 		d->at = (int)min_t(u32, nla_get_u32(attrs[SEEPAGE_A_FILTER_AFTER_PID]),
-				   INT_MAX - 1);
+				   SEEP_PIDS_END);
 	if (attrs[SEEPAGE_A_PID]) {
 		d->pid = nla_get_u32(attrs[SEEPAGE_A_PID]);
 		d->at = max(d->at, (int)min_t(u32, d->pid, INT_MAX) - 1);
@@ -287,7 +303,7 @@ int seep_dump_proc_start(struct netlink_callback *cb)
 	d->asker.uid = seep_netlink_reader(cb->skb);
 	d->pid_ns = task_active_pid_ns(current);
 	if (!uid_valid(d->asker.uid))	/* it has no process: nothing to look for */
-		d->at = INT_MAX - 1;
+		d->at = SEEP_PIDS_END;
 	rc = seep_unpriv_begin(&d->asker, cb->extack);
 	if (!rc) {
 		rc = dump_own(d, NETLINK_CB(cb->skb).sk);

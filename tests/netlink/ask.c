@@ -172,20 +172,23 @@ struct seen *dump(struct conn *c, const struct filter *f, struct answer *a,
 	char buf[REQ_SIZE] __attribute__((aligned(8)));
 	struct nlmsghdr *nlh;
 	static struct seen s;
-	uint32_t after = 0;
+	uint32_t after;
 
 	memset(&s, 0, sizeof(s));
+	memset(a, 0, sizeof(*a));
 	s.each = each;
 	s.data = data;
-	do {	/* a user without rights asks again for what did not fit */
-		after = s.last;
+	do {	/* a user without rights asks again for the rest */
+		after = a->after;
 		nlh = request(c, buf, SEEPAGE_CMD_GET_PROC, NLM_F_DUMP);
 		put_filter(nlh, f);
 		if (after)
 			mnl_attr_put_u32(nlh, SEEPAGE_A_FILTER_AFTER_PID, after);
 		ask(c, nlh, a, on_dumped, &s);
 		s.pieces++;
-	} while (a->rc == -ENOBUFS && s.last > after);
+		check(!a->after || (a->rc == -ENOBUFS && a->after >= s.last),
+		      "NLMSG_DONE: %d, go on after %u, the last was %u", a->rc, a->after, s.last);
+	} while (a->rc == -ENOBUFS && a->after > after);
 	check(!a->rc, "dump: %s %s", strerror(-a->rc), a->text);
 	return &s;
 }

@@ -69,8 +69,12 @@ static void read_done(const struct nlmsghdr *nlh, struct answer *a)
 	a->at_end = true;
 	if (mnl_nlmsg_get_payload_len(nlh) >= sizeof(int))
 		a->rc = *(int *)mnl_nlmsg_get_payload(nlh);
-	if (!(nlh->nlmsg_flags & NLM_F_ACK_TLVS))
+	if (!(nlh->nlmsg_flags & NLM_F_ACK_TLVS)) {
+		mnl_attr_for_each(attr, nlh, sizeof(int))
+			if (mnl_attr_get_type(attr) == SEEPAGE_A_FILTER_AFTER_PID)
+				a->after = mnl_attr_get_u32(attr);
 		return;
+	}
 	mnl_attr_for_each(attr, nlh, sizeof(int))
 		if (mnl_attr_get_type(attr) == NLMSGERR_ATTR_MSG)
 			strncpy(a->text, mnl_attr_get_str(attr), sizeof(a->text) - 1);

@@ -69,6 +69,7 @@ struct answer {
 	bool has_offset;
 	uint32_t offset;		/* NLMSGERR_ATTR_OFFS */
 	bool at_end;			/* told by NLMSG_DONE, which has no offset */
+	uint32_t after;			/* FILTER_AFTER_PID in NLMSG_DONE, 0: none */
 	unsigned int messages, datagrams;
 };
 

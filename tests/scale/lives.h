@@ -24,6 +24,7 @@ extern bool w_short;		/* no allocation succeeds */
 extern bool w_scattered;	/* none of more than a page */
 extern unsigned long long w_grace_ns;	/* that a grace period takes from now on */
 extern unsigned int w_released;	/* how often the table mutex was */
+extern unsigned long long w_yield_ns;	/* that pass where a CPU is yielded */
 
 extern unsigned int w_events;	/* perf events that the module asked for */
 
@@ -63,6 +64,11 @@ int w_ask(struct task_struct *t);
 void w_answer(struct task_struct *t);
 extern bool w_records_series;	/* somebody listens to the group series */
 extern unsigned int w_messages, w_largest, w_samples, w_ends;	/* that were multicast there */
+#define W_PIDS	(1 << 16)
+int w_dump_own(struct task_struct *t, const char *comm, unsigned int states);
+extern unsigned char w_seen[W_PIDS];	/* how often a pid was in an answer */
+extern unsigned int w_after;
+extern unsigned long long w_errand_ns;	/* that the worker takes for one */
 
 /* lives.c */
 void serve_as(unsigned int uid, const char *comm, unsigned int first, unsigned int n);
@@ -80,6 +86,7 @@ void held(char **args);
 void shortage(char **args);
 void shares(char **args);
 void dump(char **args);
+void slices(char **args);
 void kept(char **args);
 void record(char **args);
 void grace(char **args);

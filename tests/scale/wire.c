@@ -3,11 +3,14 @@
  * Netlink in the simulated machine: messages as the kernel lays them out, and a listener to the
  * group series that reads them. Compiled as kernel code.
  */
+#include <linux/completion.h>
+#include <linux/delay.h>
 #include <linux/netlink.h>
 #include <linux/skbuff.h>
 #include <linux/slab.h>
 #include <net/genetlink.h>
 #include <net/netlink.h>
+#include <net/sock.h>
 #include "netlink/netlink.h"
 #include "lives.h"
 
@@ -166,4 +169,140 @@ int netlink_broadcast(struct sock *sk, struct sk_buff *skb, u32 portid, u32 grou
 	w_largest = max(w_largest, skb->len);
 	kfree_skb_reason(skb, SKB_DROP_REASON_NOT_SPECIFIED);
 	return 0;
+}
+
+/* ---- the worker for requests without rights ---- */
+
+u64 w_errand_ns;
+
+/* It runs at once, and for that long. */
+int wait_for_completion_killable(struct completion *done)
+{
+	struct task_struct *last = this_cpu_read(current_task);
+
+	this_cpu_write(current_task, &init_task);
+	w_run_works();
+	this_cpu_write(current_task, last);
+	w_advance(w_errand_ns);
+	return 0;
+}
+
+void complete(struct completion *done)
+{
+}
+
+bool cancel_work_sync(struct work_struct *work)
+{
+	return false;
+}
+
+void usleep_range_state(unsigned long min, unsigned long max, unsigned int state)
+{
+	w_advance(min * NSEC_PER_USEC);
+}
+
+/* ---- a dump of a reader without rights ---- */
+
+u8 w_seen[W_PIDS];
+unsigned int w_after;
+static int result;
+
+struct pid_namespace *task_active_pid_ns(struct task_struct *t)
+{
+	return &init_pid_ns;
+}
+
+uid_t from_kuid_munged(struct user_namespace *ns, kuid_t uid)
+{
+	return __kuid_val(uid);
+}
+
+bool netlink_capable(const struct sk_buff *skb, int cap)
+{
+	return false;
+}
+
+struct nlmsghdr *__nlmsg_put(struct sk_buff *skb, u32 portid, u32 seq, int type, int len, int flags)
+{
+	struct nlmsghdr *nlh = skb_put(skb, NLMSG_ALIGN(nlmsg_msg_size(len)));
+
+	memset(nlh, 0, NLMSG_HDRLEN);
+	nlh->nlmsg_type = type;
+	nlh->nlmsg_len = nlmsg_msg_size(len);
+	return nlh;
+}
+
+void skb_trim(struct sk_buff *skb, unsigned int len)
+{
+	skb->len = len;
+	skb_set_tail_pointer(skb, len);
+}
+
+static u32 find_u32(const struct nlmsghdr *nlh, int hdrlen, int type)
+{
+	struct nlattr *attr;
+	int rem;
+
+	nlmsg_for_each_attr(attr, nlh, hdrlen, rem)
+		if (nla_type(attr) == type)
+			return nla_get_u32(attr);
+	return 0;
+}
+
+/* Reads a part of the answer. */
+int netlink_unicast(struct sock *sk, struct sk_buff *skb, u32 portid, int nonblock)
+{
+	struct nlmsghdr *nlh = (void *)skb->data;
+	int len = skb->len;
+
+	for (; nlmsg_ok(nlh, len); nlh = nlmsg_next(nlh, &len)) {
+		if (nlh->nlmsg_type == NLMSG_DONE) {
+			memcpy(&result, nlmsg_data(nlh), sizeof(result));
+			w_after = find_u32(nlh, sizeof(result), SEEPAGE_A_FILTER_AFTER_PID);
+		} else {
+			w_seen[find_u32(nlh, GENL_HDRLEN, SEEPAGE_A_PID) % W_PIDS]++;
+		}
+	}
+	if (len)
+		k_die("a part has bytes behind its messages");
+	kfree_skb_reason(skb, SKB_DROP_REASON_NOT_SPECIFIED);
+	return 0;
+}
+
+/*
+ * A process without rights asks for its own processes. @comm: with that name only, or NULL;
+ * @states: in these states. w_after: after that pid; out: where to go on, or 0. Return: what
+ * NLMSG_DONE says, or why there was none.
+ */
+int w_dump_own(struct task_struct *t, const char *comm, unsigned int states)
+{
+	struct task_struct *last = this_cpu_read(current_task);
+	static struct nlattr *attrs[SEEPAGE_A_MAX + 1];
+	static struct sk_buff request;
+	static struct sock sock;
+	struct genl_dumpit_info info = { .attrs = attrs };
+	struct nlmsghdr nlh = { };
+	struct netlink_callback cb = { .skb = &request, .nlh = &nlh, .data = &info };
+	struct sk_buff *skb = nlmsg_new(NLMSG_DEFAULT_SIZE, GFP_KERNEL);
+	int rc;
+
+	attrs[SEEPAGE_A_FILTER_COMM] = NULL;
+	if (comm) {
+		attrs[SEEPAGE_A_FILTER_COMM] = (void *)skb_tail_pointer(skb);
+		nla_put_string(skb, SEEPAGE_A_FILTER_COMM, comm);
+	}
+	attrs[SEEPAGE_A_FILTER_STATES] = (void *)skb_tail_pointer(skb);
+	nla_put_u32(skb, SEEPAGE_A_FILTER_STATES, states);
+	attrs[SEEPAGE_A_FILTER_AFTER_PID] = (void *)skb_tail_pointer(skb);
+	nla_put_u32(skb, SEEPAGE_A_FILTER_AFTER_PID, w_after);
+	sock.sk_uid = __task_cred(t)->uid;
+	sock.sk_rcvbuf = 1;			/* all that is sent was read */
+	NETLINK_CB(&request).sk = &sock;
+	result = -ENODATA;
+	w_after = 0;
+	this_cpu_write(current_task, t);
+	rc = seep_dump_proc_start(&cb);
+	this_cpu_write(current_task, last);
+	kfree_skb_reason(skb, SKB_DROP_REASON_NOT_SPECIFIED);
+	return rc == -EINTR ? result : rc;
 }

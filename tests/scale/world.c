@@ -1141,6 +1141,8 @@ void w_others(struct w_process **running, u32 each)
 	others.each = each;
 }
 
+u64 w_yield_ns;
+
 /* What cond_resched() does. */
 int others_run(void);
 int others_run(void)
@@ -1148,6 +1150,8 @@ int others_run(void)
 	static u32 next;
 	u32 cpu = shared->cpu, i;
 
+	if (w_yield_ns)
+		w_advance(w_yield_ns);
 	if (!others.running)
 		return 0;
 	mark(MARK_PAUSE);

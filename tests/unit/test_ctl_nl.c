@@ -18,12 +18,17 @@
 static unsigned char wire[4][1024];
 static size_t wire_len[ARRAY_SIZE(wire)];
 static unsigned int datagrams, taken;
+static u32 asked_after[4];	/* FILTER_AFTER_PID of each request; 0: it had none */
+static unsigned int asked;
 static struct knl k;
 
 int nl_send(struct nl_sock *sk, struct nl_msg *msg)
 {
+	struct nlattr *a = nlmsg_find_attr(nlmsg_hdr(msg), GENL_HDRLEN, SEEPAGE_A_FILTER_AFTER_PID);
+
 	(void)sk;
-	(void)msg;
+	assert_in_range(asked, 0, ARRAY_SIZE(asked_after) - 1);
+	asked_after[asked++] = a ? nla_get_u32(a) : 0;
 	return 1;
 }
 
@@ -44,6 +49,7 @@ static void nothing_waits(void)
 {
 	datagrams = 0;
 	taken = 0;
+	asked = 0;
 	memset(wire_len, 0, sizeof(wire_len));
 }
 
@@ -260,6 +266,72 @@ static void interrupted(void **state)
 	assert_int_equal(taken, 2);
 }
 
+static void put_process(u32 pid)
+{
+	struct {
+		struct genlmsghdr g;
+		struct nlattr a;
+		u32 pid;
+	} p = { .g = { .cmd = SEEPAGE_CMD_GET_PROC, .version = 1 },
+		.a = { .nla_len = NLA_HDRLEN + 4, .nla_type = SEEPAGE_A_PID }, .pid = pid };
+
+	put(30, NLM_F_MULTI, &p, sizeof(p), NULL);
+}
+
+/* The piece ends. @after: where to go on; 0: the module does not say it */
+static void put_pause(u32 after)
+{
+	struct {
+		int err;
+		struct nlattr a;
+		u32 pid;
+	} p = { .err = -ENOBUFS, .a = { .nla_len = NLA_HDRLEN + 4,
+					.nla_type = SEEPAGE_A_FILTER_AFTER_PID }, .pid = after };
+
+	put(NLMSG_DONE, NLM_F_MULTI, &p, after ? sizeof(p) : sizeof(p.err), NULL);
+	datagrams++;
+}
+
+/* A piece may have no process, or may have looked beyond its last one. */
+static void pieces(void **state)
+{
+	static const u32 after[] = { 0, 500, 700, 800 };
+	size_t n;
+
+	(void)state;
+	nothing_waits();
+	put_pause(500);
+	put_process(600);
+	put_pause(700);
+	put_process(800);
+	put_pause(0);		/* an earlier module: after the last process */
+	put_process(900);
+	put_done(0, NULL);
+	assert_int_equal(dump(&n), 0);
+	assert_int_equal(n, 3);
+	assert_int_equal(asked, 4);
+	assert_memory_equal(asked_after, after, sizeof(after));
+}
+
+/* A module that does not get on is not asked without end. */
+static void no_progress(void **state)
+{
+	size_t n;
+
+	(void)state;
+	nothing_waits();
+	put_pause(500);
+	put_pause(500);
+	datagrams--;
+	assert_int_equal(dump(&n), -ENOBUFS);
+	assert_int_equal(asked, 2);
+	nothing_waits();
+	put_pause(500);
+	put_error(-ENOBUFS, NULL);
+	assert_int_equal(dump(&n), -ENOBUFS);
+	assert_int_equal(asked, 2);
+}
+
 static int open_door(void **state)
 {
 	(void)state;
@@ -282,6 +354,7 @@ int main(void)
 		cmocka_unit_test(refused_with_request), cmocka_unit_test(refused_too_long),
 		cmocka_unit_test(refused_late), cmocka_unit_test(garbled),
 		cmocka_unit_test(no_errno), cmocka_unit_test(interrupted),
+		cmocka_unit_test(pieces), cmocka_unit_test(no_progress),
 	};
 
 	return cmocka_run_group_tests_name("ctl_nl", tests, open_door, close_door);
