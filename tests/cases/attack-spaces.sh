@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # Plain users do what needs no rights: a fork bomb up to its limit of processes; a tracer of a
 # child that grows and of others that execute and are killed; new user, pid and net namespaces
-# that ask the module, beside 200 threads that ask without end. Under each of them a leak of
+# that ask the module, beside 200 threads that ask without end and one that asks for what none of
+# its 600 processes is, while families are registered. Under each of them a leak of
 # another user is told, no full pass is more than one interval late, and the module can be
 # unloaded. The bomb has half of the records. The child is told of though it is traced. A
 # namespace is told of its own processes only and changes nothing. Other generic netlink goes on,
@@ -10,6 +11,7 @@
 # the 200 threads ask.
 # A debug kernel is allowed five times as long: what counts there is what it reports.
 # vm: --smp 2 --mem 1024
+# kmod: family
 # about: kmod tests/prog
 # matrix: its bounds of time need an idle host: 1.1 and 4.5 s between two passes were seen on a busy one
 # takes: 60
@@ -25,6 +27,7 @@ install -m 755 "$top"/build/tests/{bomb,dumpers,idle,tracer} "$bin"
 # Namespaces tell processes of others by their name.
 cp "$bin/dumpers" "$bin/flood"
 cp "$bin/dumpers" "$bin/asks"
+cp "$bin/dumpers" "$bin/crowd"
 
 # as UID COMMAND...
 as() { exec setpriv --reuid "$1" --regid "$1" --clear-groups --bounding-set=-all "${@:2}"; }
@@ -131,7 +134,27 @@ ready flood.out 60
 spaces=$!
 ready spaces.out 60
 leak_is_told spaces
+# A family that is registered waits for the requests under way, and all later ones for it.
+(as 2004 nice -n 19 "$bin/crowd" crowd 600) >crowd.out &
+crowd=$!
+ready crowd.out 60
+(
+	n=0
+	trap 'echo $n >registered; exit' TERM
+	while insmod "$SEEPAGE_KMOD/family.ko" && rmmod family; do
+		((++n))
+		sleep 0.02
+	done
+) &
+writer=$!
 other_families flood < <("$bin/asks" families 50)
+kill $writer
+wait $writer || true
+! grep -q '^family ' /proc/modules || rmmod family
+echo "flood: a family was registered $(cat registered) times"
+(($(cat registered) >= 3)) || die "a family was registered $(cat registered) times: that shows nothing"
+kill $crowd
+wait $crowd 2>/dev/null || true
 kill $spaces
 wait $spaces || die "spaces: ended with status $?"
 read -r made answered changed of others < <(tail -n 1 spaces.out)

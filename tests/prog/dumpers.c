@@ -12,6 +12,9 @@
  * dumpers families N: asks nlctrl N times about itself and N times for all families. Prints the
  * time in ms that nine of ten waited at most for a part of an answer, and the longest wait.
  *
+ * dumpers crowd N: N processes that do nothing, and one at the lowest priority that asks for those
+ * in no state, without end. Prints "ready" when all run.
+ *
  * dumpers unread: asks for a dump, prints "ready", and never reads the answer.
  *
  * dumpers spaces: makes user namespaces, one after the other, every second one with pid and net
@@ -35,6 +38,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -190,6 +194,35 @@ static void flood(unsigned int threads, unsigned int seconds)
 	       busy, answers);
 	fflush(stdout);
 	_exit(0);
+}
+
+static _Noreturn void crowd(unsigned int n)
+{
+	struct sched_param none = { 0 };
+	uint32_t no_state = 0;
+	char *buf = malloc(BUF);
+	int fd = connected();
+
+	for (unsigned int i = 0; i < n; i++) {
+		pid_t pid = fork();
+
+		if (pid < 0)
+			die("fork");
+		if (pid)
+			continue;
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		for (;;)
+			pause();
+	}
+	if (sched_setscheduler(0, SCHED_IDLE, &none))
+		die("SCHED_IDLE");
+	puts("ready");
+	fflush(stdout);
+	for (;;) {
+		ask(fd, family, SEEPAGE_CMD_GET_PROC, NLM_F_DUMP, SEEPAGE_A_FILTER_STATES,
+		    &no_state, sizeof(no_state));
+		answer(fd, buf);
+	}
 }
 
 /* ---- a reader with rights ---- */
@@ -387,6 +420,8 @@ int main(int argc, char **argv)
 		other_families((unsigned int)atoi(argv[2]));
 	else if (!strcmp(what, "spaces"))
 		spaces();
+	else if (!strcmp(what, "crowd") && argc > 2)
+		crowd((unsigned int)atoi(argv[2]));
 	else if (!strcmp(what, "unread"))
 		leave_unread();
 	else
