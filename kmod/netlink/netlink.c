@@ -15,6 +15,8 @@
 
 /* Random, and another one with each load of the module; never 0. */
 u64 seep_instance;
+/* The groups have listeners that the kernel did not check. */
+bool seep_multicast_off;
 
 /* ---- simple replies ---- */
 
@@ -433,7 +435,8 @@ int __init seep_netlink_init(void)
 		nlmsg_free(seep_netlink_spare);
 		return rc;
 	}
-	if (heard && !SEEP_GENL_FILTERED)
+	seep_multicast_off = heard && !SEEP_GENL_FILTERED;
+	if (seep_multicast_off)
 		pr_warn("multicast is off: its groups were joined before the load; load again\n");
 	else
 		seep_publish_set(&seep_netlink_publish);

@@ -54,6 +54,7 @@ void seep_netlink_own_only(struct seep_view *v);			/* any context */
 /* netlink/netlink.c */
 extern struct genl_family seep_family;
 extern u64 seep_instance;			/* of this load; the same until the unload */
+extern bool seep_multicast_off;			/* likewise */
 struct seep_rec *seep_netlink_rec(struct genl_info *info,
 				  struct pid_namespace *ns);		/* table mutex */
 

@@ -224,6 +224,7 @@ int seep_put_status(struct sk_buff *skb)
 	    seep_put_u64(skb, SEEPAGE_A_SEQ_LAST, s.last) ||
 	    seep_put_pmu_status(skb) ||
 	    seep_put_text(skb, SEEPAGE_A_DISABLED, seep_disabled()) ||
+	    seep_put_u8(skb, SEEPAGE_A_MULTICAST_OFF, seep_multicast_off) ||
 	    put_stats(skb, &s.tick))
 		return -EMSGSIZE;
 	return put_counters(skb);

@@ -54,7 +54,7 @@ def status: wrong({version: "string", module_version: "string", policy: "string"
 	max_processes: "number", instance: "number", hook: "string", processes: "number",
 	rec_bytes: "number", memory_bytes: "number", ticks: "number", tick_cost_ns: "number",
 	tick_cost_max_ns: "number", interval_ms: "number", stretched: "boolean",
-	pmc_status: "?string", pmc_events: "?object", disabled: "?string", seq_first: "?number", seq_last: "?number",
+	pmc_status: "?string", pmc_events: "?object", disabled: "?string", multicast_off: "boolean", seq_first: "?number", seq_last: "?number",
 	counters: "object"}),
 	(if all(.counters[]; type == "number") then empty else "counters" end);
 END

@@ -475,6 +475,7 @@ static void check_status(const struct parsed *p)
 	      str(p, SEEPAGE_A_HOOK));
 	check(*str(p, SEEPAGE_A_VERSION) && *str(p, SEEPAGE_A_PMC), "an empty string");
 	check(!has(p, SEEPAGE_A_DISABLED), "DISABLED: %s", str(p, SEEPAGE_A_DISABLED));
+	check(!num(p, SEEPAGE_A_MULTICAST_OFF), "MULTICAST_OFF");
 }
 
 /**

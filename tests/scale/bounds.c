@@ -250,6 +250,20 @@ void slices(char **args)
 	ask_all("another user", last, NULL, ~0U);
 }
 
+/* Somebody joins the groups again each time that he is evicted: nothing is sent, as status says. */
+void strangers(char **args)
+{
+	(void)args;
+	w_strangers = true;
+	w_boot(4, "pmc=off hook=tracepoint");
+	w_strangers = false;
+	w_records_series = true;
+	serve("leak", 0, 1);
+	leak(600, 0, 1, 7168);
+	printf("registered %u times; the status says that multicast is %s; %u messages\n",
+	       w_registered, w_status_off() ? "off" : "on", w_messages);
+}
+
 static void counted(const char *when)
 {
 	unsigned long long area, kept;

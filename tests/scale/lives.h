@@ -64,6 +64,9 @@ int w_ask(struct task_struct *t);
 void w_answer(struct task_struct *t);
 extern bool w_records_series;	/* somebody listens to the group series */
 extern unsigned int w_messages, w_largest, w_samples, w_ends;	/* that were multicast there */
+extern bool w_strangers;	/* somebody is in each group before the module, and again */
+extern unsigned int w_registered;	/* how often the family was */
+bool w_status_off(void);
 #define W_PIDS	(1 << 16)
 int w_dump_own(struct task_struct *t, const char *comm, unsigned int states);
 extern unsigned char w_seen[W_PIDS];	/* how often a pid was in an answer */
@@ -87,6 +90,7 @@ void shortage(char **args);
 void shares(char **args);
 void dump(char **args);
 void slices(char **args);
+void strangers(char **args);
 void kept(char **args);
 void record(char **args);
 void grace(char **args);

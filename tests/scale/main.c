@@ -395,7 +395,7 @@ static const struct {
 	{ "losses", losses, 0 },	{ "orphans", orphans, 0 },
 	{ "grace", grace, 0 },		{ "unseen", unseen, 0 },
 	{ "behind", behind, 0 },	{ "threads", threads, 0 },
-	{ "slices", slices, 0 },
+	{ "slices", slices, 0 },	{ "strangers", strangers, 0 },
 };
 
 int main(int argc, char **argv)

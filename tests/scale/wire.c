@@ -93,8 +93,12 @@ int nla_put_64bit(struct sk_buff *skb, int type, int len, const void *data, int 
 	return nla_put(skb, type, len, data);
 }
 
+bool w_strangers;
+unsigned int w_registered;
+
 int genl_register_family(struct genl_family *family)
 {
+	w_registered++;
 	return 0;
 }
 
@@ -105,7 +109,7 @@ int genl_unregister_family(const struct genl_family *family)
 
 int netlink_has_listeners(struct sock *sk, unsigned int group)
 {
-	return w_records_series && group == SEEP_MCGRP_SERIES;
+	return w_strangers || (w_records_series && group == SEEP_MCGRP_SERIES);
 }
 
 void do_trace_netlink_extack(const char *text)
@@ -169,6 +173,23 @@ int netlink_broadcast(struct sock *sk, struct sk_buff *skb, u32 portid, u32 grou
 	w_largest = max(w_largest, skb->len);
 	kfree_skb_reason(skb, SKB_DROP_REASON_NOT_SPECIFIED);
 	return 0;
+}
+
+/* Does the status say that multicast is off? */
+bool w_status_off(void)
+{
+	struct sk_buff *skb = nlmsg_new(NLMSG_GOODSIZE, GFP_KERNEL);
+	struct nlattr *attr;
+	bool off = false;
+	int rem;
+
+	if (seep_put_status(skb))
+		k_die("no status");
+	nla_for_each_attr(attr, (struct nlattr *)skb->data, skb->len, rem)
+		if (nla_type(attr) == SEEPAGE_A_MULTICAST_OFF)
+			off = nla_get_u8(attr);
+	kfree_skb_reason(skb, SKB_DROP_REASON_NOT_SPECIFIED);
+	return off;
 }
 
 /* ---- the worker for requests without rights ---- */

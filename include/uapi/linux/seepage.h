@@ -25,7 +25,7 @@
  *                             MEMORY_BYTES SEQ_FIRST SEQ_LAST TICKS
  *                             TICK_COST_NS TICK_COST_MAX_NS INTERVAL_MS
  *                             STRETCHED POLICY PMC [PMC_SET]
- *                             [PMC_EVENTS{ PMC_EVENT{ .. }.. }] [DISABLED]
+ *                             [PMC_EVENTS{ PMC_EVENT{ .. }.. }] [DISABLED] MULTICAST_OFF
  *                             COUNTERS{ counter.. }
  * GET_PROC    do     request: PID (thread ids are accepted) [GROUP]
  *                    reply:   a process (below) with GATES and HISTORY; with GROUP, which
@@ -61,6 +61,9 @@
  *                    [PASS_END], in as many messages as it takes, the last one with
  *                    PASS_END. A gap in PASS_SEQ is a lost message. Only a pass that
  *                    begins while a group member listens is sent.
+ *                    Where the kernel does not check a join of a group that no family owns yet,
+ *                    and one that joined before the load cannot be evicted, MULTICAST_OFF is 1
+ *                    until the module is loaded again: then GET_ALERTS alone tells of alerts.
  *
  * a process:  PID COMM UID CGROUP_ID STATE POLICY CONFIDENCE SEVERITY RSS_BYTES
  *             ANON_BYTES FILE_BYTES SHMEM_BYTES SWAP_BYTES VSZ_BYTES BRK_BYTES
@@ -284,6 +287,9 @@ enum seepage_attr {
 
 	/* of an alert that ends */
 	SEEPAGE_A_MERGED_INTO,		/* u64, SEQ of the alert of its group, which goes on */
+
+	/* of the status */
+	SEEPAGE_A_MULTICAST_OFF,	/* u8, 1: strangers joined the groups; nothing is sent there */
 
 	__SEEPAGE_A_MAX,
 	SEEPAGE_A_MAX = __SEEPAGE_A_MAX - 1
