@@ -31,7 +31,7 @@ static int print_json(const struct ctx *ctx, const struct message *msg, const st
 		SEEPAGE_A_INSTANCE, SEEPAGE_A_HOOK, SEEPAGE_A_PROCESSES, SEEPAGE_A_REC_BYTES,
 		SEEPAGE_A_MEMORY_BYTES, SEEPAGE_A_TICKS, SEEPAGE_A_TICK_COST_NS,
 		SEEPAGE_A_TICK_COST_MAX_NS, SEEPAGE_A_INTERVAL_MS, SEEPAGE_A_STRETCHED,
-		SEEPAGE_A_PMC, SEEPAGE_A_DISABLED,
+		SEEPAGE_A_PMC, SEEPAGE_A_DISABLED, SEEPAGE_A_MULTICAST_OFF,
 	};
 	static const u8 seqs[] = { SEEPAGE_A_SEQ_FIRST, SEEPAGE_A_SEQ_LAST };
 	struct json_object *o = json_object_new_object();
@@ -144,6 +144,8 @@ static void print_text(const struct message *msg, const struct conf *c)
 		text(msg, SEEPAGE_A_DISABLED, a);
 		out_printf("%-12s%s\n", "DISABLED:", a);
 	}
+	if (msg_get(msg, SEEPAGE_A_MULTICAST_OFF, 0))
+		out_line("multicast:  OFF, see seepage doctor");
 	text(msg, SEEPAGE_A_HOOK, a);
 	out_printf("%-12s%s\n%-12s%s\n", "hook:", a, "policy:", policy ? policy : "-");
 	print_work(msg, c);

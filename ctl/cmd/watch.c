@@ -3,7 +3,8 @@
  * Prints alerts as they arrive. It joins the multicast group first, then reads the
  * ring, then the multicasts, so that no alert is lost between the ring and the group.
  * Alerts that arrive twice have the same sequence number (follow.c). After an overrun
- * or a reload it starts again from the ring.
+ * or a reload it starts again from the ring. Where the module leaves multicast off, it reads
+ * the ring once a second.
  */
 #include <errno.h>
 #include <limits.h>
@@ -18,7 +19,7 @@
 #include "cold/cold.h"
 #include "tools.h"
 
-#define POLL_MS		1000	/* interval of looking for the module while it is unloaded */
+#define POLL_MS		1000	/* interval of asking a module that is unloaded, or tells nobody */
 
 static u64 since, min_confidence, count, timeout_s;
 static const char *states, *since_text, *looks;
@@ -57,7 +58,8 @@ struct watch {
 	bool started;		/* follow is valid */
 	bool away;		/* the module is not loaded now */
 	bool waited;		/* the module was not loaded at the start */
-	bool stale;		/* connect again: messages were lost or the module changed */
+	bool stale;		/* connect again: the module multicasts nothing, or has changed */
+	bool untold;		/* it was said that the module multicasts nothing */
 	bool done;
 	int status;
 	int signals;
@@ -101,17 +103,10 @@ static void show(struct watch *w, const struct message *msg, bool multicast)
 
 static void report_lost(const struct watch *w, u64 from, u64 to)
 {
-	struct json_object *o, *range;
-
 	note(NULL, "watch: lost alerts %llu..%llu", from, to);
 	if (!w->ctx->json)
 		return;
-	o = json_object_new_object();
-	range = json_object_new_object();
-	json_object_object_add(range, "from", json_object_new_uint64(from));
-	json_object_object_add(range, "to", json_object_new_uint64(to));
-	json_object_object_add(o, "lost", range);
-	out_json(w->ctx, o);
+	out_printf("{\"lost\":{\"from\":%llu,\"to\":%llu}}\n", from, to);
 	out_broken();
 }
 
@@ -252,14 +247,9 @@ static int connect_module(struct watch *w)
 
 	w->stale = false;
 	err = knl_resolve(&w->ask);
-	if (err >= 0 && !w->ask.group_alert) {
-		w->ask.err = EPROTO;
-		err = -EPROTO;
-	}
 	if (err >= 0) {
-		err = knl_join(&w->events, w->ask.group_alert);
-		if (err < 0)
-			w->ask.err = w->events.err;
+		err = w->ask.group_alert ? knl_join(&w->events, w->ask.group_alert) : -EPROTO;
+		w->ask.err = -err;
 	}
 	if (err >= 0)
 		err = query_one(&w->ask, knl_msg(&w->ask, SEEPAGE_CMD_GET_STATUS, 0), &nlh);
@@ -278,6 +268,12 @@ static int connect_module(struct watch *w)
 	} else if (follow_reloaded(&w->follow, msg_get(&msg, SEEPAGE_A_INSTANCE, 0))) {
 		note(NULL, "watch: module reloaded");
 		prober_drop_all(w->prober);
+	}
+	if (msg_get(&msg, SEEPAGE_A_MULTICAST_OFF, 0)) {
+		if (!w->untold)
+			note(NULL, "watch: multicast is off, see seepage doctor");
+		w->untold = true;
+		w->stale = true;
 	}
 	free(nlh);
 	err = read_ring(w);
@@ -376,8 +372,11 @@ static int step(struct watch *w)
 		w->stale = true;
 	else if (err < 0)
 		return err;
-	if (w->away || w->stale)
-		return connect_module(w);
+	if (w->away || w->stale) {
+		err = connect_module(w);
+		if (err < 0 || w->away)
+			return err;
+	}
 	if (!p[0].revents)	/* no alert is queued */
 		prober_step(w->prober);
 	return 0;

@@ -35,7 +35,7 @@ struct doctor_live {
 	int err;		/* errno, if it did not */
 	char version[64], hook[32], pmc[TEXT_MAX], disabled[TEXT_MAX];
 	u64 ticks, processes, max_processes, table_full, share_full;
-	bool stretched;
+	bool stretched, multicast_off;
 	bool listed;		/* it answered which processes are under alert */
 	struct doctor_leak leak[DOCTOR_LEAKS];
 	size_t leaks;

@@ -37,6 +37,7 @@ static void take_status(struct doctor_live *l, const struct message *msg)
 	l->ticks = msg_get(msg, SEEPAGE_A_TICKS, 0);
 	l->processes = msg_get(msg, SEEPAGE_A_PROCESSES, 0);
 	l->stretched = msg_get(msg, SEEPAGE_A_STRETCHED, 0);
+	l->multicast_off = msg_get(msg, SEEPAGE_A_MULTICAST_OFF, 0);
 	l->table_full = counter(msg, SEEPAGE_COUNTER_TABLE_FULL);
 	l->share_full = counter(msg, SEEPAGE_COUNTER_SHARE_FULL);
 }
@@ -168,6 +169,7 @@ static void read_file(const struct doctor *d, struct doctor_live *l)
 	l->processes = get_number(status, "processes");
 	l->max_processes = get_number(status, "max_processes");
 	l->stretched = json_object_get_boolean(get(status, "stretched"));
+	l->multicast_off = json_object_get_boolean(get(status, "multicast_off"));
 	l->table_full = get_number(counters, "table_full");
 	l->share_full = get_number(counters, "share_full");
 	l->listed = list;

@@ -91,6 +91,12 @@ void doctor_work(struct doctor *d)
 	} else {
 		doctor_find(d, "work", DOCTOR_BAD, "no answer: %s", strerror(l->err));
 	}
+	if (!l->multicast_off)
+		return;
+	doctor_find(d, "work", DOCTOR_WARN, "multicast is off: its groups were joined before the "
+		    "load, maybe by somebody who may not hear of others; watch asks once a second, "
+		    "record does not begin");
+	doctor_remedy(d, "end what joined them (Eth 16 in /proc/net/netlink), then " RELOAD);
 }
 
 /* Counts processes with memory of their own: kernel threads have a statm of zeros. */

@@ -119,7 +119,11 @@ static int read_error(struct knl *k, struct nlmsghdr *nlh)
  */
 static int read_done(struct knl *k, struct nlmsghdr *nlh)
 {
-	u64 after;
+	struct {
+		int err;
+		struct nlattr a;
+		u32 after;
+	} *pause = nlmsg_data(nlh);
 	int err;
 
 	if (nlmsg_datalen(nlh) < (int)sizeof(err))
@@ -128,9 +132,9 @@ static int read_done(struct knl *k, struct nlmsghdr *nlh)
 	err = set_result(k, err);
 	if (err)
 		read_ext_ack(k, nlh, sizeof(err));
-	if (err == -ENOBUFS && attr_u64(nlmsg_find_attr(nlh, sizeof(err),
-							SEEPAGE_A_FILTER_AFTER_PID), &after))
-		k->after = (u32)after;
+	if (nlmsg_datalen(nlh) >= (int)sizeof(*pause) &&
+	    pause->a.nla_type == SEEPAGE_A_FILTER_AFTER_PID)
+		k->after = pause->after;
 	return err;
 }
 

@@ -262,6 +262,18 @@ static int record(struct recorder *r)
 	return 0;
 }
 
+/* Does the module send nothing? Then it cannot be asked for a series either. */
+static bool multicast_is_off(struct recorder *r)
+{
+	struct nlmsghdr *nlh = NULL;
+	struct message msg;
+	bool off = query_one(&r->ask, knl_msg(&r->ask, SEEPAGE_CMD_GET_STATUS, 0), &nlh) >= 0 &&
+		   !msg_parse(&msg, nlh) && msg_get(&msg, SEEPAGE_A_MULTICAST_OFF, 0);
+
+	free(nlh);
+	return off;
+}
+
 /* Joins the multicast group. Returns 0, or a negative value with r->ask.err set. */
 static int listen_series(struct recorder *r)
 {
@@ -436,6 +448,8 @@ static int run(struct ctx *ctx, int argc, char **argv)
 	else if (!r.ask.group_series)
 		status = fail(ctx, "the loaded module sends no samples (it has no group '"
 			      SEEPAGE_MCGRP_SERIES "')");
+	else if (multicast_is_off(&r))
+		status = fail(ctx, "the module sends no samples: multicast is off (see seepage doctor)");
 	else if (listen_series(&r) < 0 || (reset && reset_history(&r) < 0))
 		status = knl_fail(ctx, &r.ask, NEEDS_ADMIN);
 	else

@@ -2,14 +2,15 @@
 # SPDX-License-Identifier: GPL-2.0
 """An eavesdropper without rights: joins every generic netlink group number it can.
 
-usage: prejoin.py SECONDS [--race]
+usage: prejoin.py SECONDS [--race] [PROCESSES]
 
 Joins group numbers 1 to 256 of NETLINK_GENERIC, those that no family owns among
 them, then counts the messages of other families that arrive until SIGTERM, and for
 SECONDS at most. With --race it goes on joining all the time, so that it may be in a
 group again between two registrations. Prints "ready" once it has joined, then one
-line at the end: N joined, N messages.
+line at the end: N joined, N messages. So many PROCESSES do that; the line has their sums.
 """
+import os
 import select
 import signal
 import socket
@@ -33,15 +34,13 @@ def join_all(sock):
     return joined
 
 
-def main():
-    seconds, race = float(sys.argv[1]), "--race" in sys.argv
+def listen(seconds, race, ready, over):
+    """Returns how many groups were joined, and how many messages came."""
     sock = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, NETLINK_GENERIC)
     sock.bind((0, 0))           # without a port id a socket is passed over
     sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 20)
     joined = join_all(sock)
-    over = []
-    signal.signal(signal.SIGTERM, lambda *_: over.append(True))
-    print("ready", flush=True)
+    ready()
     end, messages = time.monotonic() + seconds, 0
     while time.monotonic() < end:
         if race:
@@ -57,6 +56,51 @@ def main():
             continue
         # Messages of the family nlctrl are public: everybody may see which families exist.
         messages += int.from_bytes(data[4:6], sys.byteorder) != GENL_ID_CTRL
+    return joined, messages
+
+
+def many(n, seconds, race, children, over):
+    """@n children listen, until each is told to end. Returns the sums."""
+    receive, send = os.pipe()
+    for _ in range(n):
+        pid = os.fork()
+        if pid == 0:
+            children.clear()
+            told = listen(seconds, race, lambda: os.write(send, b"ready\n"), over)
+            os.write(send, b"%d %d\n" % told)
+            os._exit(0)
+        children.append(pid)
+    os.close(send)
+    sums, ready = [0, 0], 0
+    with os.fdopen(receive) as lines:
+        for line in lines:
+            if line == "ready\n":
+                ready += 1
+                if ready == n:
+                    print("ready", flush=True)
+                continue
+            sums = [a + int(b) for a, b in zip(sums, line.split())]
+    for pid in children:
+        os.waitpid(pid, 0)
+    return sums
+
+
+def main():
+    words = sys.argv[1:]
+    race = "--race" in words
+    numbers = [word for word in words if word != "--race"]
+    children, over = [], []
+
+    def end(*_):
+        over.append(True)
+        for pid in children:
+            os.kill(pid, signal.SIGTERM)
+
+    signal.signal(signal.SIGTERM, end)
+    if len(numbers) > 1:
+        joined, messages = many(int(numbers[1]), float(numbers[0]), race, children, over)
+    else:
+        joined, messages = listen(float(numbers[0]), race, lambda: print("ready", flush=True), over)
     print(f"{joined} joined, {messages} messages", flush=True)
 
 

@@ -192,6 +192,9 @@ class Doctor(unittest.TestCase):
         self.is_found("work", "bad", "switched itself off: bug: rec->refs > 0", "modprobe seepage")
         self.live["disabled"], self.live["stretched"] = None, True
         self.is_found("work", "warn", "stretched", "max_cpu_permille")
+        self.live["multicast_off"] = True
+        self.is_found("work", "warn", "stretched", "max_cpu_permille")
+        self.is_found("work", "warn", "groups were joined before the load", "modprobe seepage", at=1)
         self.files["seepage.json"] = {"errno": 1}
         self.is_found("work", "warn", "may not ask", "root")
         self.files["seepage.json"] = {"errno": 2}
