@@ -449,7 +449,8 @@ static int run(struct ctx *ctx, int argc, char **argv)
 		status = fail(ctx, "the loaded module sends no samples (it has no group '"
 			      SEEPAGE_MCGRP_SERIES "')");
 	else if (multicast_is_off(&r))
-		status = fail(ctx, "the module sends no samples: multicast is off (see seepage doctor)");
+		status = fail(ctx, "the module sends no samples: multicast is off "
+			      "(see seepage doctor)");
 	else if (listen_series(&r) < 0 || (reset && reset_history(&r) < 0))
 		status = knl_fail(ctx, &r.ask, NEEDS_ADMIN);
 	else

@@ -289,7 +289,7 @@ enum seepage_attr {
 	SEEPAGE_A_MERGED_INTO,		/* u64, SEQ of the alert of its group, which goes on */
 
 	/* of the status */
-	SEEPAGE_A_MULTICAST_OFF,	/* u8, 1: strangers joined the groups; nothing is sent there */
+	SEEPAGE_A_MULTICAST_OFF,	/* u8, 1: strangers are in the groups; none is used */
 
 	__SEEPAGE_A_MAX,
 	SEEPAGE_A_MAX = __SEEPAGE_A_MAX - 1
