@@ -72,15 +72,14 @@ static void head(const struct result *r)
 	fold("", 2, text);
 }
 
-/* A frame of a folded stack: what separates frames cannot be part of one. */
-static const char *folded_name(struct json_object *frame, char *buf, size_t size)
+/* A part of a folded stack: what separates frames cannot be in it. */
+static const char *folded(char *text)
 {
 	char *p;
 
-	frame_name(frame, buf, size);
-	for (p = buf; (p = strchr(p, ';')); p++)
+	for (p = text; (p = strchr(p, ';')); p++)
 		*p = ':';
-	return buf;
+	return text;
 }
 
 /* Sites as flame graph tools read them: the outermost frame first, then the bytes */
@@ -94,10 +93,12 @@ void show_folded(const struct result *r)
 		site = json_object_array_get_idx(r->sites, i);
 		json_object_object_get_ex(site, "stack", &stack);
 		json_object_object_get_ex(site, "bytes", &v);
-		out_printf("%s", r->t->comm);
-		for (n = json_object_array_length(stack); n; n--)
-			out_printf(";%s", folded_name(json_object_array_get_idx(stack, n - 1), name,
-						      sizeof(name)));
+		snprintf(name, sizeof(name), "%s", r->t->comm);
+		out_printf("%s", folded(name));
+		for (n = json_object_array_length(stack); n; n--) {
+			frame_name(json_object_array_get_idx(stack, n - 1), name, sizeof(name));
+			out_printf(";%s", folded(name));
+		}
 		out_printf(" %llu\n", (unsigned long long)json_object_get_uint64(v));
 	}
 }

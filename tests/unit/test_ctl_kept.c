@@ -264,8 +264,9 @@ static void sites_in_sentences(void **state)
 	json_object_put(sites);
 }
 
-/* What show_table() prints on a terminal of so many columns, 0: to a pipe. The lines end in \n. */
-static void shown(const struct result *r, unsigned short columns, char *buf, size_t size)
+/* What @show prints on a terminal of so many columns, 0: to a pipe. The lines end in \n. */
+static void printed(void (*show)(const struct result *r), const struct result *r,
+		    unsigned short columns, char *buf, size_t size)
 {
 	struct winsize w = { .ws_row = 24, .ws_col = columns };
 	int from = posix_openpt(O_RDWR | O_NOCTTY), to, ends[2], status;
@@ -290,7 +291,7 @@ static void shown(const struct result *r, unsigned short columns, char *buf, siz
 	assert_true(pid >= 0);
 	if (!pid) {
 		dup2(to, STDOUT_FILENO);
-		show_table(r, 10);
+		show(r);
 		fflush(stdout);
 		_exit(0);
 	}
@@ -303,6 +304,16 @@ static void shown(const struct result *r, unsigned short columns, char *buf, siz
 	assert_int_equal(status, 0);
 	while ((cr = strstr(buf, "\r\n")))
 		memmove(cr, cr + 1, strlen(cr));
+}
+
+static void show_all(const struct result *r)
+{
+	show_table(r, 10);
+}
+
+static void shown(const struct result *r, unsigned short columns, char *buf, size_t size)
+{
+	printed(show_all, r, columns, buf, size);
 }
 
 static size_t longest(const char *text)
@@ -371,6 +382,20 @@ static void what_was_sampled_in_lines_of_a_terminal(void **state)
 	json_object_put(notes);
 }
 
+/* A process chooses its name, and the names of its functions. */
+static void no_name_makes_frames_of_a_folded_stack(void **state)
+{
+	static const char listed[] = "[{\"bytes\":4096,\"stack\":[{\"symbol\":\"keep;x\"},"
+				     "{\"symbol\":\"main\"}]}]";
+	struct target t = { .pid = 1, .comm = "a;forged;b" };
+	struct result r = { .t = &t, .sites = json_tokener_parse(listed) };
+	char text[256];
+
+	printed(show_folded, &r, 0, text, sizeof(text));
+	assert_string_equal(text, "a:forged:b;main;keep:x 4096\n");
+	json_object_put(r.sites);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -383,6 +408,7 @@ int main(void)
 		cmocka_unit_test(the_class_in_a_sentence),
 		cmocka_unit_test(sites_in_sentences),
 		cmocka_unit_test(what_was_sampled_in_lines_of_a_terminal),
+		cmocka_unit_test(no_name_makes_frames_of_a_folded_stack),
 	};
 
 	return cmocka_run_group_tests(tests, begin, end);
