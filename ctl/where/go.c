@@ -31,15 +31,20 @@ bool go_is(const struct target *t)
 	return m && m->lo == GO_ARENA && m->anon;
 }
 
+/* What a bucket of a forged profile stands for may be infinite, or no number: it counts nothing. */
 static void scale(struct go_site *s, u64 blocks, u64 bytes, u64 rate)
 {
-	double chance = 1;
+	double chance = 1, all_blocks, all_bytes;
 
 	if (rate > 1 && blocks)
 		chance = 1 - exp(-(double)bytes / (double)blocks / (double)rate);
+	all_blocks = (double)blocks / chance;
+	all_bytes = (double)bytes / chance;
+	if (!(all_blocks < COUNT_MAX && all_bytes < COUNT_MAX))
+		return;
 	s->samples = blocks;
-	s->blocks = (u64)((double)blocks / chance);
-	s->bytes = (u64)((double)bytes / chance);
+	s->blocks = (u64)all_blocks;
+	s->bytes = (u64)all_bytes;
 }
 
 /* Reads the bucket at @addr. Returns the address of the next one, 0: none, or no bucket. */
