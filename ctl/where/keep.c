@@ -128,7 +128,8 @@ static u64 member(struct json_object *o, const char *name)
 /* Is @o about the program that the process executes now? An exec begins another heap. */
 static bool same_program(const struct keeper *k, struct json_object *o)
 {
-	return o && member(o, "start_brk") == k->t->start_brk;
+	return o && member(o, "start_brk") == k->t->start_brk &&
+	       member(o, "program") == k->t->program;
 }
 
 /*
@@ -270,6 +271,7 @@ static void add_own(struct keeper *k, struct json_object *o, bool burst)
 	struct json_object *kept = json_object_new_object();
 
 	json_object_object_add(kept, "start_brk", number(k->t->start_brk));
+	json_object_object_add(kept, "program", number(k->t->program));
 	json_object_object_add(kept, "taken_ns", number(clock_ns()));
 	json_object_object_add(kept, "burst", number(burst));
 	json_object_object_add(o, KEPT_OWN, kept);

@@ -3,6 +3,7 @@
  * Reads the memory and the mappings of a process from outside. The process runs on, so
  * that anything may change or go away between two reads: a read that fails is an answer.
  */
+#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -16,6 +17,7 @@
 #define MAPS_MAX	(1U << 18)
 #define NEEDS_PTRACE	"CAP_SYS_PTRACE, or to be the user of the process"
 
+#define NOWHERE		(INT64_MAX & ~4095LL)	/* an address that nothing is ever mapped at */
 #define START_BRK	47
 #define BOUND_ASK_NS	100000000ULL
 #define BOUND_STOP_S	5ULL
@@ -67,6 +69,30 @@ static bool is_narrow(const struct target *t)
 	return n == (ssize_t)sizeof(ident) && !memcmp(ident, "\177ELF", 4) && ident[4] == 1;
 }
 
+/*
+ * What tells the program from others that the process executes, where addresses are not random:
+ * made from the random bytes that each exec puts on the stack. Those are secret, and cannot be had
+ * from it. They are not read if the process took their page away.
+ */
+static u64 program_of(struct target *t)
+{
+	int fd = openat(t->dir, "auxv", O_RDONLY | O_CLOEXEC), pagemap = there_open(t);
+	Elf64_auxv_t v = { AT_NULL, { 0 } };
+	u64 word[2] = { 0, 0 };
+
+	while (fd >= 0 && read(fd, &v, sizeof(v)) == (ssize_t)sizeof(v) && v.a_type != AT_NULL &&
+	       v.a_type != AT_RANDOM)
+		;
+	if (v.a_type == AT_RANDOM && there_has(pagemap, v.a_un.a_val, v.a_un.a_val + sizeof(word)))
+		target_read(t, v.a_un.a_val, word, sizeof(word));
+	if (fd >= 0)
+		close(fd);
+	if (pagemap >= 0)
+		close(pagemap);
+	word[0] ^= word[1];
+	return (word[0] ^ word[0] >> 32) & 0xffffffff;
+}
+
 /**
  * target_open() - begin to look at a process
  * @ctx: names the command in messages
@@ -83,6 +109,7 @@ int target_open(const struct ctx *ctx, u32 pid, struct target *t)
 	memset(t, 0, sizeof(*t));
 	t->ctx = ctx;
 	t->pid = pid;
+	t->mem = -1;
 	t->dir = procfs_open(pid, INT64_MIN);
 	if (t->dir < 0)
 		return target_refused(t, errno);
@@ -95,11 +122,15 @@ int target_open(const struct ctx *ctx, u32 pid, struct target *t)
 	if (!t->maps)
 		return fail(ctx, "process %u: it has no memory of its own, as a kernel thread",
 			    pid);
-	if (!target_read(t, t->map[0].lo, &byte, 1) && t->err != EFAULT)
+	if (!target_read(t, NOWHERE, &byte, 1) && t->err != EFAULT)
 		return target_refused(t, t->err);
+	t->mem = openat(t->dir, "mem", O_RDONLY | O_CLOEXEC);
+	if (t->mem < 0)
+		return target_refused(t, errno);
 	if (is_narrow(t))
 		return fail(ctx, "process %u: a 32-bit program, allowed 64-bit ones", pid);
 	t->start_brk = stat_field(t, START_BRK);
+	t->program = program_of(t);
 	return 0;
 }
 
@@ -284,8 +315,19 @@ u64 target_base(const struct target *t, const struct where_map *m)
 }
 
 /*
+ * Has nobody the memory any more? A read finds its end then, instead of an error. Memory that the
+ * process shared, as a child of vfork(), is still there when it has executed another program.
+ */
+static bool has_no_memory(const struct target *t)
+{
+	char byte;
+
+	return !pread(t->mem, &byte, 1, NOWHERE);
+}
+
+/*
  * False as well if another process has the pid by now, as @t->dir is the old one's, and if the
- * process has executed another program: that one's heap is elsewhere, where addresses are random.
+ * process has executed another program.
  */
 bool target_alive(const struct target *t)
 {
@@ -293,7 +335,7 @@ bool target_alive(const struct target *t)
 	bool alive = p && p[1] == ' ' && p[2] != 'Z' && p[2] != 'X';
 
 	free(text);
-	return alive && stat_field(t, START_BRK) == t->start_brk;
+	return alive && !has_no_memory(t) && stat_field(t, START_BRK) == t->start_brk;
 }
 
 /* Anonymous memory that is present or swapped out; 0: unknown */
@@ -342,6 +384,9 @@ void target_close(struct target *t)
 	target_free_maps(t);
 	cxx_free(t->cxx);
 	t->cxx = NULL;
+	if (t->mem >= 0)
+		close(t->mem);
+	t->mem = -1;
 	if (t->dir >= 0)
 		close(t->dir);
 	t->dir = -1;

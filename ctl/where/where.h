@@ -26,7 +26,9 @@ struct target {
 	u32 pid;
 	int dir;		/* descriptor of /proc/PID; it never names another process */
 	char comm[64];
+	int mem;		/* descriptor of its memory, which ends with an exec; or -1 */
 	u64 start_brk;
+	u64 program;		/* random, of the program that it executes; 0: not known */
 	struct where_map *map;	/* by address */
 	size_t maps;
 	u64 read_bytes;

@@ -429,7 +429,7 @@ static void test_names_of_functions(void **state)
 
 static void test_names_go_on_when_mappings_are_read_anew(void **state)
 {
-	struct target t = { .dir = open("/proc/self", O_RDONLY | O_DIRECTORY) };
+	struct target t = { .dir = open("/proc/self", O_RDONLY | O_DIRECTORY), .mem = -1 };
 	struct cxx *c = target_cxx(&t);
 	char buf[CXX_NAME];
 

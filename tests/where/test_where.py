@@ -80,6 +80,20 @@ class Program:
         self.p.wait()
 
 
+class Itself(Program):
+    """A program that executes itself, where addresses are not random."""
+
+    def __init__(self, test):
+        code = '$| = 1; @a = map { "x" x 100 } 1 .. 20000; print "ready\\n"; <STDIN>; '
+        super().__init__(test, "setarch", "-R", "perl", "-e", code + 'exec @ARGV', "perl", "-e",
+                         code)
+
+    def execute(self):
+        self.p.stdin.write("\n")
+        self.p.stdin.flush()
+        assert self.p.stdout.readline() == "ready\n"
+
+
 def where(*words, **how):
     return subprocess.run([TOOL, *(str(w) for w in words)], capture_output=True, text=True,
                           timeout=60, check=False, **how)
@@ -557,21 +571,33 @@ class Where(unittest.TestCase):
 
     def test_a_kept_look_of_another_program_is_not_used(self):
         """The key is the same after an exec; the heap is not."""
-        program = Program(self, f"{BUILD}/leaky", "small")
+        for member in ("start_brk", "program"):
+            program = Program(self, f"{BUILD}/leaky", "small")
+            with tempfile.TemporaryDirectory() as run:
+                self.keep(run, "first", program.pid)
+                name, = self.kept(run, "first", program.pid)
+                with open(name, encoding="utf-8") as f:
+                    look = json.load(f)
+                look["kept"][member] += 4096
+                with open(name, "w", encoding="utf-8") as f:
+                    json.dump(look, f)
+                self.age(name, 100)
+                self.keep(run, "second", "--seconds", "1", program.pid)
+                self.assertEqual(self.kept(run, "first", program.pid), [])
+                answer, = self.kept(run, "answer", program.pid)
+                with open(answer, encoding="utf-8") as f:
+                    self.assertLess(json.load(f)["seconds"], 60)
+
+    @unittest.skipIf(subprocess.run(["setarch", "-R", "true"], check=False).returncode,
+                     "addresses are random always")
+    def test_a_kept_look_from_before_an_exec_is_not_used(self):
+        program = Itself(self)
         with tempfile.TemporaryDirectory() as run:
             self.keep(run, "first", program.pid)
-            name, = self.kept(run, "first", program.pid)
-            with open(name, encoding="utf-8") as f:
-                look = json.load(f)
-            look["kept"]["start_brk"] += 4096
-            with open(name, "w", encoding="utf-8") as f:
-                json.dump(look, f)
-            self.age(name, 100)
+            program.execute()
+            self.age(self.kept(run, "first", program.pid)[0], 100)
             self.keep(run, "second", "--seconds", "1", program.pid)
             self.assertEqual(self.kept(run, "first", program.pid), [])
-            answer, = self.kept(run, "answer", program.pid)
-            with open(answer, encoding="utf-8") as f:
-                self.assertLess(json.load(f)["seconds"], 60)
 
     def test_files_that_are_kept_are_bounded(self):
         program = Program(self, f"{BUILD}/leaky", "small")
@@ -934,6 +960,17 @@ class Where(unittest.TestCase):
                 time.sleep(0.01)
             status, out, err = second(tool)
             program.kill()
+        self.assertEqual((status, out), (1, ""))
+        self.assertIn("ended, or executed a program, between the two looks", err)
+
+    @unittest.skipIf(subprocess.run(["setarch", "-R", "true"], check=False).returncode,
+                     "addresses are random always")
+    def test_a_process_that_executes_itself_between_the_looks(self):
+        """Where addresses are not random its heap begins where it did."""
+        program = Itself(self)
+        tool = started(program.pid)
+        program.execute()
+        status, out, err = second(tool)
         self.assertEqual((status, out), (1, ""))
         self.assertIn("ended, or executed a program, between the two looks", err)
 
