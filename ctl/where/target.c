@@ -15,6 +15,7 @@
 #include "where/where.h"
 
 #define MAPS_MAX	(1U << 18)
+#define NEAR_MAPS	16U	/* from a mapping of a file back to the one before */
 #define NEEDS_PTRACE	"CAP_SYS_PTRACE, or to be the user of the process"
 
 #define NOWHERE		(INT64_MAX & ~4095LL)	/* an address that nothing is ever mapped at */
@@ -163,6 +164,20 @@ static bool parse_map(char *line, struct where_map *m)
 }
 
 /*
+ * Index of the mapping with the ELF header of the file that is mapped at @i: the last one of the
+ * file's begin, up to @i. The file may be mapped once more elsewhere, as data.
+ */
+static size_t header_of(const struct target *t, size_t i)
+{
+	const struct where_map *m = &t->map[i], *p = m;
+
+	while (m->file && m->offset && p > t->map && m - p < (ptrdiff_t)NEAR_MAPS)
+		if ((--p)->file && !strcmp(p->file, m->file))
+			return p->header;
+	return i;
+}
+
+/*
  * Reads the mappings anew. Neighbours that are anonymous and writable are joined: a fork
  * divides what was one mapping. Returns 0 or an errno.
  */
@@ -195,7 +210,9 @@ int target_maps(struct target *t)
 			capacity = capacity ? 2 * capacity : 256;
 			t->map = must(realloc(t->map, capacity * sizeof(m)));
 		}
-		t->map[t->maps++] = m;
+		t->map[t->maps] = m;
+		t->map[t->maps].header = header_of(t, t->maps);
+		t->maps++;
 	}
 	free(line);
 	fclose(f);
@@ -303,15 +320,10 @@ const struct where_map *target_at(const struct target *t, u64 addr)
 	return NULL;
 }
 
-/* Address of the first mapping of the file, which has its ELF header */
+/* Address of the file's ELF header, from which the offsets of a frame count */
 u64 target_base(const struct target *t, const struct where_map *m)
 {
-	size_t i;
-
-	for (i = 0; i < t->maps; i++)
-		if (t->map[i].file && !strcmp(t->map[i].file, m->file))
-			return t->map[i].lo;
-	return m->lo;
+	return t->map[m->header].lo;
 }
 
 /*

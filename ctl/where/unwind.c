@@ -52,27 +52,6 @@ static const Dwfl_Callbacks callbacks = {
 	.find_debuginfo = debug_find,
 };
 
-/* Is this the first mapping of the file? */
-static bool is_first(const struct target *t, size_t i)
-{
-	size_t k;
-
-	for (k = 0; k < i; k++)
-		if (t->map[k].file && !strcmp(t->map[k].file, t->map[i].file))
-			return false;
-	return true;
-}
-
-static bool has_code(const struct target *t, size_t i)
-{
-	size_t k;
-
-	for (k = i; k < t->maps; k++)
-		if (t->map[k].file && t->map[k].exec && !strcmp(t->map[k].file, t->map[i].file))
-			return true;
-	return false;
-}
-
 /* elfutils adds the addresses in the file: the base is what the loader added to them. */
 static void report(struct unwinder *u, const struct where_map *m)
 {
@@ -139,20 +118,34 @@ static const Dwfl_Thread_Callbacks threads = {
 	.set_initial_registers = set_registers,
 };
 
+/* Reports each file with code once for each place at which it was loaded. */
+static void report_all(struct unwinder *u)
+{
+	const struct target *t = u->t;
+	bool *had = must(calloc(t->maps + 1, sizeof(*had)));
+	size_t i, header;
+
+	for (i = 0; i < t->maps; i++) {
+		header = t->map[i].header;
+		if (!t->map[i].file || !t->map[i].exec || had[header])
+			continue;
+		had[header] = true;
+		report(u, &t->map[header]);
+	}
+	free(had);
+}
+
 /* Prepares to unwind stacks of the process, as it is mapped now. NULL: not possible */
 struct unwinder *unwinder_new(struct target *t)
 {
 	struct unwinder *u = must(calloc(1, sizeof(*u)));
-	size_t i;
 
 	u->t = t;
 	elf_version(EV_CURRENT);
 	u->dwfl = dwfl_begin(&callbacks);
 	if (u->dwfl) {
 		dwfl_report_begin(u->dwfl);
-		for (i = 0; i < t->maps; i++)
-			if (t->map[i].file && is_first(t, i) && has_code(t, i))
-				report(u, &t->map[i]);
+		report_all(u);
 		dwfl_report_end(u->dwfl, NULL, NULL);
 		u->python = python_new(t);
 		if (dwfl_attach_state(u->dwfl, NULL, (pid_t)t->pid, &threads, u))

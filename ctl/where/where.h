@@ -19,6 +19,7 @@ struct where_map {
 	bool exec;
 	bool anon;		/* anonymous memory, "[heap]" and named regions included */
 	char *file;		/* path of a mapped file; or NULL */
+	size_t header;		/* index of the mapping that has the file's ELF header */
 };
 
 struct target {

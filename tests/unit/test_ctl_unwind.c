@@ -14,8 +14,20 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <string.h>
+
+static unsigned long compares;
+
+static int counted(const char *a, const char *b)
+{
+	compares++;
+	return strcmp(a, b);
+}
+
+#define strcmp counted
 #include "where/debugfile.c"
 #include "where/unwind.c"
+#undef strcmp
 #include <cmocka.h>
 
 static struct where_map map[64];
@@ -159,6 +171,33 @@ static void the_caller_of_a_function_without_tables(void **state)
 	assert_true(f[1].pc == (u64)(uintptr_t)bare);
 	assert_true(f[2].pc == caller && !f[2].python && !f[2].activation);
 	unwinder_free(u);
+	close(t.dir);
+}
+
+/* A process chooses how many files it maps: their names are not compared with one another. */
+static void many_files_are_not_compared(void **state)
+{
+	struct target t = { .maps = 8000, .pid = (u32)getpid(),
+			    .dir = open("/proc/self", O_RDONLY | O_DIRECTORY) };
+	struct unwinder *u;
+	char *name = NULL;
+	size_t i;
+
+	t.map = must(calloc(t.maps, sizeof(*t.map)));
+	for (i = 0; i < t.maps; i++) {
+		/* One of them has to be there. */
+		assert_true(asprintf(&name, i ? "/none/%zu" : path, i) > 0);
+		t.map[i] = (struct where_map){ .lo = (i + 1) << 20, .hi = (i + 2) << 20,
+					       .exec = true, .file = name, .header = i };
+	}
+	compares = 0;
+	u = unwinder_new(&t);
+	assert_non_null(u);
+	assert_in_range(compares, 0, t.maps);
+	unwinder_free(u);
+	for (i = 0; i < t.maps; i++)
+		free(t.map[i].file);
+	free(t.map);
 	close(t.dir);
 }
 
@@ -316,6 +355,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_caller_of_a_function_without_tables),
+		cmocka_unit_test(many_files_are_not_compared),
 		cmocka_unit_test(debug_files_beside_a_program_are_not_opened),
 		cmocka_unit_test(debug_files_are_found_by_build_id),
 		cmocka_unit_test(alternate_debug_files_of_a_program_are_not_opened),

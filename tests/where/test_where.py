@@ -763,6 +763,33 @@ class Where(unittest.TestCase):
                          list(range(1, len(answer["sites"]) + 1)))
         self.assertIn("these make the process grow", answer["notes"][0])
 
+    def test_faults_in_a_library_that_is_mapped_twice(self):
+        """Addresses in it count from the mapping that its code belongs to."""
+        library = os.path.join(BUILD, "libgrow.so")
+        source = os.path.join(HERE, "twice.c")
+        subprocess.run(["gcc", "-O1", "-fPIC", "-shared", "-DLIBRARY", "-o", library, source],
+                       check=True)
+        subprocess.run(["gcc", "-O1", "-o", f"{BUILD}/twice", source, library], check=True)
+        for size in (4096, os.stat(library).st_size):
+            program = Program(self, f"{BUILD}/twice", library, str(size))
+            tool = subprocess.Popen([TOOL, "-j", "--faults", "-s", "300", str(program.pid)],
+                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            wait_for_events(tool.pid)
+            program.do("leak", 20000)
+            time.sleep(0.5)
+            status, out, err = second(tool)
+            self.assertEqual((status, err), (0, ""))
+            stack = json.loads(out)["sites"][0]["stack"]
+            self.assertEqual([f["symbol"] for f in stack[:2]], ["grow_here", "main"])
+            begin, end = self.code_of(library, "grow_here")
+            self.assertEqual(stack[0]["module"], library)
+            self.assertTrue(begin <= stack[0]["offset"] < end, stack[0])
+
+    def code_of(self, file, symbol):
+        got = subprocess.run(["nm", "-S", file], stdout=subprocess.PIPE, text=True, check=True)
+        begin, size = re.search(rf"^(\S+) (\S+) T {symbol}$", got.stdout, re.M).groups()
+        return int(begin, 16), int(begin, 16) + int(size, 16)
+
     @unittest.skipUnless(sys.version_info[:2] == (3, 11), "needs python 3.11")
     def test_faults_name_functions_of_python(self):
         """The native frames are those of the interpreter, whatever the program does."""
