@@ -12,7 +12,9 @@
 #ifdef HAVE_LIBDW
 #include <elfutils/version.h>
 #include "where/debugfile.h"
+#include "where/loaded.h"
 
+#define FILES_MAX	512U	/* that are open at a time */
 #define PYTHON_WORDS	40U	/* of a native frame of its interpreter: about as many as it has */
 
 #ifdef __x86_64__
@@ -28,9 +30,17 @@ static const unsigned char kept[] = { 3, 6, 12, 13, 14, 15 };	/* by callees */
 static const unsigned char kept[] = { 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29 };
 #endif
 
+struct file {
+	struct unwinder *u;
+	int fd;
+};
+
 struct unwinder {
 	struct target *t;
 	Dwfl *dwfl;
+	struct file file[FILES_MAX];
+	unsigned int files;
+	struct loaded_room room;
 	struct python *python;	/* or NULL */
 	const struct seepage_where_sample *s;	/* the one at work */
 	struct frame *f;
@@ -41,31 +51,40 @@ struct unwinder {
 	unsigned int callers_n;
 };
 
-static int no_file(Dwfl_Module *mod, void **data, const char *name, Dwarf_Addr base, char **file,
-		   Elf **elf)
+/* Is called when the module is needed. The file itself is open already: the process may end. */
+static int find_file(Dwfl_Module *mod, void **data, const char *name, Dwarf_Addr base,
+		     char **path, Elf **elf)
 {
+	struct file *f = *data;
+
+	*elf = f ? loaded_elf(f->fd, &f->u->room) : NULL;
 	return -1;
 }
 
 static const Dwfl_Callbacks callbacks = {
-	.find_elf = no_file,
+	.find_elf = find_file,
 	.find_debuginfo = debug_find,
 };
 
-/* elfutils adds the addresses in the file: the base is what the loader added to them. */
-static void report(struct unwinder *u, const struct where_map *m)
+/* Reports a file that was loaded at @m. Its code ends at @end. */
+static void report(struct unwinder *u, const struct where_map *m, u64 end)
 {
-	int fd = map_open(u->t, m);
-	Elf *elf = fd < 0 ? NULL : elf_begin(fd, ELF_C_READ, NULL);
-	bool fixed = false;
-	GElf_Ehdr eh;
+	struct file *f = &u->file[u->files];
+	int fd = u->files < FILES_MAX ? map_open(u->t, m) : -1;
+	u64 begin = m->lo - (m->offset < m->lo ? m->offset : 0);
+	Dwfl_Module *mod;
+	void **data;
 
-	if (elf && gelf_getehdr(elf, &eh))
-		fixed = eh.e_type == ET_EXEC;
-	elf_end(elf);
-	/* It closes the descriptor if it takes it. */
-	if (fd >= 0 && !dwfl_report_elf(u->dwfl, m->file, m->file, fd, fixed ? 0 : m->lo, true))
+	if (fd < 0)
+		return;
+	mod = dwfl_report_module(u->dwfl, m->file, begin, end);
+	if (!mod || !dwfl_module_info(mod, &data, NULL, NULL, NULL, NULL, NULL, NULL)) {
 		close(fd);
+		return;
+	}
+	*f = (struct file){ .u = u, .fd = fd };
+	*data = f;
+	u->files++;
 }
 
 static pid_t next_thread(Dwfl *dwfl, void *arg, void **thread)
@@ -122,17 +141,16 @@ static const Dwfl_Thread_Callbacks threads = {
 static void report_all(struct unwinder *u)
 {
 	const struct target *t = u->t;
-	bool *had = must(calloc(t->maps + 1, sizeof(*had)));
-	size_t i, header;
+	u64 *end = must(calloc(t->maps + 1, sizeof(*end)));	/* of the code of a file */
+	size_t i;
 
-	for (i = 0; i < t->maps; i++) {
-		header = t->map[i].header;
-		if (!t->map[i].file || !t->map[i].exec || had[header])
-			continue;
-		had[header] = true;
-		report(u, &t->map[header]);
-	}
-	free(had);
+	for (i = 0; i < t->maps; i++)
+		if (t->map[i].file && t->map[i].exec)
+			end[t->map[i].header] = t->map[i].hi;
+	for (i = 0; i < t->maps; i++)
+		if (end[i])
+			report(u, &t->map[i], end[i]);
+	free(end);
 }
 
 /* Prepares to unwind stacks of the process, as it is mapped now. NULL: not possible */
@@ -141,6 +159,7 @@ struct unwinder *unwinder_new(struct target *t)
 	struct unwinder *u = must(calloc(1, sizeof(*u)));
 
 	u->t = t;
+	u->room = (struct loaded_room){ .tables = LOADED_TABLES, .lines = LOADED_LINES };
 	elf_version(EV_CURRENT);
 	u->dwfl = dwfl_begin(&callbacks);
 	if (u->dwfl) {
@@ -316,6 +335,7 @@ u64 unwinder_python(const struct unwinder *u)
 void unwinder_note(const struct unwinder *u, struct result *r)
 {
 	python_note(u->python, r);
+	loaded_note(&u->room, r);
 }
 
 void unwinder_free(struct unwinder *u)
@@ -324,6 +344,8 @@ void unwinder_free(struct unwinder *u)
 		python_free(u->python);
 	if (u && u->dwfl)
 		dwfl_end(u->dwfl);
+	while (u && u->files)
+		close(u->file[--u->files].fd);
 	free(u);
 }
 

@@ -26,6 +26,7 @@ static int counted(const char *a, const char *b)
 
 #define strcmp counted
 #include "where/debugfile.c"
+#include "where/loaded.c"
 #include "where/unwind.c"
 #undef strcmp
 #include <cmocka.h>
@@ -99,6 +100,10 @@ unsigned int python_frames(struct python *p, const struct python_native *native,
 struct json_object *python_frame_json(const struct python *p, unsigned int code, u64 pc)
 {
 	return NULL;
+}
+
+void result_note(struct result *r, const char *fmt, ...)
+{
 }
 
 void python_note(const struct python *p, struct result *r)

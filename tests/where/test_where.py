@@ -9,11 +9,13 @@ import random
 import re
 import shutil
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
 import time
 import unittest
+import zlib
 import xml.etree.ElementTree as ElementTree
 
 HERE = os.path.dirname(os.path.realpath(__file__))
@@ -54,6 +56,11 @@ def setUpModule():
                         os.path.join(HERE, source)], check=True)
     subprocess.run(["gcc", "-O1", "-pthread", "-static", "-o", os.path.join(BUILD, "leaky-static"),
                     os.path.join(HERE, "leaky.c")], check=True)
+    library, twice = f"{BUILD}/libgrow.so", os.path.join(HERE, "twice.c")
+    subprocess.run(["gcc", "-O1", "-fPIC", "-shared", "-DLIBRARY", "-Wl,-soname,libgrow.so", "-o",
+                    library, twice], check=True)
+    subprocess.run(["gcc", "-O1", f"-Wl,-rpath,{BUILD},--enable-new-dtags", "-o",
+                    f"{BUILD}/twice", twice, library], check=True)
     subprocess.run(["g++", "-O1", "-fno-rtti", "-o", os.path.join(BUILD, "leaky-no-rtti"),
                     os.path.join(HERE, "leaky.cc")], check=True)
 
@@ -61,8 +68,9 @@ def setUpModule():
 class Program:
     """A program that is ready, and ends with the test."""
 
-    def __init__(self, test, *argv):
-        self.p = subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    def __init__(self, test, *argv, **how):
+        self.p = subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+                                  **how)
         test.addCleanup(self.end)
         word, *pid = self.p.stdout.readline().split() or [""]
         assert word == "ready", argv
@@ -765,11 +773,7 @@ class Where(unittest.TestCase):
 
     def test_faults_in_a_library_that_is_mapped_twice(self):
         """Addresses in it count from the mapping that its code belongs to."""
-        library = os.path.join(BUILD, "libgrow.so")
-        source = os.path.join(HERE, "twice.c")
-        subprocess.run(["gcc", "-O1", "-fPIC", "-shared", "-DLIBRARY", "-o", library, source],
-                       check=True)
-        subprocess.run(["gcc", "-O1", "-o", f"{BUILD}/twice", source, library], check=True)
+        library = f"{BUILD}/libgrow.so"
         for size in (4096, os.stat(library).st_size):
             program = Program(self, f"{BUILD}/twice", library, str(size))
             tool = subprocess.Popen([TOOL, "-j", "--faults", "-s", "300", str(program.pid)],
@@ -784,6 +788,70 @@ class Where(unittest.TestCase):
             begin, end = self.code_of(library, "grow_here")
             self.assertEqual(stack[0]["module"], library)
             self.assertTrue(begin <= stack[0]["offset"] < end, stack[0])
+
+    @unittest.skipUnless(sys.version_info[:2] == (3, 11), "needs python 3.11")
+    def test_a_file_that_is_truncated_while_its_names_are_looked_for(self):
+        """Stacks of python are unwound as they come, names are looked for at the end."""
+        code = ("import ctypes, sys; grow = ctypes.CDLL(sys.argv[1]).grow_here\n"
+                "print('ready', flush=True)\n"
+                "for line in sys.stdin: grow(int(line.split()[1])); print(0, 0, flush=True)")
+        with tempfile.TemporaryDirectory() as folder:
+            library = shutil.copy(f"{BUILD}/libgrow.so", folder)
+            program = Program(self, PYTHON, "-c", code, library)
+            tool = subprocess.Popen([TOOL, "-j", "--faults", "-s", "300", str(program.pid)],
+                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            wait_for_events(tool.pid)
+            program.do("leak", 20000)
+            time.sleep(2)
+            os.truncate(library, 64)
+            status, out, err = second(tool)
+        self.assertEqual((status, err), (0, ""))
+        self.assertIn(library, [f["module"] for f in json.loads(out)["sites"][0]["stack"]])
+
+    def test_lines_that_are_large_when_they_are_unpacked(self):
+        with tempfile.TemporaryDirectory() as folder:
+            library = self.with_packed_zeros(f"{BUILD}/libgrow.so", folder, 400 << 20)
+            program = Program(self, f"{BUILD}/twice", library, "4096",
+                              env={**os.environ, "LD_LIBRARY_PATH": folder})
+            tool = subprocess.Popen([TOOL, "-j", "--faults", "-s", "300", str(program.pid)],
+                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            wait_for_events(tool.pid)
+            program.do("leak", 20000)
+            time.sleep(0.5)
+            tool.send_signal(signal.SIGINT)
+            answer = json.load(tool.stdout)
+            status, used = os.wait4(tool.pid, 0)[1:]
+            tool.returncode = status
+            tool.communicate()
+        self.assertEqual(status, 0)
+        self.assertLess(used.ru_maxrss, 200 << 10)
+        self.assertEqual([f["symbol"] for f in answer["sites"][0]["stack"][:2]],
+                         ["grow_here", "main"])
+        self.assertEqual([f["module"] for f in answer["sites"][0]["stack"][:1]], [library])
+        self.assertIn("1 files have no lines in stacks", " ".join(answer["notes"]))
+
+    def with_packed_zeros(self, file, folder, size):
+        """A copy of a library whose .debug_info is so many zeros, compressed."""
+        copy, section = os.path.join(folder, os.path.basename(file)), os.path.join(folder, "zeros")
+        pack = zlib.compressobj()
+        with open(section, "wb") as f:
+            f.write(struct.pack("=IIQQ", 1, 0, size, 1))
+            for _ in range(size >> 20):
+                f.write(pack.compress(bytes(1 << 20)))
+            f.write(pack.flush())
+        subprocess.run(["objcopy", "--add-section", f".debug_info={section}", file, copy],
+                       check=True)
+        with open(copy, "r+b") as f:
+            elf = bytearray(f.read())
+            at, n, names = struct.unpack_from("=Q", elf, 40) + struct.unpack_from("=HH", elf, 60)
+            heads = [at + 64 * i for i in range(n)]
+            text = elf[struct.unpack_from("=Q", elf, heads[names] + 24)[0]:]
+            for head in heads:
+                if text[struct.unpack_from("=I", elf, head)[0]:].startswith(b".debug_info\0"):
+                    struct.pack_into("=Q", elf, head + 8, 0x800)    # SHF_COMPRESSED
+            f.seek(0)
+            f.write(elf)
+        return copy
 
     def code_of(self, file, symbol):
         got = subprocess.run(["nm", "-S", file], stdout=subprocess.PIPE, text=True, check=True)
