@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -22,6 +23,7 @@ struct alerts {
 	struct source in;
 	struct turns turns;
 	pid_t look;		/* 0: none is under way */
+	struct turn turn;	/* of that */
 	int signals;
 	bool ended;		/* by a signal */
 };
@@ -75,17 +77,41 @@ static void run_look(const struct alerts_how *how, const struct turn *t)
 
 static void start_look(struct alerts *s)
 {
-	struct turn t;
-
-	while (!s->look && turns_next(&s->turns, &t)) {
-		if (!is_there(&t))
+	while (!s->look && turns_next(&s->turns, &s->turn)) {
+		if (!is_there(&s->turn))
 			continue;
 		s->look = fork();
 		if (!s->look)
-			run_look(s->how, &t);
+			run_look(s->how, &s->turn);
 		if (s->look < 0)	/* it is left out */
 			s->look = 0;
 	}
+}
+
+static u64 cpu_ns(const struct rusage *used)
+{
+	return (u64)(used->ru_utime.tv_sec + used->ru_stime.tv_sec) * 1000000000 +
+	       (u64)(used->ru_utime.tv_usec + used->ru_stime.tv_usec) * 1000;
+}
+
+/*
+ * Takes notice of the end of a look. One that was killed has not said what it took. The next look
+ * at that process would end like it: there is none.
+ */
+static void reap_look(struct alerts *s)
+{
+	struct rusage used;
+	pid_t ended;
+	int how;
+
+	ended = s->look ? wait4(s->look, &how, WNOHANG, &used) : 0;
+	if (!ended)
+		return;
+	if (ended == s->look && WIFSIGNALED(how)) {
+		turns_leave_out(&s->turns, &s->turn);
+		keep_settle(s->look, cpu_ns(&used));
+	}
+	s->look = 0;
 }
 
 static void read_signals(struct alerts *s)
@@ -94,8 +120,7 @@ static void read_signals(struct alerts *s)
 
 	while (read(s->signals, &info, sizeof(info)) == sizeof(info))
 		s->ended |= info.ssi_signo != SIGCHLD;
-	if (s->look && waitpid(s->look, NULL, WNOHANG))
-		s->look = 0;
+	reap_look(s);
 }
 
 /* Reads what there is. Returns false at the end of the input. */

@@ -16,4 +16,7 @@ struct alerts_how {		/* what --follow is given */
 bool alerts_parse(const char *text, struct alerts_how *how);
 int alerts_follow(struct ctx *ctx, const struct alerts_how *how);
 
+/* keep.c */
+void keep_settle(pid_t look, u64 cpu_ns);
+
 #endif /* SEEPAGE_WHERE_ALERTS_H */

@@ -11,7 +11,9 @@
 #include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
+#include "where/alerts.h"
 #include "where/keep.h"
 
 #define FILES_MAX	128U	/* looks and answers; the oldest are removed */
@@ -20,6 +22,8 @@
 #define LOOK_NS		1000000ULL	/* CPU time of a look at 1 MiB, more than was measured */
 #define BURST_NS	500000000ULL	/* of a burst: 200000 traps of 2 us, and stacks */
 #define CPU_S		60	/* in which the tool is killed, whatever it does */
+#define SETTLE_MS	2000	/* that are waited for the lock of a look that was killed, */
+#define SETTLE_STEP_MS	20	/* with times apart */
 
 /* Creates the directory and the one above it. Returns a descriptor; -1: errno is set. */
 static int make_dir(void)
@@ -179,6 +183,11 @@ static void be_modest(void)
 	setrlimit(RLIMIT_CPU, &cpu);
 }
 
+static int open_lock(int dir)
+{
+	return openat(dir, "lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+}
+
 static int fail_dir(const struct ctx *ctx, const char *name)
 {
 	char path[PATH_MAX] = "";
@@ -226,7 +235,7 @@ enum keep_what keep_open(struct keeper *k, const struct target *t, bool second, 
 		fail_dir(t->ctx, "");
 		return KEEP_FAILED;
 	}
-	k->lock = openat(k->dir, "lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	k->lock = open_lock(k->dir);
 	while (k->lock >= 0 && flock(k->lock, LOCK_EX))
 		if (errno != EINTR)
 			break;
@@ -251,11 +260,13 @@ enum keep_what keep_open(struct keeper *k, const struct target *t, bool second, 
 	}
 	k->ledger.looks++;
 	/*
-	 * Until keep_close() says what it took, this hour has the most: this program may be killed
-	 * meanwhile. The sum that people see has it not.
+	 * Until keep_close() or keep_settle() says what it took, this hour has the most: this
+	 * program may be killed meanwhile. The sum that people see has it not.
 	 */
+	k->ledger.charged_ns = 0;
+	k->ledger.charged_pid = 0;
 	charged = k->ledger;
-	charged.hour_cpu_ns += CPU_S * 1000000000ULL;
+	ledger_charge(&charged, (u64)getpid(), CPU_S * 1000000000ULL);
 	write_file(k, "ledger", ledger_json(&charged));
 	be_modest();
 	return KEEP_LOOK;
@@ -323,4 +334,44 @@ void keep_close(struct keeper *k, u64 cpu_ns)
 		close(k->lock);
 	if (k->dir >= 0)
 		close(k->dir);
+}
+
+/* Takes the lock that a look had. A child of it may hold it for a moment longer. */
+static bool lock_after(int lock)
+{
+	const struct timespec pause = { .tv_nsec = SETTLE_STEP_MS * 1000000L };
+	unsigned int ms;
+
+	for (ms = 0; flock(lock, LOCK_EX | LOCK_NB); ms += SETTLE_STEP_MS) {
+		if (ms >= SETTLE_MS)
+			return false;
+		nanosleep(&pause, NULL);
+	}
+	return true;
+}
+
+/**
+ * keep_settle() - charge what a look took that was killed, in place of the most that one may take
+ * @look: pid of the program that took it, which has ended
+ * @cpu_ns: its CPU time
+ *
+ * If another look has begun meanwhile, the most stays charged until the end of the hour.
+ */
+void keep_settle(pid_t look, u64 cpu_ns)
+{
+	struct keeper k = { .dir = kept_dir() };
+	struct json_object *o;
+
+	k.lock = k.dir >= 0 ? open_lock(k.dir) : -1;
+	if (k.lock >= 0 && lock_after(k.lock)) {
+		o = kept_read("ledger", "");
+		ledger_read(&k.ledger, o, clock_ns());
+		json_object_put(o);
+		if (ledger_settle(&k.ledger, (u64)look, cpu_ns))
+			write_file(&k, "ledger", ledger_json(&k.ledger));
+	}
+	if (k.lock >= 0)
+		close(k.lock);
+	if (k.dir >= 0)
+		close(k.dir);
 }

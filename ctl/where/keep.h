@@ -16,12 +16,16 @@ struct ledger {
 	u64 since_ns, hour_ns;	/* CLOCK_MONOTONIC: when it and when its hour began */
 	u64 hour_cpu_ns;	/* of this hour */
 	u64 limit_permille;	/* of a CPU, in an hour: that of the last look */
+	u64 charged_ns;		/* in hour_cpu_ns, for a look that has not ended */
+	u64 charged_pid;	/* that of the program that takes it */
 };
 
 void ledger_read(struct ledger *l, struct json_object *o, u64 now);
 struct json_object *ledger_json(const struct ledger *l);
 bool ledger_allows(struct ledger *l, u64 now, u64 cost_ns);
 void ledger_add(struct ledger *l, u64 cpu_ns);
+void ledger_charge(struct ledger *l, u64 pid, u64 most_ns);
+bool ledger_settle(struct ledger *l, u64 pid, u64 cpu_ns);
 
 enum keep_what {
 	KEEP_LOOK,		/* take the look */

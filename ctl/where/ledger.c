@@ -20,6 +20,8 @@ static const struct {
 	{ "hour_ns", offsetof(struct ledger, hour_ns) },
 	{ "hour_cpu_ns", offsetof(struct ledger, hour_cpu_ns) },
 	{ "limit_permille", offsetof(struct ledger, limit_permille) },
+	{ "charged_ns", offsetof(struct ledger, charged_ns) },
+	{ "charged_pid", offsetof(struct ledger, charged_pid) },
 };
 
 static u64 *at(struct ledger *l, size_t member)
@@ -67,6 +69,7 @@ bool ledger_allows(struct ledger *l, u64 now, u64 cost_ns)
 	if (now - l->hour_ns >= HOUR_NS) {
 		l->hour_ns = now;
 		l->hour_cpu_ns = 0;
+		l->charged_ns = 0;
 	}
 	if (cost_ns <= limit && l->hour_cpu_ns <= limit - cost_ns)
 		return true;
@@ -78,4 +81,27 @@ void ledger_add(struct ledger *l, u64 cpu_ns)
 {
 	l->cpu_ns += cpu_ns;
 	l->hour_cpu_ns += cpu_ns;
+}
+
+/* Charges the look that program @pid begins with the most that it may take. */
+void ledger_charge(struct ledger *l, u64 pid, u64 most_ns)
+{
+	l->charged_pid = pid;
+	l->charged_ns = most_ns;
+	l->hour_cpu_ns += most_ns;
+}
+
+/*
+ * Charges what the look of program @pid took, which was killed. Returns false if the last look that
+ * was charged is another one.
+ */
+bool ledger_settle(struct ledger *l, u64 pid, u64 cpu_ns)
+{
+	if (!l->charged_pid || l->charged_pid != pid)
+		return false;
+	l->hour_cpu_ns -= l->charged_ns < l->hour_cpu_ns ? l->charged_ns : l->hour_cpu_ns;
+	l->charged_ns = 0;
+	l->charged_pid = 0;
+	ledger_add(l, cpu_ns);
+	return true;
 }

@@ -48,6 +48,22 @@ static bool give_way(struct turns *q, bool second)
 	return false;
 }
 
+static bool is_left_out(const struct turns *q, const struct alert *a)
+{
+	unsigned int i;
+
+	for (i = 0; i < TURNS_MAX && i < q->outs; i++)
+		if (is_same(&q->out[i], a))
+			return true;
+	return false;
+}
+
+/* From now on no alert asks for a look at the process of @t: one was killed, the next would be. */
+void turns_leave_out(struct turns *q, const struct turn *t)
+{
+	q->out[q->outs++ % TURNS_MAX] = *t;
+}
+
 /*
  * Takes notice of an alert: suspected asks for the first look, confirmed and runaway for the
  * second one, and the end of an alert for none any more. What finds no room is left out.
@@ -67,7 +83,7 @@ void turns_alert(struct turns *q, const struct alert *a)
 			q->t[i].second |= second;
 		return;
 	}
-	if ((first || second) && give_way(q, second))
+	if ((first || second) && !is_left_out(q, a) && give_way(q, second))
 		q->t[q->n++] = (struct turn){
 			.pid = a->pid, .begun_s = a->begun_s, .second = second,
 		};

@@ -19,9 +19,12 @@ struct turn {
 struct turns {			/* in the order of the alerts */
 	struct turn t[TURNS_MAX];
 	unsigned int n;
+	struct turn out[TURNS_MAX];	/* processes that are left out; the latest ones */
+	unsigned int outs;		/* how many there were */
 };
 
 void turns_alert(struct turns *q, const struct alert *a);
 bool turns_next(struct turns *q, struct turn *next);
+void turns_leave_out(struct turns *q, const struct turn *t);
 
 #endif /* SEEPAGE_WHERE_TURNS_H */

@@ -137,7 +137,7 @@ static void an_answer_is_about_this_program(void **state)
 
 static void a_ledger_is_read_as_it_was_written(void **state)
 {
-	struct ledger l = { 3, 1, 2, 4 * S, 5, 6, 2 * S, 7 }, again;
+	struct ledger l = { 3, 1, 2, 4 * S, 5, 6, 2 * S, 7, S, 9 }, again;
 	struct json_object *o = ledger_json(&l);
 
 	ledger_read(&again, o, 7);
@@ -178,9 +178,33 @@ static void an_hour_has_5_permille_of_a_cpu(void **state)
 	assert_true(ledger_allows(&l, hour + 3, 18 * S + 1));
 }
 
+static void a_look_that_was_killed_costs_what_it_took(void **state)
+{
+	struct ledger l = { .since_ns = 1, .hour_ns = 1, .limit_permille = KEPT_PERMILLE };
+
+	ledger_add(&l, 2 * S);
+	ledger_charge(&l, 77, 60 * S);
+	assert_false(ledger_allows(&l, 2, S));	/* while it is under way */
+	assert_int_equal(l.cpu_ns, 2 * S);
+	assert_false(ledger_settle(&l, 78, S));
+	assert_int_equal(l.hour_cpu_ns, 62 * S);
+	assert_true(ledger_settle(&l, 77, 3 * S));
+	assert_int_equal(l.hour_cpu_ns, 5 * S);
+	assert_int_equal(l.cpu_ns, 5 * S);
+	assert_true(ledger_allows(&l, 3, S));
+	assert_false(ledger_settle(&l, 77, S));	/* once */
+	assert_false(ledger_settle(&l, 0, S));
+	/* The next hour does not have the charge, and gets nothing back. */
+	ledger_charge(&l, 79, 60 * S);
+	assert_true(ledger_allows(&l, 2 * 3600 * S, S));
+	ledger_add(&l, 4 * S);
+	assert_true(ledger_settle(&l, 79, S));
+	assert_int_equal(l.hour_cpu_ns, 5 * S);
+}
+
 static void status_has_the_cost_of_all(void **state)
 {
-	struct ledger l = { 3, 1, 2, 4 * S, 0, 0, 0, 9 };
+	struct ledger l = { 3, 1, 2, 4 * S, 0, 0, 0, 9, 0, 0 };
 	struct json_object *o;
 
 	assert_null(kept_cost());
@@ -404,6 +428,7 @@ int main(void)
 		cmocka_unit_test(an_answer_is_about_this_program),
 		cmocka_unit_test(a_ledger_is_read_as_it_was_written),
 		cmocka_unit_test(an_hour_has_5_permille_of_a_cpu),
+		cmocka_unit_test(a_look_that_was_killed_costs_what_it_took),
 		cmocka_unit_test(status_has_the_cost_of_all),
 		cmocka_unit_test(the_class_in_a_sentence),
 		cmocka_unit_test(sites_in_sentences),

@@ -111,6 +111,29 @@ static void there_is_room_for_64_and_confirmed_ones_have_it(void **state)
 	nothing_is_left();
 }
 
+static void what_is_left_out_has_no_turn_again(void **state)
+{
+	struct turn t;
+	unsigned int i;
+
+	alert_in(1, 100, "suspected");
+	assert_true(turns_next(&q, &t));
+	turns_leave_out(&q, &t);
+	alert_in(1, 101, "confirmed");
+	nothing_is_left();
+	/* a later process of the same pid is another one */
+	alert_in(1, 200, "suspected");
+	next_is(1, false);
+	/* The latest ones are known. */
+	for (i = 1; i <= TURNS_MAX; i++)
+		turns_leave_out(&q, &(struct turn){ .pid = 1000 + i, .begun_s = 100 });
+	for (i = 1; i <= TURNS_MAX; i++)
+		alert_in(1000 + i, 100, "confirmed");
+	nothing_is_left();
+	alert_in(1, 100, "confirmed");
+	next_is(1, true);
+}
+
 static void what_it_is_given(void **state)
 {
 	static const char *const bad[] = {
@@ -140,6 +163,7 @@ int main(void)
 		cmocka_unit_test_setup(confirmed_comes_first, setup),
 		cmocka_unit_test_setup(the_end_of_an_alert_is_that_of_its_look, setup),
 		cmocka_unit_test_setup(there_is_room_for_64_and_confirmed_ones_have_it, setup),
+		cmocka_unit_test_setup(what_is_left_out_has_no_turn_again, setup),
 		cmocka_unit_test(what_it_is_given),
 	};
 

@@ -697,6 +697,36 @@ class Where(unittest.TestCase):
         # Not charged as one that was killed
         self.assertLess(self.ledger(at)["hour_cpu_ns"], 20e9)
 
+    def look_of(self, at, tool):
+        """The look that a follower has under way, once it is charged."""
+        end = time.monotonic() + 180
+        while not os.path.exists(os.path.join(at, "where", "ledger")):
+            self.assertLess(time.monotonic(), end, "no look")
+            time.sleep(0.01)
+        self.assertGreater(self.ledger(at)["hour_cpu_ns"], 50e9)
+        with open(f"/proc/{tool.pid}/task/{tool.pid}/children", encoding="ascii") as f:
+            for pid in f.read().split():
+                with open(f"/proc/{pid}/cmdline", encoding="ascii") as line:
+                    if "--keep" in line.read().split("\0"):
+                        return int(pid)
+        self.fail("no look")
+
+    def test_a_look_that_is_killed_costs_the_others_nothing(self):
+        """It is charged with what it took. The process that it was about is left out."""
+        bad, other, third = (Program(self, f"{BUILD}/leaky", "small") for _ in range(3))
+        at, tool, alerts = self.followed("census")
+        alerts.write(self.alert(bad.pid, "confirmed"))  # two looks, a minute apart
+        os.kill(self.look_of(at, tool), signal.SIGKILL)
+        alerts.write(self.alert(other.pid, "suspected"))
+        self.comes(at, "first", other.pid)
+        self.assertLess(self.ledger(at)["hour_cpu_ns"], 10e9)
+        alerts.write(self.alert(bad.pid, "confirmed"))  # would come first, and take a minute
+        alerts.write(self.alert(third.pid, "suspected"))
+        self.comes(at, "first", third.pid)
+        self.ends(tool)
+        ledger = self.ledger(at)
+        self.assertEqual([ledger[k] for k in ("looks", "left_out")], [3, 0])
+
     def test_following_ends_with_the_program_that_began_it(self):
         at = tempfile.mkdtemp(prefix="where-")
         self.addCleanup(shutil.rmtree, at)
