@@ -16,7 +16,12 @@
 #include <unistd.h>
 #include "where/turns.h"
 
-#define END_MS		10000	/* that a look has after a signal */
+#define END_MS		10000	/* that a look has after a signal, and again after SIGKILL */
+/*
+ * That a look has in all. Two looks may read heaps for 300 s each, then three bursts and looks at
+ * their blocks for 60 s each. One that takes as long as this sleeps in a call that does not end.
+ */
+#define LOOK_MS		(3600 * 1000)
 
 struct alerts {
 	const struct alerts_how *how;
@@ -24,6 +29,7 @@ struct alerts {
 	struct turns turns;
 	pid_t look;		/* 0: none is under way */
 	struct turn turn;	/* of that */
+	u64 end_ms;		/* of clock_ms(): when it is killed; 0: it was */
 	int signals;
 	bool ended;		/* by a signal */
 };
@@ -85,6 +91,7 @@ static void start_look(struct alerts *s)
 			run_look(s->how, &s->turn);
 		if (s->look < 0)	/* it is left out */
 			s->look = 0;
+		s->end_ms = clock_ms() + LOOK_MS;
 	}
 }
 
@@ -114,6 +121,23 @@ static void reap_look(struct alerts *s)
 	s->look = 0;
 }
 
+/* Milliseconds that the look has left; -1: there is none, or it was killed */
+static int left_ms(const struct alerts *s)
+{
+	u64 now = clock_ms();
+
+	if (!s->look || !s->end_ms)
+		return -1;
+	return s->end_ms > now ? (int)(s->end_ms - now) : 0;
+}
+
+/* Only SIGKILL ends a read of memory that another process has to provide, and does not. */
+static void kill_look(struct alerts *s)
+{
+	kill(s->look, SIGKILL);
+	s->end_ms = 0;
+}
+
 static void read_signals(struct alerts *s)
 {
 	struct signalfd_siginfo info;
@@ -121,6 +145,8 @@ static void read_signals(struct alerts *s)
 	while (read(s->signals, &info, sizeof(info)) == sizeof(info))
 		s->ended |= info.ssi_signo != SIGCHLD;
 	reap_look(s);
+	if (!left_ms(s))
+		kill_look(s);
 }
 
 /* Reads what there is. Returns false at the end of the input. */
@@ -145,7 +171,7 @@ static void loop(struct alerts *s)
 	};
 
 	for (;;) {
-		poll(p, 2, -1);
+		poll(p, 2, left_ms(s));
 		read_signals(s);
 		if (s->ended || (p[1].revents && !read_alerts(s)))
 			return;
@@ -156,22 +182,27 @@ static void loop(struct alerts *s)
 	}
 }
 
-/* A look that is under way has an early answer after a signal. */
-static void end_look(struct alerts *s)
+/* Waits for the end of the look, for END_MS at most. */
+static void await_look(struct alerts *s)
 {
 	struct pollfd p = { .fd = s->signals, .events = POLLIN };
 	u64 end = clock_ms() + END_MS, now;
 
-	if (s->look)
-		kill(s->look, SIGTERM);
 	while (s->look && (now = clock_ms()) < end) {
 		poll(&p, 1, (int)(end - now));
 		read_signals(s);
 	}
-	if (s->look) {
-		kill(s->look, SIGKILL);
-		waitpid(s->look, NULL, 0);
-	}
+}
+
+/* A look that is under way has an early answer after a signal. */
+static void end_look(struct alerts *s)
+{
+	if (s->look)
+		kill(s->look, SIGTERM);
+	await_look(s);
+	if (s->look)
+		kill_look(s);
+	await_look(s);
 }
 
 /*
