@@ -17,6 +17,9 @@
 #include <linux/sched/mm.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
+#ifdef SEEP_HAVE_TIMENS_BOOTTIME_NS
+#include <linux/time_namespace.h>
+#endif
 #include "where.h"
 
 /* magic.h has it since v5.11. Source: fs/fuse/inode.c of v5.10. */
@@ -196,19 +199,31 @@ static bool is_killed_by_returns(struct task_struct *p)
 	return filtered;
 }
 
+/*
+ * Start of a process as /proc/PID/stat has it for the current process. Since v5.11 that has the
+ * offset of the reader's time namespace; Kbuild looks for the helper that came with it.
+ */
+static u64 start_ticks(const struct task_struct *task)
+{
+	u64 ns = task->start_boottime;
+
+#ifdef SEEP_HAVE_TIMENS_BOOTTIME_NS
+	ns = timens_add_boottime_ns(ns);
+#endif
+	return div_u64(ns, NSEC_PER_SEC / USER_HZ);
+}
+
 static int find_target(struct where_burst *b)
 {
 	struct pid *pid = find_get_pid(b->how.pid);
 	struct task_struct *task = get_pid_task(pid, PIDTYPE_PID);
-	u64 ticks;
 	int err;
 
 	put_pid(pid);
 	if (!task)
 		return -ESRCH;
-	ticks = div_u64(task->start_boottime, NSEC_PER_SEC / USER_HZ);
 	/* READ_ONCE() pairs with plain stores by the task itself */
-	if (ticks == b->how.start_ticks && !(READ_ONCE(task->flags) & PF_KTHREAD)) {
+	if (start_ticks(task) == b->how.start_ticks && !(READ_ONCE(task->flags) & PF_KTHREAD)) {
 		struct mm_struct *mm = get_task_mm(task);
 
 		if (mm) {
