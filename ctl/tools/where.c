@@ -270,12 +270,26 @@ static int keep_look(struct survey *s)
 	return status;
 }
 
+/* Called where a read of memory does not end. The follower of alerts takes no further look then. */
+static void give_up(void *arg)
+{
+	struct survey *s = arg;
+
+	drawing_drop(&s->drawing);
+	if (!keep)
+		return;
+	if (s->is_charged)
+		keep_close(&s->keeper, cpu_ns());
+	kill(getpid(), SIGKILL);
+}
+
 static int kept(struct survey *s)
 {
 	int status = 0;
 
 	switch (keep_open(&s->keeper, &s->t, !strcmp(keep, "second"), burst, limit)) {
 	case KEEP_LOOK:
+		s->is_charged = true;
 		s->signals = child_signals();
 		/* Files take time as well: not before the limit allows it. */
 		status = survey_object(s) ?: keep_look(s);
@@ -353,6 +367,9 @@ static int run(struct ctx *ctx, int argc, char **argv)
 		.automatic = automatic, .keep = keep, .seconds = seconds, .top = top,
 		.class_bytes = class_bytes, .diff = diff, .object = object,
 	};
+	s->t.ctx = ctx;
+	s->t.pid = pid;
+	stuck_watch(&s->t, give_up, s);
 	status = open_target(s, pid);
 	if (!status && !faults && !keep)
 		status = survey_object(s);

@@ -30,7 +30,7 @@ static bool read_source(void *arg, u64 addr, void *buf, size_t n)
 {
 	struct arena_walk *a = arg;
 
-	return target_read(a->t, addr, buf, n);
+	return used_read(a->t, addr, buf, n);
 }
 
 static void take_used(void *arg, u64 addr, u64 size)
@@ -106,7 +106,7 @@ static u64 first_chunk(struct arena_walk *a, u64 lo, u64 hi)
 	if (bins_thread_cache(a->t, a->b, lo))
 		return lo;
 	word = must(calloc(n + 1, sizeof(*word)));
-	if (target_read(a->t, lo, word, n * sizeof(*word)))
+	if (used_read(a->t, lo, word, n * sizeof(*word)))
 		for (i = 1; i < n && found == lo; i += 2)
 			if ((word[i] == 0x291 || word[i] == 0x251) &&
 			    bins_thread_cache(a->t, a->b, lo + 8 * (i - 1)))
@@ -242,6 +242,8 @@ struct scan {
 	int pagemap;		/* -1: none */
 	u64 range, left;	/* pages that may be looked for, and read */
 	u64 swapped;		/* of the latter, swapped out */
+	u64 *unused;		/* where a chunk might begin, in pages that are not there */
+	size_t unused_n, room;
 	struct look *l;		/* is told what was not read; or NULL */
 	unsigned int lost_n;	/* ranges that it knew before */
 };
@@ -305,6 +307,26 @@ static void mmapped_behind(struct target *t, u64 addr, u64 hi, struct scan *s, s
 		s->l->unscanned_bytes += hi - addr;
 }
 
+static void add_unused(struct scan *s, u64 addr)
+{
+	if (s->unused_n == s->room) {
+		s->room = s->room ? 2 * s->room : 64;
+		s->unused = must(realloc(s->unused, s->room * sizeof(*s->unused)));
+	}
+	s->unused[s->unused_n++] = addr;
+}
+
+/* Is what was not used still mapped? Else it was not read because it is gone. */
+static bool are_mapped(const struct target *t, const struct scan *s)
+{
+	size_t i;
+
+	for (i = 0; i < s->unused_n; i++)
+		if (!target_at(t, s->unused[i]))
+			return false;
+	return true;
+}
+
 /*
  * Adds the chunks of a mapping. Neighbours are one mapping for the kernel: one chunk is followed by
  * the next one. Returns false if the mapping is another one by now: it is gone, or a chunk is
@@ -316,6 +338,10 @@ static bool mmapped_in(struct target *t, const struct where_map *m, struct scan 
 	u64 addr, size;
 
 	for (addr = m->lo; addr < m->hi; addr += size) {
+		if (!used_has(t, addr)) {
+			add_unused(s, addr);
+			break;
+		}
 		if (!mmapped_size(t, addr, &size))
 			return false;
 		if (!size)
@@ -337,6 +363,7 @@ static bool mmapped_list(struct target *t, struct scan *s, struct mmapped *list)
 	size_t i;
 
 	list->n = 0;
+	s->unused_n = 0;
 	/* Each try may read as much as the first: what is found depends on none before. */
 	s->range = SCAN_RANGE;
 	s->left = SCAN_PAGES;
@@ -382,19 +409,23 @@ void arena_mmapped(struct target *t, struct look *l,
 	struct mmapped list = { 0 };
 	unsigned int tries;
 	u64 before;
+	bool same;
 	size_t i;
 
 	/* Some mappings can never be read, as a stack that begins with a guard page. */
-	for (tries = 0; !mmapped_list(t, &s, &list) && tries < MMAPPED_TRIES && !target_over(t);
-	     tries++) {
+	for (tries = 0; tries <= MMAPPED_TRIES; tries++) {
+		same = mmapped_list(t, &s, &list);
+		if ((same && !s.unused_n) || tries == MMAPPED_TRIES || target_over(t))
+			break;
 		before = ranges(t);
 		target_maps(t);
-		if (ranges(t) == before)
+		if (ranges(t) == before || (same && are_mapped(t, &s)))
 			break;
 	}
 	for (i = 0; i < list.n; i++)
 		each(arg, list.c[i].addr + 16, list.c[i].size);
 	free(list.c);
+	free(s.unused);
 	if (s.pagemap >= 0)
 		close(s.pagemap);
 }

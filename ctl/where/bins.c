@@ -68,11 +68,11 @@ static unsigned int words_of_bin(struct target *t, u64 entry, u64 block, unsigne
 	u64 first = block, d[2], now;
 	unsigned int n = 0;
 
-	while (block && n < count && n < CACHE_FOLLOW && target_read(t, block, d, sizeof(d))) {
+	while (block && n < count && n < CACHE_FOLLOW && used_read(t, block, d, sizeof(d))) {
 		word[n++] = d[1];
 		block = follow(d[0], block);
 	}
-	return target_read(t, entry, &now, sizeof(now)) && now == first ? n : 0;
+	return used_read(t, entry, &now, sizeof(now)) && now == first ? n : 0;
 }
 
 /* The word that more than half of them are; 0: there is none (the vote of Boyer and Moore) */
@@ -102,7 +102,7 @@ bool bins_thread_cache(struct target *t, struct bins *b, u64 chunk)
 	unsigned char d[0x290];
 	bool wide;
 
-	if (!target_read(t, chunk, d, sizeof(d)))
+	if (!used_read(t, chunk, d, sizeof(d)))
 		return false;
 	memcpy(&size, d + 8, sizeof(size));
 	size &= ~7ULL;
@@ -138,7 +138,7 @@ static bool is_state(struct target *t, u64 state, u64 lo, u64 hi)
 	const u64 *bin = v + STATE_BINS / 8;
 	unsigned int empty = 0, busy = 0, i;
 
-	if (!target_read(t, state, v, sizeof(v)) || !is_within(v[STATE_TOP / 8], lo, hi))
+	if (!used_read(t, state, v, sizeof(v)) || !is_within(v[STATE_TOP / 8], lo, hi))
 		return false;
 	for (i = 0; i < STATE_BIN_PAIRS; i++, bin += 2, at += 16) {
 		empty += bin[0] == at && bin[1] == at;
@@ -169,7 +169,8 @@ static bool search(struct target *t, struct bins *b, const struct where_map *m, 
 
 	for (addr = lo; addr < hi && addr - lo < SEARCH_MAX && s->left; addr += sizeof(words)) {
 		s->left -= s->left < sizeof(words) ? s->left : sizeof(words);
-		if (!target_read(t, addr, words, sizeof(words)))
+		/* The head of an arena was written: a page of the file as such has none. */
+		if (!used_has(t, addr) || !used_read(t, addr, words, sizeof(words)))
 			continue;
 		for (i = 0; i < 512; i++) {
 			if (!s->tries || !is_top(s, words + i, 512 - i))
@@ -220,7 +221,7 @@ u64 bins_system_bytes(struct target *t, u64 arena)
 {
 	u64 v;
 
-	return target_read(t, arena + STATE_SYSTEM, &v, sizeof(v)) ? v : 0;
+	return used_read(t, arena + STATE_SYSTEM, &v, sizeof(v)) ? v : 0;
 }
 
 /*
@@ -236,7 +237,7 @@ static unsigned int fast_list(struct target *t, u64 chunk, u64 size, u64 *list, 
 
 	for (n = 0; chunk && n < most && chunk != old; n++) {
 		++*read;
-		if (!target_read(t, chunk, d, sizeof(d)) || (d[1] & ~7ULL) != size)
+		if (!used_read(t, chunk, d, sizeof(d)) || (d[1] & ~7ULL) != size)
 			return n;
 		/* A ring comes back to the chunk of the last power of two, which is in it. */
 		if (n + 1 == power) {
@@ -255,7 +256,7 @@ void bins_fast(struct target *t, u64 arena, struct look *l)
 	u64 bin[FAST_BINS], *list, size, most;
 	unsigned int i, k, n;
 
-	if (!target_read(t, arena + STATE_FAST, bin, sizeof(bin)))
+	if (!used_read(t, arena + STATE_FAST, bin, sizeof(bin)))
 		return;
 	list = must(calloc(FAST_MAX, sizeof(*list)));
 	for (i = 0; i < FAST_BINS; i++) {

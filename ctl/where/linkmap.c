@@ -94,7 +94,8 @@ size_t link_order(struct target *t, u64 *at, size_t most)
 	size_t n = 0;
 
 	for (i = 0; addr && i < LINKS_MAX && n < most; i++, addr = l.next) {
-		if (!target_read(t, addr, &l, sizeof(l)))
+		/* The linker has written them. */
+		if (!used_read(t, addr, &l, sizeof(l)))
 			break;
 		at[n++] = l.dynamic;
 	}

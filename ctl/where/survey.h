@@ -36,6 +36,7 @@ struct survey {
 	bool stopped;		/* by a signal between the looks */
 	struct drawing drawing;
 	struct keeper keeper;		/* with --keep */
+	bool is_charged;		/* that has a look to close */
 	u64 looks_cpu, looks_bytes;	/* CPU time in ns, and what was read, without the burst */
 };
 

@@ -278,7 +278,9 @@ bool target_read(struct target *t, u64 addr, void *buf, size_t n)
 		return false;
 	}
 	target_mark(t);
+	__atomic_add_fetch(&t->turn, 1, __ATOMIC_RELAXED);
 	got = process_vm_readv((pid_t)t->pid, &here, 1, &there, 1, 0);
+	__atomic_add_fetch(&t->turn, 1, __ATOMIC_RELAXED);
 	t->err = got < 0 ? errno : got == (ssize_t)n ? 0 : EFAULT;
 	if (got > 0)
 		t->read_bytes += (u64)got;
@@ -394,6 +396,7 @@ struct cxx *target_cxx(struct target *t)
 void target_close(struct target *t)
 {
 	target_free_maps(t);
+	used_free(t);
 	cxx_free(t->cxx);
 	t->cxx = NULL;
 	if (t->mem >= 0)

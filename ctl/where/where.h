@@ -46,6 +46,8 @@ struct target {
 		bool over;	/* reads fail */
 	} bound;
 	struct cxx *cxx;	/* for target_cxx() */
+	struct used *used;	/* for used_read() */
+	unsigned int turn;	/* odd: a read of memory is under way; stuck.c looks at it */
 };
 
 int target_open(const struct ctx *ctx, u32 pid, struct target *t);
@@ -72,6 +74,15 @@ void target_close(struct target *t);
 int there_open(const struct target *t);
 size_t there_read(int pagemap, u64 page, u64 *v, size_t n);
 bool there_has(int pagemap, u64 lo, u64 hi);
+
+/* used.c: reads memory that was used */
+bool used_read(struct target *t, u64 addr, void *buf, size_t n);
+bool used_has(struct target *t, u64 addr);
+void used_free(struct target *t);
+
+/* stuck.c: a last bound for a read of memory */
+#define STUCK_SECONDS	30U
+void stuck_watch(const struct target *t, void (*end)(void *arg), void *arg);
 
 /* linkmap.c: files of a process in the order in which the dynamic linker looks for symbols */
 size_t link_order(struct target *t, u64 *at, size_t most);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* seepage where: chunks of glibc that have a mapping of their own, and caches of threads */
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -268,6 +269,41 @@ static void what_is_no_chunk_is_not_found(void **state)
 	find();
 	assert_int_equal(found_n, 0);
 	assert_int_equal(reads, 2);
+}
+
+/* What provides its pages may be another program, which is not waited for. */
+static void what_was_never_used_is_not_read(void **state)
+{
+	unsigned char *p = mmap(area + PAGE, 4 * PAGE, PROT_READ | PROT_WRITE,
+				MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+	unsigned char data[3 * PAGE], zero[3 * PAGE] = { 0 }, there[4];
+	u64 at = (u64)(uintptr_t)p;
+
+	assert_int_equal(target_maps(&target), 0);
+	find();
+	assert_int_equal(found_n, 0);
+	memset(data, 7, sizeof(data));
+	assert_true(used_read(&target, at, data, sizeof(data)));
+	assert_memory_equal(data, zero, sizeof(data));
+	assert_int_equal(mincore(p, 4 * PAGE, there), 0);
+	assert_int_equal((there[0] | there[1] | there[2] | there[3]) & 1, 0);
+	/* What is used later is read. */
+	p[PAGE + 5] = 9;
+	assert_true(used_read(&target, at + 1, data, sizeof(data)));
+	zero[PAGE + 4] = 9;
+	assert_memory_equal(data, zero, sizeof(data));
+	assert_true(used_has(&target, at + PAGE));
+	assert_false(used_has(&target, at + 2 * PAGE));
+	p[2 * PAGE] = 8;
+	assert_true(used_has(&target, at + 2 * PAGE));
+	assert_int_equal(mincore(p, 4 * PAGE, there), 0);
+	assert_int_equal((there[0] | there[3]) & 1, 0);
+	/* What is gone is zeros, what is there and may not be read is an error. */
+	assert_int_equal(munmap(p, PAGE), 0);
+	assert_true(used_read(&target, at, data, 8));
+	assert_int_equal(mprotect(p + PAGE, PAGE, PROT_NONE), 0);
+	assert_false(used_read(&target, at + PAGE, data, 8));
+	assert_int_equal(target.err, EFAULT);
 }
 
 #define CACHE_BLOCKS	8
@@ -696,6 +732,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(what_is_swapped_out_is_no_growth_later, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(what_is_no_chunk_is_not_found, setup, teardown),
+		cmocka_unit_test_setup_teardown(what_was_never_used_is_not_read, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_heap_that_is_trimmed_is_walked_to_its_end, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(a_look_ends_at_its_bound, setup, teardown),

@@ -1,12 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A process that forges what seepage where reads: `hostile MODE` prints "ready" and waits.
+ * A process that forges what seepage where reads: `hostile MODE` prints "ready" and waits. The
+ * modes "lazy" and "stuck" need root. "lazy" has memory of which nobody provides the pages that
+ * were never used: a read of them never ends. With "stuck" the headers of the program lead there.
+ * On a line of input both print how many of these pages are there.
  */
+#include <elf.h>
+#include <fcntl.h>
+#include <linux/userfaultfd.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #define ALIGN	(64UL << 20)
@@ -63,10 +71,69 @@ static void mapped(void)
 	p[1] = -4096UL | 2;
 }
 
+#define LAZY_PAGES	64UL
+
+/* Memory whose pages nobody provides. The kernel has one that is used behind it. */
+static unsigned char *lazy(void)
+{
+	unsigned char *p = mmap(NULL, (LAZY_PAGES + 1) * 4096, PROT_READ | PROT_WRITE,
+				MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	int fd = (int)syscall(SYS_userfaultfd, O_CLOEXEC);
+	struct uffdio_api api = { .api = UFFD_API };
+	struct uffdio_register all = {
+		.range = { (uintptr_t)p, LAZY_PAGES * 4096 },
+		.mode = UFFDIO_REGISTER_MODE_MISSING,
+	};
+
+	if (p == MAP_FAILED || fd < 0 || ioctl(fd, UFFDIO_API, &api) ||
+	    ioctl(fd, UFFDIO_REGISTER, &all))
+		exit(77);
+	p[LAZY_PAGES * 4096] = 1;
+	return p;
+}
+
+/* The program headers say that the dynamic section is there. */
+static void lead_to(const unsigned char *p)
+{
+	extern Elf64_Ehdr __ehdr_start;
+	Elf64_Phdr *h = (void *)((char *)&__ehdr_start + __ehdr_start.e_phoff);
+	int i;
+
+	if (mprotect(&__ehdr_start, 4096, PROT_READ | PROT_WRITE))
+		exit(1);
+	for (i = 0; i < __ehdr_start.e_phnum; i++)
+		if (h[i].p_type == PT_DYNAMIC)
+			h[i].p_vaddr = (uintptr_t)p - (uintptr_t)&__ehdr_start;
+}
+
+static void wait_lazily(const char *mode)
+{
+	unsigned char *p = lazy(), there[LAZY_PAGES];
+	unsigned int n, i;
+
+	if (!strcmp(mode, "stuck"))
+		lead_to(p);
+	write(1, "ready\n", 6);
+	while (getchar() != EOF) {
+		while (getchar() != '\n')
+			;
+		if (mincore(p, LAZY_PAGES * 4096, there))
+			exit(1);
+		for (n = 0, i = 0; i < LAZY_PAGES; i++)
+			n += there[i] & 1;
+		printf("%u\n", n);
+		fflush(stdout);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	const char *mode = argv[argc > 1];
 
+	if (!strcmp(mode, "lazy") || !strcmp(mode, "stuck")) {
+		wait_lazily(mode);
+		return 0;
+	}
 	chunks(arena(), mode);
 	if (!strcmp(mode, "main"))
 		main_heap();

@@ -1065,6 +1065,41 @@ class Where(unittest.TestCase):
             if mode != "main":
                 self.assertLess(answer["heap_bytes"], 3 << 20, mode)
 
+    @unittest.skipUnless(os.geteuid() == 0, "needs root, for userfaultfd")
+    def test_pages_that_were_never_used_are_not_asked_for(self):
+        """A server of lazy pages, which here never answers, is not waited for."""
+        program = Program(self, f"{BUILD}/hostile", "lazy")
+        self.assertEqual(program.do("pages", 0), (0,))
+        got = where("-j", "--census", "-s", 1, program.pid)
+        self.assertEqual((got.returncode, got.stderr), (0, ""))
+        self.assertEqual(program.do("pages", 0), (0,))
+
+    @unittest.skipUnless(os.geteuid() == 0, "needs root, for userfaultfd")
+    def test_a_read_that_does_not_end_is_the_end_of_the_look(self):
+        """By hand there is a line, and the lock of the looks that are kept is free again."""
+        stuck, calm = Program(self, f"{BUILD}/hostile", "stuck"), Program(self, f"{BUILD}/leaky", "small")
+        at, tool, alerts = self.followed("census")
+        alerts.write(self.alert(stuck.pid, "suspected") + self.alert(calm.pid, "suspected"))
+        with tempfile.TemporaryDirectory() as run:
+            env = {**os.environ, "SEEPAGE_RUN": run}
+            words = ["--keep", "first", str(stuck.pid)], ["--census", str(stuck.pid)]
+            tools = [subprocess.Popen([TOOL, *w], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                      text=True, env=env) for w in words]
+            for p in tools:
+                self.addCleanup(p.kill)
+            self.assertEqual([p.communicate(timeout=150) for p in tools],
+                             [("", f"seepage: where: process {stuck.pid}: a read of its memory did "
+                               "not end within 30 s\n")] * 2)
+            self.assertEqual([p.returncode for p in tools], [-signal.SIGKILL, 1])
+            self.keep(run, "first", calm.pid)
+            self.assertEqual(len(self.kept(run, "first", calm.pid)), 1)
+        # The one that follows alerts goes on, and leaves that process out.
+        self.comes(at, "first", calm.pid)
+        alerts.write(self.alert(stuck.pid, "confirmed"))
+        self.ends(tool)
+        ledger = self.ledger(at)
+        self.assertEqual([ledger[k] for k in ("looks", "left_out")], [2, 0])
+
     def test_a_process_that_ends_between_the_looks(self):
         program = Program(self, f"{BUILD}/leaky", "small")
         tool = started(program.pid)
