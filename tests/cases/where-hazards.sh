@@ -3,13 +3,14 @@
 # seepage_where and its tool where things go wrong: bursts begin and end, by all ways there are,
 # while the process forks, its children execute programs and exit, and it loads libraries. The
 # tool is killed in any phase. rmmod is tried in the middle. The process ends, executes another
-# program, is another user's, or has mount and pid namespaces of its own, in which its file is
-# hidden. Nobody is left with a breakpoint.
+# program, also a setuid one, is killed because its cgroup is out of memory, is traced, is a 32-bit
+# one, is another user's, or has mount and pid namespaces of its own, in which its file is
+# hidden. The tool is in a time namespace. Nobody is left with a breakpoint.
 # SEEPAGE_BURSTS: number of bursts (1000).
 # vm: --smp 2 --mem 1024
 # about: kmod/where ctl/where ctl/tools
 # matrix: where-burst begins and ends bursts, this case in all ways that go wrong
-# takes: 90
+# takes: 100
 # timeout: 900
 # only-amd64: the static controller for other architectures has no libdw
 . "$(dirname "$0")/where-lib.sh"
@@ -80,6 +81,87 @@ malloc[$pid]=$at
 wait_for 5 finished $tool
 [[ $(<out) =~ " $by_exit"$ ]] || die "the process executed a program: $(cat out)"
 clean "$pid" || die "a breakpoint is left after exec"
+
+# The program that it executes is a setuid one: the user may not know what that one allocates.
+mkdir suid
+mount -t tmpfs -o suid tmp suid
+siteleak=suid/program
+cp "$top/build/tests/siteleak" $siteleak
+target leak 65534
+"$bursts" "$pid" cost 60000 >out &
+tool=$!
+wait_for 5 touched "$pid"
+chmod 4755 $siteleak
+kill -USR2 "$pid"
+read -r _ _ at <&"$from"
+malloc[$pid]=$at
+wait_for 5 finished $tool
+[[ $(<out) =~ " $by_exit"$ ]] || die "the process executed a setuid program: $(cat out)"
+assert_eq "$(awk '/^Uid:/ { print $2, $3 }' "/proc/$pid/status")" "65534 0" "user after a setuid exec"
+clean "$pid" || die "a breakpoint is left after a setuid exec"
+kill -KILL "$pid"
+wait "$pid" || true
+wait_for 5 umount suid
+siteleak=$top/build/tests/siteleak
+
+# Its cgroup runs out of memory.
+cg=$(mktemp -d /tmp/cg.XXXXXX)
+mount -t cgroup2 none "$cg"
+if grep -qw memory "$cg/cgroup.controllers"; then
+	echo +memory >"$cg/cgroup.subtree_control"
+	mkdir "$cg/small"
+	target leak
+	echo "$pid" >"$cg/small/cgroup.procs"
+	"$bursts" "$pid" cost 60000 >out &
+	tool=$!
+	wait_for 5 touched "$pid"
+	echo 64K >"$cg/small/memory.max"
+	wait_for 20 finished $tool
+	[[ $(<out) =~ " $by_exit"$ ]] || die "the process was killed for its memory: $(cat out)"
+	status=0
+	wait "$pid" || status=$?
+	assert_eq $status 137 "status of a process that was killed for its memory"
+	dmesg | grep -q "Memory cgroup out of memory: Killed process $pid " || die "it was not the memory"
+	clean "$calm" || die "a breakpoint is left after the kill for memory"
+	wait_for 5 rmdir "$cg/small"
+else
+	echo "no memory controller in the unified hierarchy"
+fi
+umount "$cg"
+rmdir "$cg"
+
+# Somebody traces it: it stops at each of its system calls.
+target leak
+strace -o traced -p "$pid" 2>/dev/null &
+tracer=$!
+wait_for 5 test -s traced
+"$bursts" "$pid" cost 2000 >out
+by_time=2	# SEEPAGE_WHERE_BY_TIME
+[[ $(tail -n 1 out) =~ ^([0-9]+)" $by_time"$ ]] && ((BASH_REMATCH[1] > 0)) ||
+	die "a burst on a process that is traced: $(cat out)"
+[[ -e /proc/$pid/exe ]] || die "a process that is traced has ended: $(tail -n 3 traced)"
+kill $tracer
+wait $tracer || true
+wait_for 5 clean "$pid"
+kill -KILL "$pid"
+! grep 'SIGTRAP\|SIGSEGV\|SIGILL' traced || die "the tracer has seen a signal"
+
+# A 32-bit program
+"$top/build/tests/narrow" 64 1 >/dev/null &
+narrow=$!
+sleep 0.5
+if [[ -e /proc/$narrow/exe ]]; then
+	text=$(seepage where -s 1 "$narrow" 2>&1) && die "a 32-bit program is looked at"
+	assert_eq "$text" "seepage: where: process $narrow: a 32-bit program, allowed 64-bit ones"
+	kill -KILL $narrow
+fi
+wait $narrow || true
+
+# The tool is in a time namespace, in which the process has begun at another time.
+if [[ -e /proc/self/ns/time_for_children ]]; then
+	unshare -T --boottime 100000 --fork "$bursts" "$calm" 3 20 >out 2>&1 ||
+		die "from within a time namespace: $(cat out)"
+fi
 
 # The tool says what came of it.
 seepage where -s 3 --burst --class 200 --again-after 30 "$pid" >out 2>&1 &

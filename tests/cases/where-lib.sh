@@ -10,12 +10,14 @@ unload_where() { ! grep -q '^seepage_where ' /proc/modules || rmmod seepage_wher
 # Address of malloc() by process
 declare -A malloc=()
 
+siteleak=$top/build/tests/siteleak
+
 # target MODE [UID]: a siteleak of its own; sets pid.
 target() {
 	local at
 	rm -f fifo
 	mkfifo fifo
-	"$top/build/tests/siteleak" "$@" >fifo &
+	"$siteleak" "$@" >fifo &
 	exec {from}<fifo
 	read -r _ pid at <&"$from"
 	malloc[$pid]=$at
