@@ -3,6 +3,7 @@
  * An alert as `watch -j` prints it, and what every receiver needs in addition: an id that
  * no other alert has, the host, a sentence, the severity as a word.
  */
+#include <pwd.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -126,6 +127,44 @@ static void append_shares(const struct json_object *o, char *buf, size_t size)
 				others == 1 ? "" : "es", fmt_bytes(text, sizeof(text), growth));
 }
 
+/*
+ * Says how the process of an alert ended, in the words that `watch` prints; nothing if that is not
+ * known. Returns @buf.
+ */
+const char *alert_end_text(const struct json_object *o, char *buf, size_t size)
+{
+	const struct json_object *end = json_object_object_get(o, "end"), *now = end;
+	u64 code, number, id;
+	const char *kind, *path;
+
+	*buf = '\0';
+	end = end ? end : json_object_object_get(o, "last_end");
+	kind = quiet_string(end, "kind");
+	path = quiet_string(end, "oom_cgroup");
+	code = quiet_number(end, "code", UINT64_MAX);
+	number = quiet_number(end, "signal", UINT64_MAX);
+	id = quiet_number(end, "oom_cgroup_id", UINT64_MAX);
+	if (!kind)
+		return buf;
+	if (!now)
+		snprintf(buf, size, "last time ");
+	if (!strcmp(kind, "exec"))
+		sentence_append(buf, size, "it executed another program");
+	else if (json_object_get_boolean(json_object_object_get(end, "oom")))
+		sentence_append(buf, size, "the OOM killer ended it%s%s", path ?
+				", for its cgroup " : "", path ? path : "");
+	else if (number <= INT32_MAX)
+		sentence_append(buf, size, "signal %llu (%s) ended it", number,
+				strsignal((int)number));
+	else if (code <= INT32_MAX)
+		sentence_append(buf, size, "it exited with code %llu", code);
+	else
+		*buf = '\0';
+	if (*buf && !path && id != UINT64_MAX)
+		sentence_append(buf, size, ", for its cgroup (id %llu, removed)", id);
+	return buf;
+}
+
 /* Writes the alert in one line of plain text, control characters escaped. */
 static void sentence(const struct alert *a, char *buf, size_t size)
 {
@@ -134,7 +173,7 @@ static void sentence(const struct alert *a, char *buf, size_t size)
 	u64 left = quiet_number(a->o, "tte_seconds", UINT64_MAX);
 	u64 into = quiet_number(a->o, "merged_into", 0);
 	u64 members = quiet_number(a->o, "members", 0);
-	char text[TEXT_MAX], raw[SENTENCE_MAX];
+	char text[SENTENCE_MAX], raw[SENTENCE_MAX];
 	struct json_object *growth = json_object_object_get(a->o, "growth_bytes_per_hour");
 
 	if (a->limit) {
@@ -162,13 +201,25 @@ static void sentence(const struct alert *a, char *buf, size_t size)
 				fmt_seconds(text, sizeof(text), left));
 		append_shares(a->o, raw, sizeof(raw));
 	}
-	sentence_append(raw, sizeof(raw), ", severity %s, confidence %llu; seepage explain '#%llu'",
-			severity_word(a->severity), a->confidence, a->seq);
+	sentence_append(raw, sizeof(raw), ", severity %s, confidence %llu",
+			severity_word(a->severity), a->confidence);
+	if (*alert_end_text(a->o, text, sizeof(text)))
+		sentence_append(raw, sizeof(raw), "; %s", text);
+	sentence_append(raw, sizeof(raw), "; seepage explain '#%llu'", a->seq);
 	fmt_safe(buf, size, raw, strlen(raw));
 }
 
+/* Adds the name of the user, null where it has none. */
+static void add_user(struct json_object *o)
+{
+	u64 uid = quiet_number(o, "uid", UINT64_MAX);
+	const struct passwd *pw = uid < UINT32_MAX ? getpwuid((uid_t)uid) : NULL;
+
+	json_object_object_add(o, "user", pw ? json_text(pw->pw_name, strlen(pw->pw_name)) : NULL);
+}
+
 /*
- * Adds the keys that notifications have beside those of watch: id, boot_id, host, text,
+ * Adds the keys that notifications have beside those of watch: id, boot_id, host, user, text,
  * severity_label. The id is the same whenever this alert is read again, on this boot. That of a
  * limit has it already.
  */
@@ -183,6 +234,8 @@ void alert_complete(struct alert *a, const char *boot)
 	sentence(a, text, sizeof(text));
 	json_object_object_add(a->o, "boot_id", json_object_new_string(boot));
 	json_object_object_add(a->o, "host", json_text(alert_host(), strlen(alert_host())));
+	if (!a->limit)
+		add_user(a->o);
 	json_object_object_add(a->o, "text", json_text(text, strlen(text)));
 	json_object_object_add(a->o, "severity_label",
 			       json_object_new_string(severity_word(a->severity)));

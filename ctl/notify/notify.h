@@ -32,6 +32,7 @@ enum alert_line alert_parse(const char *line, size_t len, struct alert *a, char 
 void alert_of(struct json_object *o, struct alert *a);
 bool alert_of_name(const struct alert *a);
 void alert_test(struct alert *a);
+const char *alert_end_text(const struct json_object *o, char *buf, size_t size);
 void alert_complete(struct alert *a, const char *boot);
 void alert_free(struct alert *a);
 const char *alert_host(void);

@@ -150,11 +150,14 @@ static void add_alert(struct json_object *list, const struct settings *s,
 {
 	struct json_object *o = json_object_new_object(), *notes = json_object_new_object();
 	u64 seq = quiet_number(alert, "seq", 0);
-	char url[512];
+	char url[512], end[SENTENCE_MAX];
 
 	copy(notes, "summary", alert, "text");
 	copy(notes, "state", alert, "state");
 	copy(notes, "seepage_id", alert, "id");
+	add_string(notes, "user", quiet_string(alert, "user"));
+	add_string(notes, "cmdline", quiet_string(alert, "cmdline"));
+	add_string(notes, "end", alert_end_text(alert, end, sizeof(end)));
 	add_string(notes, "ack", quiet_string(alert, "ack"));
 	add_string(notes, "ack_by", quiet_string(alert, "ack_by"));
 	if (seq)

@@ -195,6 +195,45 @@ class Payload(Notify):
         self.assertEqual(to.headers["Content-Type"], "application/json")
         self.assertEqual(to.paths, ["/hook"])
 
+    def test_an_end_says_how_the_process_ended(self):
+        none = {"kind": "exit", "code": 0, "signal": None, "oom": False, "oom_cgroup": None,
+                "oom_cgroup_id": None}
+        oom = {"kind": "signal", "code": None, "signal": 9, "oom": True}
+        of_cgroup = none | oom | {"oom_cgroup": "/system.slice/leaky.service", "oom_cgroup_id": 77}
+        cases = (
+            (of_cgroup, "the OOM killer ended it, for its cgroup /system.slice/leaky.service"),
+            (of_cgroup | {"oom_cgroup": None},
+             "the OOM killer ended it, for its cgroup (id 77, removed)"),
+            (none | oom, "the OOM killer ended it"),
+            (none | {"kind": "signal", "code": None, "signal": 9}, "signal 9 (Killed) ended it"),
+            (none | {"code": 3}, "it exited with code 3"),
+            (none | {"kind": "exec", "code": None}, "it executed another program"),
+        )
+        for i, (end, words) in enumerate(cases):
+            with self.subTest(words=words):
+                self.state = os.path.join(self.dir, f"state{i}")
+                to, other = Receiver(self), Receiver(self)
+                self.run_on([alert(1, pid=5, age_seconds=10, last_end=end),
+                             alert(2, pid=5, age_seconds=11, state="exited", end=end)],
+                            "--alertmanager", to.url, "--webhook", other.url)
+                before, after = (body[0]["annotations"] for body in to.taken)
+                self.assertEqual((before["end"], after["end"]), ("last time " + words, words))
+                self.assertIn(f", confidence 80; last time {words}; seepage", other.taken[0]["text"])
+                self.assertIn(f", confidence 80; {words}; seepage", other.taken[1]["text"])
+
+    def test_an_alert_names_user_and_command_line(self):
+        to, other = Receiver(self), Receiver(self)
+        self.run_on([alert(1, uid=0), alert(2, uid=4294967294, cmdline=None)],
+                    "--alertmanager", to.url, "--webhook", other.url)
+        notes = [body[0]["annotations"] for body in to.taken]
+        self.assertEqual((notes[0]["user"], notes[0]["cmdline"]), ("root", "leaky --all"))
+        self.assertEqual({"user", "cmdline", "end"} & set(notes[1]), set())
+        self.assertEqual([body["alert"]["user"] for body in other.taken], ["root", None])
+        # what is repeated has them too
+        with open(os.path.join(self.state, "state.json"), encoding="utf-8") as f:
+            kept = json.load(f)["open"][0]["alert"]
+        self.assertEqual((kept["user"], kept["cmdline"]), ("root", "leaky --all"))
+
     def test_an_end_that_is_told_late_ends_the_alert(self):
         # the age is that of the last sample, a pass of ten seconds before
         to = Receiver(self)
