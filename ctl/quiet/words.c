@@ -1,12 +1,48 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Helpers of the tools silence, ack and policy: the name of a unit, printing a list. */
+#include <limits.h>
+#include <string.h>
 #include "quiet/file.h"
 
-/* As systemctl does: a name without a type is a service. Other units have no processes. */
-void quiet_unit_name(char *buf, size_t size, const char *unit)
+/*
+ * Finds the path of a slice: user-1000.slice is below user.slice, -.slice is the root. @buf has room
+ * for all names that are allowed.
+ */
+static const char *slice_path(const char *slice, char *buf, size_t size)
 {
+	size_t i, end = strlen(slice) - strlen(".slice");
+
+	*buf = '\0';
+	for (i = 1; i < end; i++)
+		if (slice[i] == '-')
+			sentence_append(buf, size, "/%.*s.slice", (int)i, slice);
+	sentence_append(buf, size, "/%s", strcmp(slice, "-.slice") ? slice : "");
+	return buf;
+}
+
+/*
+ * As systemctl does: a name without a type is a service. Units of other types have no processes of
+ * their own. Returns an exit status.
+ */
+int quiet_unit_name(const struct ctx *ctx, char *buf, size_t size, const char *unit)
+{
+	static const char *const others[] = {
+		".slice", ".timer", ".socket", ".mount", ".target", ".path", ".swap", ".automount",
+		".device",
+	};
+	char path[PATH_MAX];
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(others) && !quiet_ends_in(unit, others[i]); i++)
+		;
+	if (!i && !strpbrk(unit, "*?["))
+		return usage(ctx, "--unit: '%.80s': allowed a service or scope; of a slice: "
+			     "--cgroup %.200s", unit, slice_path(unit, path, sizeof(path)));
+	if (i < ARRAY_SIZE(others))
+		return usage(ctx, "--unit: '%.80s': allowed a service or scope", unit);
 	snprintf(buf, size, "%s%s", unit, quiet_ends_in(unit, ".service") ||
 		 quiet_ends_in(unit, ".scope") ? "" : ".service");
+	return 0;
 }
 
 /*

@@ -44,7 +44,7 @@ static void add_text(struct json_object *o, const char *key, const char *text)
 		json_object_object_add(o, key, json_object_new_string(text));
 }
 
-/* Adds what a command line names. */
+/* Adds what a command line names. Returns an exit status. */
 static int add_subject(const struct ctx *ctx, struct json_object *o)
 {
 	char text[QUIET_TEXT + sizeof(".service")];
@@ -52,8 +52,8 @@ static int add_subject(const struct ctx *ctx, struct json_object *o)
 	if (!!unit + !!name + !!cgroup != 1)
 		return usage(ctx, "the subject: allowed exactly one of --unit UNIT, --name NAME, "
 			     "--cgroup PATH");
-	if (unit && *unit)
-		quiet_unit_name(text, sizeof(text), unit);
+	if (unit && *unit && quiet_unit_name(ctx, text, sizeof(text), unit))
+		return EXIT_USAGE;
 	add_text(o, "unit", unit && *unit ? text : unit);
 	add_text(o, "name", name);
 	add_text(o, "cgroup", cgroup);

@@ -145,14 +145,16 @@ static struct json_object *new_silence(void)
 	return o;
 }
 
-static void add_unit(struct json_object *o)
+static int add_unit(const struct ctx *ctx, struct json_object *o)
 {
 	char text[QUIET_TEXT + sizeof(".service")];
 
 	if (!unit)
-		return;
-	quiet_unit_name(text, sizeof(text), unit);
+		return 0;
+	if (quiet_unit_name(ctx, text, sizeof(text), unit))
+		return EXIT_USAGE;
 	add_text(o, "unit", text);
+	return 0;
 }
 
 /* Returns an exit status. */
@@ -221,7 +223,8 @@ static int add(struct ctx *ctx, const char *word)
 {
 	struct json_object *o = new_silence(), *alert = NULL;
 	char who[QUIET_TEXT + 1];
-	int status = check_texts(ctx) ?: add_end(ctx, o, clock_real_ns()) ?: add_uid(ctx, o);
+	int status = check_texts(ctx) ?: add_end(ctx, o, clock_real_ns()) ?: add_uid(ctx, o) ?:
+		     add_unit(ctx, o);
 
 	if (!status && !word && !unit && !name && !user && !cgroup)
 		status = usage(ctx, "nothing is named: allowed '#N' in quotes, --unit, --name, "
@@ -229,7 +232,6 @@ static int add(struct ctx *ctx, const char *word)
 	if (!status && word)
 		status = quiet_alert(ctx, word, from, &alert);
 	if (!status) {
-		add_unit(o);
 		add_text(o, "name", name);
 		add_text(o, "cgroup", cgroup);
 		json_object_object_add(o, "alert", alert);

@@ -406,6 +406,12 @@ class Words(Quiet):
             (["--name", "sixteen-letters-", "--forever"], "--name: 'sixteen-letters-': allowed 1 to 15 bytes"),
             (["--unit", "", "--forever"], "--unit: '': allowed 1 to 255 bytes of UTF-8 without control"),
             (["--unit", "a\033b", "--forever"], "--unit: 'a\\x1bb': allowed"),
+            (["--unit", "user.slice", "--forever"],
+             "--unit: 'user.slice': allowed a service or scope; of a slice: --cgroup /user.slice ("),
+            (["--unit", "user-1000.slice", "--forever"], "--cgroup /user.slice/user-1000.slice ("),
+            (["--unit", "-.slice", "--forever"], "of a slice: --cgroup / ("),
+            *((["--unit", f"a{t}", "--forever"], f"--unit: 'a{t}': allowed a service or scope (")
+              for t in ("*.slice", ".timer", ".socket", ".mount", ".target", ".path", ".swap", ".automount", ".device")),
             ([*x, "--forever", "--comment", "y" * 256], "allowed 1 to 255 bytes"),
             (["5", "--forever"], "'5': allowed '#N' with the number of an alert, in quotes"),
             (["#0", "--forever"], "'#0': allowed '#N'"),
