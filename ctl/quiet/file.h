@@ -40,6 +40,8 @@ bool quiet_fits(const struct json_object *o, const struct quiet_subject *s);
 
 /* quiet/words.c: what the tools for them have in common */
 int quiet_unit_name(const struct ctx *ctx, char *buf, size_t size, const char *unit);
+int quiet_once(const struct ctx *ctx, const char *option, const struct words *given,
+	       const char **word);
 int quiet_show(const struct ctx *ctx, int status, struct table *t, struct json_object *list);
 
 #endif /* SEEPAGE_CTL_QUIET_FILE_H */

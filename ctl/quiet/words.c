@@ -46,6 +46,17 @@ int quiet_unit_name(const struct ctx *ctx, char *buf, size_t size, const char *u
 }
 
 /*
+ * Takes the value of an option that may be given once. A later one would take the place of an
+ * earlier one unseen. @word: NULL: not given. Returns an exit status.
+ */
+int quiet_once(const struct ctx *ctx, const char *option, const struct words *given,
+	       const char **word)
+{
+	*word = given->n ? given->v[0] : NULL;
+	return given->n < 2 ? 0 : usage(ctx, "--%s: '%.80s': given twice", option, given->v[1]);
+}
+
+/*
  * Shows a list, unless @status says that it could not be read. @t: its rows. @list: the same for
  * JSON, NULL is an empty one. Both are dropped here. Returns @status.
  */

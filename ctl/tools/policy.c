@@ -11,15 +11,16 @@
 #include "tools.h"
 
 static const char *unit, *name, *cgroup, *state, *growth, *limit, *comment;
+static struct words units, names, cgroups;	/* as given, for the first three of them */
 static bool ignore, replace;
 static u64 confidence;
 
 static const struct opt opts[] = {
-	{ .name = "unit", .kind = OPT_STRING, .dest = &unit, .arg = "UNIT",
+	{ .name = "unit", .kind = OPT_WORDS, .dest = &units, .arg = "UNIT",
 	  .help = "processes of this systemd unit, or of all that fit a pattern" },
-	{ .name = "name", .kind = OPT_STRING, .dest = &name, .arg = "NAME",
+	{ .name = "name", .kind = OPT_WORDS, .dest = &names, .arg = "NAME",
 	  .help = "processes of this name, or of all that fit a pattern" },
-	{ .name = "cgroup", .kind = OPT_STRING, .dest = &cgroup, .arg = "PATH",
+	{ .name = "cgroup", .kind = OPT_WORDS, .dest = &cgroups, .arg = "PATH",
 	  .help = "processes of this cgroup and of those below it" },
 	{ .name = "ignore", .kind = OPT_FLAG, .dest = &ignore,
 	  .help = "add: tell nobody of their alerts" },
@@ -313,12 +314,17 @@ static int list(const struct ctx *ctx)
 
 static int run(struct ctx *ctx, int argc, char **argv)
 {
+	int status = quiet_once(ctx, "unit", &units, &unit) ?:
+		     quiet_once(ctx, "name", &names, &name) ?:
+		     quiet_once(ctx, "cgroup", &cgroups, &cgroup);
 	const char *verb = argc ? argv[0] : "list";
 	bool given = unit || name || cgroup || ignore || confidence || state || growth || limit ||
 		     comment || replace;
 	bool takes_file = !strcmp(verb, "check") || !strcmp(verb, "apply");
 	bool changes = !strcmp(verb, "add") || !strcmp(verb, "del");
 
+	if (status)
+		return status;
 	if (!takes_file && !changes && strcmp(verb, "list"))
 		return usage(ctx, "'%.80s': allowed list, add, del, check, apply", verb);
 	if (takes_file && argc != 2)

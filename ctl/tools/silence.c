@@ -9,16 +9,17 @@
 #include "tools.h"
 
 static const char *unit, *name, *user, *cgroup, *for_, *until, *comment, *by, *removed, *from;
+static struct words units, names, users, cgroups;	/* as given, for the first four of them */
 static bool forever;
 
 static const struct opt opts[] = {
-	{ .name = "unit", .kind = OPT_STRING, .dest = &unit, .arg = "UNIT",
+	{ .name = "unit", .kind = OPT_WORDS, .dest = &units, .arg = "UNIT",
 	  .help = "processes of this systemd unit, or of all that fit a pattern" },
-	{ .name = "name", .kind = OPT_STRING, .dest = &name, .arg = "NAME",
+	{ .name = "name", .kind = OPT_WORDS, .dest = &names, .arg = "NAME",
 	  .help = "processes of this name, or of all that fit a pattern" },
-	{ .name = "uid", .kind = OPT_STRING, .dest = &user, .arg = "USER",
+	{ .name = "uid", .kind = OPT_WORDS, .dest = &users, .arg = "USER",
 	  .help = "processes of this user, by uid or name" },
-	{ .name = "cgroup", .kind = OPT_STRING, .dest = &cgroup, .arg = "PATH",
+	{ .name = "cgroup", .kind = OPT_WORDS, .dest = &cgroups, .arg = "PATH",
 	  .help = "processes of this cgroup and of those below it" },
 	{ .name = "for", .kind = OPT_STRING, .dest = &for_, .arg = "DURATION",
 	  .help = "it ends after this time, as 90s, 30m, 2h, 1d12h, 4w" },
@@ -248,9 +249,15 @@ static int add(struct ctx *ctx, const char *word)
 
 static int run(struct ctx *ctx, int argc, char **argv)
 {
+	int status = quiet_once(ctx, "unit", &units, &unit) ?:
+		     quiet_once(ctx, "name", &names, &name) ?:
+		     quiet_once(ctx, "uid", &users, &user) ?:
+		     quiet_once(ctx, "cgroup", &cgroups, &cgroup);
 	bool adds = argc || unit || name || user || cgroup || for_ || until || forever ||
 		    comment || by || from;
 
+	if (status)
+		return status;
 	if (removed && adds)
 		return usage(ctx, "--remove: allowed alone");
 	if (removed)

@@ -412,6 +412,8 @@ class Words(Quiet):
             (["--unit", "-.slice", "--forever"], "of a slice: --cgroup / ("),
             *((["--unit", f"a{t}", "--forever"], f"--unit: 'a{t}': allowed a service or scope (")
               for t in ("*.slice", ".timer", ".socket", ".mount", ".target", ".path", ".swap", ".automount", ".device")),
+            *((["--forever", *(w for v in two for w in (option, v))], f"{option}: '{two[1]}': given twice")
+              for option, two in (("--unit", "ab"), ("--name", "aa"), ("--uid", ("0", "1")), ("--cgroup", ("/a", "/b")))),
             ([*x, "--forever", "--comment", "y" * 256], "allowed 1 to 255 bytes"),
             (["5", "--forever"], "'5': allowed '#N' with the number of an alert, in quotes"),
             (["#0", "--forever"], "'#0': allowed '#N'"),
