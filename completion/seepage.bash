@@ -10,6 +10,7 @@ _seepage_keys='sample_interval_ms suspect_interval_ms max_processes min_process_
 	rss_growth_percent monitoring_window_s warmup_s max_cpu_permille pmc pmc_max_counters pmc_events'
 _seepage_columns='pid comm user unit state conf rss anon file shmem swap vsz brk growth tte faults age uid policy severity'
 _seepage_states='ok watch suspected confirmed runaway recovered exited'
+_seepage_alert_states=${_seepage_states#ok watch }
 _seepage_policies='ladder classic'
 _seepage_pmc='auto off hold on watched'
 _seepage_reset='history alerts counters config all'
@@ -62,6 +63,7 @@ _seepage_names() { cat /proc/[0-9]*/comm 2>/dev/null | LC_ALL=C grep -x '[[:alnu
 _seepage_words() {
 	case $1:$2 in
 	policy:--state) echo 'suspected confirmed runaway' ;;
+	watch:--state | watch:--states | notify:--state) echo "$_seepage_alert_states" ;;
 	*:--state | *:--states) echo "$_seepage_states" ;;
 	ps:-o | ps:--columns | ps:--sort | top:-o | top:--sort) echo "$_seepage_columns" ;;
 	where:--diff | where:--svg | where:-O | where:--object) return 1 ;;

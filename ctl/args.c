@@ -90,28 +90,30 @@ int parse_user(const struct ctx *ctx, const char *option, const char *word, u64 
 
 /*
  * Parses a list of states such as "suspected,confirmed" into a mask of 1 << state.
+ * @least: SEEPAGE_STATE_OK for processes, SEEPAGE_STATE_SUSPECTED for alerts: these have no
+ *	lower one
  * Returns 0, or EXIT_USAGE after printing an error.
  */
-int parse_states(struct ctx *ctx, const char *list, u32 *mask)
+int parse_states(struct ctx *ctx, const char *list, int least, u32 *mask)
 {
 	*mask = 0;
 	for (;;) {
 		size_t len = strcspn(list, ",");
 		int state = state_from_name(list, len);
 		char names[TEXT_MAX];
-		unsigned int i;
 		size_t n = 0;
+		int i;
 
-		if (state >= 0) {
+		if (state >= least) {
 			*mask |= 1U << state;
 			if (!list[len])
 				return 0;
 			list += len + 1;
 			continue;
 		}
-		for (i = 0; i < __SEEPAGE_STATE_MAX && n < sizeof(names); i++)
+		for (i = least; i < __SEEPAGE_STATE_MAX && n < sizeof(names); i++)
 			n += (size_t)snprintf(names + n, sizeof(names) - n, "%s%s",
-					      i ? " " : "", state_name(i));
+					      n ? " " : "", state_name((unsigned int)i));
 		return usage(ctx, "state: '%.*s': allowed %s", (int)len, list, names);
 	}
 }

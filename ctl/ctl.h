@@ -92,7 +92,7 @@ bool parse_size(const char *s, u64 *out);
 int parse_user(const struct ctx *ctx, const char *option, const char *word, u64 *uid);
 int parse_pid(struct ctx *ctx, const char *word, u32 *pid);
 int parse_pid_not_alert(struct ctx *ctx, const char *word, u32 *pid);
-int parse_states(struct ctx *ctx, const char *list, u32 *mask);
+int parse_states(struct ctx *ctx, const char *list, int least, u32 *mask);
 
 /* command.c: runs a command of either kind */
 int command_help(const struct command *cmd);

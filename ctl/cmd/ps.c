@@ -58,7 +58,7 @@ static int read_filter(struct ctx *ctx, struct filter *f)
 	if (user && parse_user(ctx, "--uid", user, &f->uid))
 		return EXIT_USAGE;
 	f->has_uid = user;
-	return states ? parse_states(ctx, states, &f->states) : 0;
+	return states ? parse_states(ctx, states, SEEPAGE_STATE_OK, &f->states) : 0;
 }
 
 static int read_view(struct ctx *ctx, struct view *v)

@@ -428,7 +428,7 @@ static int run(struct ctx *ctx, int argc, char **argv)
 		return usage(ctx, "--since: '%s': allowed 0..%llu", since_text,
 			     (u64)UINT64_MAX);
 	if (states)
-		err = parse_states(ctx, states, &w.states);
+		err = parse_states(ctx, states, SEEPAGE_STATE_SUSPECTED, &w.states);
 	if (err || out_gone())
 		return err;
 	if (timeout_s)

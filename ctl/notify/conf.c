@@ -228,7 +228,7 @@ int conf_notify(struct ctx *ctx, struct settings *s)
 	int status = s->config ? read_config(ctx, s) : 0;
 
 	if (!status && s->states)
-		status = parse_states(ctx, s->states, &s->state_mask);
+		status = parse_states(ctx, s->states, SEEPAGE_STATE_SUSPECTED, &s->state_mask);
 	if (!status)
 		status = receivers_add(ctx, s);
 	if (!status && s->cacert && access(s->cacert, R_OK))

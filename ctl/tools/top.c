@@ -62,7 +62,7 @@ static unsigned int columns_now(void)
 
 static int read_options(struct ctx *ctx, struct top_view *v)
 {
-	int err = states ? parse_states(ctx, states, &v->filter.states) : 0;
+	int err = states ? parse_states(ctx, states, SEEPAGE_STATE_OK, &v->filter.states) : 0;
 
 	if (ctx->json)
 		return usage(ctx, "-j: not allowed, seepage -j ps prints JSON");

@@ -79,7 +79,10 @@ class Completion(unittest.TestCase):
 
     def test_states_and_policies(self):
         self.assertEqual(complete("ps", "--state", ""), allowed("ps", "--state", "x"))
-        self.assertEqual(complete("watch", "--states", ""), allowed("ps", "--state", "x"))
+        of_alerts = allowed("watch", "--state", "x")
+        self.assertEqual(of_alerts[0], "suspected")
+        for words in (("watch", "--states"), ("watch", "--state"), ("notify", "--state")):
+            self.assertEqual(complete(*words, ""), of_alerts)
         self.assertEqual(complete("replay", "--policy", ""), allowed("replay", "--policy", "x", "f"))
 
     def test_columns(self):

@@ -39,10 +39,13 @@ static void numbers(struct ctx *ctx, char *word)
 static void states(struct ctx *ctx, char *word)
 {
 	u32 mask;
-	int rc = parse_states(ctx, word, &mask);
+	int rc = parse_states(ctx, word, SEEPAGE_STATE_OK, &mask);
 
 	promise(!rc || rc == EXIT_USAGE, "states '%s': %d", word, rc);
 	promise(rc || (mask && mask < 1U << __SEEPAGE_STATE_MAX), "states '%s': %#x", word, mask);
+	rc |= mask & 3 ? EXIT_USAGE : 0;
+	promise(parse_states(ctx, word, SEEPAGE_STATE_SUSPECTED, &mask) == rc,
+		"states '%s' of alerts", word);
 }
 
 /* KEY VALUE of the command set */

@@ -867,7 +867,9 @@ class Words(Notify):
         refused("quotes in pairs", "--exec", "a 'b")
         refused("--exec: '  ': allowed a command", "--exec", "  ")
         refused("--pagerduty-key: allowed letters and digits", "--pagerduty-key", "a b")
-        refused("--state: 'bad': allowed ok".replace("--", ""), "--state", "bad", "--journal")
+        for word in ("bad", "ok", "confirmed,watch"):	# no alert is in state ok or watch
+            refused(f"state: '{word.split(',')[-1]}': allowed suspected confirmed runaway recovered exited",
+                    "--state", word, "--journal")
         refused("--test: not allowed with --dry-run", "--test", "--dry-run", "--journal")
         refused("--from: '/nowhere': No such file", "--from", "/nowhere", "--journal", status=1)
         refused("--cacert: '/nowhere': No such file", "--cacert", "/nowhere", "--journal", status=1)

@@ -83,14 +83,27 @@ static void states(void **state)
 	u32 mask;
 
 	(void)state;
-	assert_int_equal(parse_states(&ctx, "ok", &mask), 0);
+	assert_int_equal(parse_states(&ctx, "ok", SEEPAGE_STATE_OK, &mask), 0);
 	assert_int_equal(mask, 1U << SEEPAGE_STATE_OK);
-	assert_int_equal(parse_states(&ctx, "suspected,runaway", &mask), 0);
+	assert_int_equal(parse_states(&ctx, "suspected,runaway", SEEPAGE_STATE_OK, &mask), 0);
 	assert_int_equal(mask, 1U << SEEPAGE_STATE_SUSPECTED | 1U << SEEPAGE_STATE_RUNAWAY);
-	assert_int_equal(parse_states(&ctx, "suspect", &mask), EXIT_USAGE);
-	assert_int_equal(parse_states(&ctx, "ok,", &mask), EXIT_USAGE);
-	assert_int_equal(parse_states(&ctx, "", &mask), EXIT_USAGE);
-	assert_int_equal(parse_states(&ctx, "OK", &mask), EXIT_USAGE);
+	assert_int_equal(parse_states(&ctx, "suspect", SEEPAGE_STATE_OK, &mask), EXIT_USAGE);
+	assert_int_equal(parse_states(&ctx, "ok,", SEEPAGE_STATE_OK, &mask), EXIT_USAGE);
+	assert_int_equal(parse_states(&ctx, "", SEEPAGE_STATE_OK, &mask), EXIT_USAGE);
+	assert_int_equal(parse_states(&ctx, "OK", SEEPAGE_STATE_OK, &mask), EXIT_USAGE);
+}
+
+/* Alerts are never in a lower state: to wait for one would be in vain. */
+static void states_of_alerts(void **state)
+{
+	int least = SEEPAGE_STATE_SUSPECTED;
+	u32 mask;
+
+	(void)state;
+	assert_int_equal(parse_states(&ctx, "ok", least, &mask), EXIT_USAGE);
+	assert_int_equal(parse_states(&ctx, "confirmed,watch", least, &mask), EXIT_USAGE);
+	assert_int_equal(parse_states(&ctx, "suspected,exited", least, &mask), 0);
+	assert_int_equal(mask, 1U << SEEPAGE_STATE_SUSPECTED | 1U << SEEPAGE_STATE_EXITED);
 }
 
 static void options(void **state)
@@ -148,6 +161,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(numbers), cmocka_unit_test(pids), cmocka_unit_test(states),
+		cmocka_unit_test(states_of_alerts),
 		cmocka_unit_test(options), cmocka_unit_test(refused), cmocka_unit_test(globals),
 	};
 
