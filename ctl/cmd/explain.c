@@ -31,15 +31,13 @@ static int look(struct ctx *ctx, char *pid)
 
 static int run(struct ctx *ctx, int argc, char **argv)
 {
-	u64 seq;
+	u32 pid;
 
 	if (window_s && !cold)
 		return usage(ctx, "--window: allowed with --cold only");
 	if (!cold)
 		return explain_process(ctx, argv[0], NULL);
-	if (parse_alert(argv[0], &seq))
-		return usage(ctx, "--cold: allowed with a PID only");
-	return look(ctx, argv[0]);
+	return parse_pid(ctx, argv[0], &pid) ?: look(ctx, argv[0]);
 }
 
 const struct command cmd_explain = {

@@ -20,7 +20,10 @@ static int run(struct ctx *ctx, int argc, char **argv)
 		.make = cold_report_make, .print = cold_report_print, .json = cold_report_json,
 		.free = cold_report_free, .window_s = window_s ? window_s : 10,
 	};
+	u32 pid;
 
+	if (parse_pid(ctx, argv[0], &pid))
+		return EXIT_USAGE;
 	ctx->cmd = "explain";	/* in messages: most people call it by that name */
 	return explain_process(ctx, argv[0], &look);
 }
