@@ -23,6 +23,7 @@ struct notify {
 	struct spool spool;
 	struct delivery d;
 	u64 known;		/* alerts of the input that an earlier run has taken */
+	u64 bad;		/* lines up to here, one after the other, that are none */
 	int signals;
 	int status;
 	bool ended;		/* by a signal */
@@ -40,6 +41,14 @@ static void read_boot(char *boot, size_t size)
 	free(text);
 }
 
+/* Of bad lines that follow each other the first one is named, and the others are counted here. */
+static void sum_up_bad(struct notify *n)
+{
+	if (n->bad > 1)
+		note(n->ctx, "and %llu more line%s", n->bad - 1, n->bad == 2 ? "" : "s");
+	n->bad = 0;
+}
+
 static void read_line(struct notify *n, const char *line, size_t len)
 {
 	char err[256];
@@ -48,14 +57,17 @@ static void read_line(struct notify *n, const char *line, size_t len)
 
 	switch (alert_parse(line, len, &a, err, sizeof(err))) {
 	case LINE_BAD:
-		n->status = fail(n->ctx, "line %llu: %s", n->in.lines, err);
+		if (!n->bad++)
+			n->status = fail(n->ctx, "line %llu: %s", n->in.lines, err);
 		return;
 	case LINE_LOST:
+		sum_up_bad(n);
 		n->spool.lost += a.seq;
 		return;
 	case LINE_ALERT:
 		break;
 	}
+	sum_up_bad(n);
 	is_new = state_take(&n->spool, &a);
 	alert_complete(&a, n->spool.boot);
 	if (is_new) {
@@ -180,6 +192,7 @@ static int sum_up(struct notify *n, const struct settings *s)
 	const struct receiver *to;
 	int status = n->status;
 
+	sum_up_bad(n);
 	if (s->from && n->known)
 		note(n->ctx, "--from: '%s': %llu alerts were taken by an earlier run", s->from,
 		     n->known);

@@ -894,6 +894,16 @@ class Words(Notify):
         self.assertIn("line 5: not JSON: ", err)
         self.assertEqual(self.seqs(to), [1])
 
+    def test_of_bad_lines_in_a_row_the_first_is_named_and_the_others_are_counted(self):
+        to = Receiver(self)
+        file = self.path("in", "time 1\n" * 3000 + text([alert(1)]) + "{}\n" + text([alert(2)]) + "\n" * 2)
+        p = self.start("--from", file, "--webhook", to.url)
+        _, err = self.ended(p, 1)
+        said = [line.split("notify: ", 1)[1] for line in err.splitlines()]
+        self.assertEqual([line.split(": ")[0] for line in said[:-1]],
+                         ["line 1", "and 2999 more lines", "line 3002", "line 3004", "and 1 more line"])
+        self.assertEqual(self.seqs(to), [1, 2])
+
     def test_dry_run_sends_and_keeps_nothing(self):
         to = Receiver(self)
         out, _ = self.run_on([alert(1)], "--dry-run", "-j", "--webhook", to.url, "--pagerduty-key",
