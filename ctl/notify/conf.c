@@ -155,6 +155,26 @@ static int add_number(struct ctx *ctx, const struct settings *s, const char *key
 	return 0;
 }
 
+/* The words of a list of states in the file: an error there names the file, as for other keys. */
+static int check_states(struct ctx *ctx, const struct settings *s, struct json_object *v)
+{
+	const char *list = json_object_get_string(v);
+	char allowed[TEXT_MAX] = "";
+	unsigned int i;
+	size_t len;
+
+	for (;; list += len + 1) {
+		len = strcspn(list, ",");
+		if (state_from_name(list, len) < SEEPAGE_STATE_SUSPECTED)
+			break;
+		if (!list[len])
+			return 0;
+	}
+	for (i = SEEPAGE_STATE_SUSPECTED; i < __SEEPAGE_STATE_MAX; i++)
+		sentence_append(allowed, sizeof(allowed), " %s", state_name(i));
+	return bad_value(ctx, s, "state", v, allowed + 1);
+}
+
 static int add_key(struct ctx *ctx, const struct settings *s, const char *key,
 		   struct json_object *v)
 {
@@ -177,6 +197,8 @@ static int add_key(struct ctx *ctx, const struct settings *s, const char *key,
 	case OPT_STRING:
 		if (!json_object_is_type(v, json_type_string))
 			return bad_value(ctx, s, key, v, "a string");
+		if (o->dest == &s->states && check_states(ctx, s, v))
+			return EXIT_USAGE;
 		if (!*(const char **)o->dest)
 			*(const char **)o->dest = must(strdup(json_object_get_string(v)));
 		return 0;

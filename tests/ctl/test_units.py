@@ -42,6 +42,14 @@ class Units(unittest.TestCase):
             said = [l for l in p.stderr.splitlines() if "seepage-" in l]
             self.assertEqual(said, [])
 
+    def test_a_wrong_configuration_is_not_started_again_and_again(self):
+        """Status 2 is what a program ends with then, and for a wrong word of its command line."""
+        for unit in UNITS:
+            with open(unit, encoding="utf-8") as f:
+                text = f.read()
+            if re.search("(?m)^Restart=", text):
+                self.assertRegex(text, "(?m)^RestartPreventExitStatus=2$", unit)
+
     def test_a_unit_that_may_do_much_is_refused(self):
         with tempfile.TemporaryDirectory() as where:
             path = os.path.join(where, "x.service")

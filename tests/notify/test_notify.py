@@ -877,6 +877,8 @@ class Words(Notify):
                 config='{"webhok": "http://x"}')
         refused("unknown key 'test'", config='{"test": true}')
         refused("min_confidence: '101': allowed 0..100", config='{"min_confidence": 101}')
+        refused("config': state: 'confirmed,ok': allowed suspected confirmed runaway recovered exited",
+                config='{"state": "confirmed,ok"}')
         refused("journal: 'yes': allowed true, false", config='{"journal": "yes"}')
         refused("webhook: '5': allowed a string", config='{"webhook": 5}')
         refused("pagerduty_key: '...': allowed a string", config='{"pagerduty_key": 5}')
