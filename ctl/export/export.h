@@ -58,11 +58,12 @@ struct export_data {
 };
 
 /*
- * export/text.c, export/process.c, export/unit.c: the page as text, which the caller frees.
+ * export/text.c, process.c, unit.c, group.c: the page as text, which the caller frees.
  * @d: NULL if the module did not answer
  */
 char *export_text(const struct export_data *d, size_t *len);
 void export_processes(struct prom *p, const struct export_data *d);
+void export_groups(struct prom *p, const struct export_data *d);
 void export_units(struct prom *p, const struct export_data *d);
 
 /* export/pressure.c */

@@ -228,6 +228,7 @@ char *export_text(const struct export_data *d, size_t *len)
 		write_module_counters(&p, d->status);
 		write_states(&p, d);
 		write_alerts(&p, d);
+		export_groups(&p, d);
 		export_silences(&p, &d->silences);
 		export_pressure(&p, &d->pressure);
 		write_machine_events(&p, &d->pmc);

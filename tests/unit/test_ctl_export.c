@@ -263,6 +263,55 @@ static void figures(void **state)
 	drop();
 }
 
+static struct nl_msg *group_msgs[6];
+static struct message group_alerts[6];
+
+/* Alert @i about a group of the user @uid, of which @pid is the oldest process */
+static void put_group(unsigned int i, u32 pid, const char *comm, u32 uid, u8 state)
+{
+	struct nl_msg *m = group_msgs[i] = msg_new();
+	struct nlattr *nest = nla_nest_start(m, SEEPAGE_A_IDENTITY);
+
+	nla_put_string(m, SEEPAGE_IDENTITY_A_CGROUP, "/system.slice/shop.service");
+	nla_nest_end(m, nest);
+	nla_put_u64(m, SEEPAGE_A_SEQ, i + 1);
+	nla_put_u32(m, SEEPAGE_A_PID, pid);
+	nla_put_string(m, SEEPAGE_A_COMM, comm);
+	nla_put_u32(m, SEEPAGE_A_UID, uid);
+	nla_put_u8(m, SEEPAGE_A_STATE, state);
+	nla_put_u8(m, SEEPAGE_A_SUBJECT, SEEPAGE_SUBJECT_GROUP);
+	assert_int_equal(msg_parse(&group_alerts[i], nlmsg_hdr(m)), 0);
+}
+
+/* Processes of a group may all be below an alert of their own: nothing else names the leak. */
+static void a_group_is_in_the_state_of_its_newest_alert(void **state)
+{
+	struct export_data d = { .status = &status, .conf = &conf, .alerts = group_alerts,
+				 .n_alerts = 6 };
+	unsigned int i;
+
+	(void)state;
+	make_status();
+	put_group(0, 50, "work", 7, SEEPAGE_STATE_SUSPECTED);
+	put_group(1, 60, "work", 8, SEEPAGE_STATE_SUSPECTED);
+	put_group(2, 51, "work", 7, SEEPAGE_STATE_CONFIRMED);	/* 50 has ended since */
+	put_group(3, 60, "work", 8, SEEPAGE_STATE_RECOVERED);
+	put_group(4, 70, "old", 7, SEEPAGE_STATE_RUNAWAY);
+	put_group(5, 70, "new", 7, SEEPAGE_STATE_RUNAWAY);	/* the pid is that of another one */
+	text = export_text(&d, &len);
+	has("seepage_group_state{pid=\"51\",comm=\"work\",unit=\"shop.service\","
+	    "state=\"confirmed\"} 1");
+	has("seepage_group_state{pid=\"70\",comm=\"new\",unit=\"shop.service\","
+	    "state=\"runaway\"} 1");
+	has_not("group_state{pid=\"50\"");
+	has_not("group_state{pid=\"60\"");
+	has_not("comm=\"old\"");
+	free(text);
+	nlmsg_free(status_msg);
+	for (i = 0; i < 6; i++)
+		nlmsg_free(group_msgs[i]);
+}
+
 #define WHO	"{pid=\"40\",comm=\"a\\\"\\n\""
 
 static void processes(void **state)
@@ -503,7 +552,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(escaping), cmocka_unit_test(numbers),
-		cmocka_unit_test(figures), cmocka_unit_test(processes), cmocka_unit_test(units),
+		cmocka_unit_test(figures),
+		cmocka_unit_test(a_group_is_in_the_state_of_its_newest_alert), cmocka_unit_test(processes), cmocka_unit_test(units),
 		cmocka_unit_test(pressure), cmocka_unit_test(silences),
 		cmocka_unit_test(structure), cmocka_unit_test(no_module),
 		cmocka_unit_test(addresses),
