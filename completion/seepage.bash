@@ -75,9 +75,9 @@ _seepage_words() {
 	set:pmc | save:pmc) echo "$_seepage_pmc" ;;
 	save:-o | save:--output | silence:--from | ack:--from) return 1 ;;
 	set:*_* | save:*_*) ;; # the value of any other key
-	silence:--uid) compgen -u ;;
-	silence:--unit | policy:--unit) _seepage_units ;;
-	silence:--name | policy:--name) _seepage_names ;;
+	silence:--uid | ps:--uid | top:--user) compgen -u ;;
+	silence:--unit | policy:--unit | top:--unit) _seepage_units ;;
+	silence:--name | policy:--name | top:--name | ps:--comm | record:--comm) _seepage_names ;;
 	silence:--cgroup | policy:--cgroup | policy:check | policy:apply) return 1 ;;
 	policy:policy) echo 'list add del check apply' ;;
 	silence:--remove) echo all ;;
@@ -85,6 +85,10 @@ _seepage_words() {
 	replay:--set) compgen -W "$_seepage_keys" -S = ;;
 	stat:--record | stat:-o | stat:--output | record:-o | record:--output | export:-o | export:--output) return 1 ;;
 	report:-o | report:--output | report:--where) return 1 ;;
+	explain:--window | cold:--window | record:--duration | record:--count-passes | record:--rotate) ;; # a number
+	where:-[sn] | where:--seconds | where:--class | where:--top | where:--limit | where:--samples) ;;
+	where:--max-traps | where:--cost | where:--again-after) ;;
+	stat:-i | stat:--interval | stat:--count | stat:--log-fd | stat:--max-*) ;;
 	replay:* | apply:*) return 1 ;;
 	show:* | explain:* | report:* | where:* | cold:* | stat:* | record:* | reset:history | reset:--pid) _seepage_pids ;;
 	get:* | set:* | save:*) echo "$_seepage_keys" ;;
@@ -93,8 +97,17 @@ _seepage_words() {
 	esac
 }
 
+# _seepage_is_list COMMAND OPTION: takes it words behind commas?
+_seepage_is_list() {
+	case $1:$2 in
+	policy:*) return 1 ;;
+	*:--state | *:--states | ps:-o | ps:--columns) ;;
+	*) return 1 ;;
+	esac
+}
+
 _seepage() {
-	local word=${COMP_WORDS[COMP_CWORD]} command='' i words
+	local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} command='' i words list=''
 	COMPREPLY=()
 	for ((i = 1; i < COMP_CWORD; i++)); do
 		[[ ${COMP_WORDS[i]} == -* ]] && continue
@@ -107,9 +120,13 @@ _seepage() {
 	elif [[ $word == -* ]]; then
 		words="${_seepage_options[$command]-} -j --json -p --pretty -h --help"
 	else
-		words=$(_seepage_words "$command" "${COMP_WORDS[COMP_CWORD - 1]}") || return
+		# bash takes --option=value for three words
+		[[ $before != = ]] || before=${COMP_WORDS[COMP_CWORD - 2]}
+		[[ $word != = ]] || word=''
+		words=$(_seepage_words "$command" "$before") || return
+		! _seepage_is_list "$command" "$before" || list=${word%"${word##*,}"}
 	fi
-	mapfile -t COMPREPLY < <(compgen -W "$words" -- "$word")
+	mapfile -t COMPREPLY < <(compgen -P "$list" -W "$words" -- "${word#"$list"}")
 	[[ ${#COMPREPLY[@]} != 1 || ${COMPREPLY[0]} != *= ]] || compopt -o nospace
 }
 # Where no word fits, a file may.

@@ -91,6 +91,37 @@ class Completion(unittest.TestCase):
         for words in (("ps", "-o"), ("ps", "--columns"), ("ps", "--sort"), ("top", "-o"), ("top", "--sort")):
             self.assertEqual(complete(*words, ""), columns)
 
+    def test_words_behind_a_comma(self):
+        self.assertEqual(complete("ps", "-o", "pid,co"), ["pid,comm", "pid,conf"])
+        self.assertEqual(complete("ps", "--state", "ok,watch,s"), ["ok,watch,suspected"])
+        self.assertEqual(complete("watch", "--state", "exited,"),
+                         ["exited," + s for s in allowed("watch", "--state", "x")])
+        self.assertEqual(complete("policy", "--state", "confirmed,"), [])
+
+    def test_a_value_may_follow_an_equals_sign(self):
+        self.assertEqual(complete("ps", "--state", "=", "ru"), ["runaway"])
+        self.assertEqual(complete("ps", "--sort", "="), complete("ps", "--sort", ""))
+
+    def test_no_pid_is_offered_where_a_value_is_expected(self):
+        asked = 0
+        for command in self.core + self.tools:
+            if command == "help":
+                continue
+            for letter, name in re.findall(r"^  (?:(-\w), )?(--[a-z-]+) \S", seepage(command, "--help"), re.M):
+                for option in filter(None, (letter, name)):
+                    if option != "--pid":
+                        asked += 1
+                        self.assertNotIn(str(os.getpid()), complete(command, option, ""), (command, option))
+        self.assertGreater(asked, 50)
+
+    def test_users_and_names(self):
+        self.assertIn("root", complete("ps", "--uid", ""))
+        self.assertIn("root", complete("top", "--user", ""))
+        with open("/proc/self/comm", encoding="utf-8") as f:
+            name = f.read().strip()
+        for words in (("ps", "--comm"), ("record", "--comm"), ("top", "--name")):
+            self.assertIn(name, complete(*words, ""), words)
+
     def test_words_of_reset(self):
         words = [w for w in allowed("reset", "x") if w.isalpha()]
         self.assertEqual(complete("reset", ""), words)
