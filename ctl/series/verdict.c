@@ -84,6 +84,17 @@ static void put_exhaustion(struct nl_msg *msg, const struct seep_sample *s,
 		    seep_bytes(v->rate) + seep_bytes(s->others_rate));
 }
 
+/* An exit is as severe as the alert that it ends, as push() of kmod/alert.c has it. */
+static u8 severity(const struct series *s, const struct seep_verdict *v, u8 prev_state)
+{
+	struct seep_verdict weighed = *v;
+
+	if (v->state == SEEPAGE_STATE_EXITED)
+		weighed.state = prev_state;
+	return seep_severity(&weighed, seep_rss(&s->sample),
+			     seep_own_limit(&s->sample, s->headroom));
+}
+
 /*
  * @t: out, series_verdict_free() frees it
  * @s: the series, with the sample that was fed last
@@ -113,8 +124,7 @@ void series_verdict_message(struct series_verdict *t, const struct series *s,
 	nla_put_u8(msg, SEEPAGE_A_STATE, v->state);
 	nla_put_u8(msg, SEEPAGE_A_POLICY, v->policy);
 	nla_put_u8(msg, SEEPAGE_A_CONFIDENCE, v->confidence);
-	nla_put_u8(msg, SEEPAGE_A_SEVERITY,
-		   seep_severity(v, seep_rss(&s->sample), seep_own_limit(&s->sample, s->headroom)));
+	nla_put_u8(msg, SEEPAGE_A_SEVERITY, severity(s, v, prev_state));
 	if (seep_det_growth(d, &now, &growth))
 		nla_put_s64(msg, SEEPAGE_A_GROWTH_BYTES_PER_HOUR, growth);
 	if (v->tte_s != SEEP_UNKNOWN)

@@ -111,6 +111,17 @@ class Report(unittest.TestCase):
             max(set(states) & {"suspected", "confirmed", "runaway"}, key="suspected confirmed runaway".index))),
             section.split("</h2>")[0])
 
+    def test_an_exit_is_as_severe_as_the_alert_that_it_ends(self):
+        replay = subprocess.run([REPLAY, "-j", self.file("r", recording())], capture_output=True, text=True,
+                                check=False).stdout
+        alert, exited = [o for o in map(json.loads, replay.splitlines()) if o.get("pid") == 4711][-2:]
+        self.assertEqual((exited["state"], exited["prev_state"]), ("exited", alert["state"]))
+        self.assertGreater(alert["severity"], 1)
+        self.assertEqual(exited["severity"], alert["severity"])
+        rows = re.findall(r"severity ([a-z-]+)", Page(self.page()).text)
+        self.assertEqual(rows[-1], rows[-2])
+        self.assertNotIn("minimal", rows)
+
     def test_a_line_is_within_the_chart(self):
         for points in re.findall(r'points="([^"]*)"', self.page()):
             for point in points.split():
