@@ -226,6 +226,15 @@ static int by_urgency(const void *x, const void *y)
 	return a->grew < b->grew ? 1 : a->grew > b->grew ? -1 : 0;
 }
 
+/* What a crash or a full disk has left is worth a page. */
+static void note_cut(const struct ctx *ctx, const char *path, const struct series_reader *r,
+		     FILE *f)
+{
+	note(ctx, "%s: %s: the page has what is before", path, r->err);
+	fprintf(f, "<p><b>The recording ends within line %lu: it was cut off, or is being written. "
+		"This page has what is before.</b></p>\n", r->line);
+}
+
 static void overview(FILE *f, const char *path, const struct pages *p, const struct conf *c)
 {
 	char text[128], took[64];
@@ -258,12 +267,14 @@ int report_recording(const struct ctx *ctx, const char *path, FILE *f)
 
 	if (!in)
 		return fail(ctx, "%s: %s", path, strerror(errno));
-	if (series_read(&r, in) || *r.err)
+	if ((series_read(&r, in) || *r.err) && !(r.cut && p.n))
 		status = fail(ctx, "%s: %s", path, r.err);
 	if (!from_stdin)
 		fclose(in);
 	if (p.n)
 		qsort(p.v, p.n, sizeof(*p.v), by_urgency);
+	if (!status && r.cut)
+		note_cut(ctx, path, &r, f);
 	c.v[SEEPAGE_CFG_POLICY] = r.conf.v[SEEPAGE_CFG_POLICY];
 	overview(f, path, &p, &c);
 	for (i = 0; i < p.n; i++) {

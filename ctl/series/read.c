@@ -374,10 +374,11 @@ static int read_lines(struct series_reader *r, FILE *f)
 	errno = 0;
 	while (!err && (len = getline(&text, &capacity, f)) > 0) {
 		r->line++;
+		r->cut = text[len - 1] != '\n';
 		if (r->line == 1 && strncmp(text, SERIES_KIND, strlen(SERIES_KIND)))
 			err = series_bad(r, "not a recording, which begins with '"
 					 SERIES_MAGIC "'");
-		else if (text[len - 1] != '\n')
+		else if (r->cut)
 			err = series_bad(r, "its end is missing: the file was cut off");
 		else if (memchr(text, '\0', (size_t)len))
 			err = series_bad(r, "a byte 0: not a recording");
@@ -402,7 +403,8 @@ static int read_lines(struct series_reader *r, FILE *f)
 /*
  * Reads all of @f and calls the callbacks, which the caller has set together with
  * r->arg. Returns 0, or -1 with the reason in r->err. The reason is empty if a
- * callback ended the reading without one.
+ * callback ended the reading without one. r->cut says that the reason is a file that
+ * ends within a line.
  */
 int series_read(struct series_reader *r, FILE *f)
 {

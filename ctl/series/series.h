@@ -139,6 +139,7 @@ struct series_reader {
 	u64 pass;			/* number of the pass, 0: none yet */
 	u64 conf_changes;
 	unsigned long line;
+	bool cut;			/* err: the file ends within a line */
 	char err[CONF_ERR_MAX + 64];
 
 	/* private */

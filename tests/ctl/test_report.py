@@ -182,6 +182,20 @@ class Report(unittest.TestCase):
         p = self.run_tool(self.file("good", recording()), "-o", os.path.join(self.dir, "no/such"), status=1)
         self.assertIn("No such file", p.stderr)
 
+    def test_a_recording_that_was_cut_off_is_a_page(self):
+        text = recording()
+        cut = text[:text.index("\n1 a+", len(text) // 2) + 6]
+        p = self.run_tool(self.file("cut", cut), "-o", "-")
+        said = f"line {cut.count(chr(10)) + 1}"
+        self.assertIn(said + ": its end is missing: the file was cut off: the page has what is before", p.stderr)
+        page = Page(p.stdout)
+        self.assertIn(said, page.text.split("pid 4711")[0])
+        self.assertEqual(page.tags.count("svg"), 2)
+        self.assertNotIn("exited", page.text)
+        for none in (cut[:30], cut[:10], ""):
+            self.assertEqual(self.run_tool(self.file("cut", none), "-o", "-", status=1).stdout, "")
+        self.assertNotIn("cut off", self.page())
+
     def test_a_name_of_its_own_and_the_older_page(self):
         good = self.file("good", recording())
         name = os.path.join(self.dir, "seepage-report.html")
