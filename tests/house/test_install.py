@@ -32,6 +32,35 @@ class Install(unittest.TestCase):
             self.assertEqual([os.path.join(at, name) for at, _, names in os.walk(root) for name in names], [])
 
 
+class Documents(unittest.TestCase):
+    def test_what_the_package_has_links_to_files_that_it_has(self):
+        """tests/deb and tests/rpm look at the packages themselves."""
+        with tempfile.TemporaryDirectory() as root:
+            with open(f"{TOP}/debian/seepage.docs", encoding="utf-8") as f:
+                files = [(name, os.path.basename(name)) for name in f.read().split()]
+            with open(f"{TOP}/debian/seepage.install", encoding="utf-8") as f:
+                for name, *at in map(str.split, f):
+                    if at and at[0].startswith("usr/share/doc/seepage"):
+                        into = os.path.relpath(at[0], "usr/share/doc/seepage")
+                        files += [(os.path.relpath(found, TOP), os.path.join(into, os.path.basename(found)))
+                                  for found in glob.glob(f"{TOP}/{name}")]
+            for name, into in files:
+                os.makedirs(os.path.dirname(f"{root}/{into}"), exist_ok=True)
+                os.symlink(f"{TOP}/{name}", f"{root}/{into}")
+            p = subprocess.run([f"{TOP}/tests/links", root], capture_output=True, text=True, check=False)
+            self.assertEqual((p.stdout, p.stderr, p.returncode), ("", "", 0))
+
+    def test_a_link_that_leads_nowhere_is_found(self):
+        with tempfile.TemporaryDirectory() as root:
+            for text, said in (("[a](b.md#c) [d](https://e/f) [g](#h)", ""),
+                               ("![a](b.md) [x](y/z.svg)", "./b.md: y/z.svg is not there\n"),
+                               ("none", "no document has a link\n")):
+                with open(f"{root}/b.md", "w", encoding="utf-8") as f:
+                    f.write(text)
+                p = subprocess.run([f"{TOP}/tests/links", root], capture_output=True, text=True, check=False)
+                self.assertEqual((p.stdout, p.returncode), (said, 1 if said else 0))
+
+
 class Headers(unittest.TestCase):
     """scripts/running-headers on a kernel that there is not"""
     release = "9.9.9-none"
