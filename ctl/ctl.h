@@ -226,6 +226,11 @@ unsigned int msg_subject(const struct message *msg);
 int msg_accusation(const struct message *alert, const struct message *all, size_t n);
 bool msg_u64(const struct message *msg, unsigned int id, u64 *v);
 u64 msg_get(const struct message *msg, unsigned int id, u64 otherwise);
+u64 msg_pid(const struct message *msg);
+u64 msg_seq(const struct message *msg);
+u64 msg_state(const struct message *msg);
+u64 msg_age(const struct message *msg);
+void msg_text(const struct message *msg, unsigned int id, char *buf);
 bool msg_s64(const struct message *msg, unsigned int id, s64 *v);
 size_t msg_string(const struct message *msg, unsigned int id, const char **s);
 void msg_comm(const struct message *msg, char *buf, size_t size);
@@ -324,6 +329,7 @@ struct unit_name {
 
 void unit_of(const char *cgroup, struct unit_name *u);
 void unit_text(const struct unit_name *u, char *buf, size_t size);
+void unit_show(const char *cgroup, char *buf, size_t size);
 
 #define IDENTITY_MAX	255	/* bytes of a string that the module keeps of an alert */
 
@@ -333,6 +339,9 @@ void end_text(const struct message *msg, char *buf, size_t size);
 
 /* json_text.c: strings for JSON; the caller owns what is returned */
 struct json_object *json_text(const char *s, size_t len);
+void json_add(struct json_object *o, const struct message *msg, unsigned int id);
+void json_add_text(struct json_object *o, const char *key, const char *s);
+void json_add_number(struct json_object *o, const char *key, u64 v);
 
 /* json.c: JSON objects for processes and alerts; the caller owns what is returned */
 void json_reasons(struct json_object *o, const struct message *msg);

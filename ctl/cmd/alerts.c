@@ -31,7 +31,7 @@ static void print(const struct ctx *ctx, const struct msgs *m)
 	for (i = 0; !ctx->json && i < n; i++)
 		if (msg[i].a[SEEPAGE_A_MERGED_INTO])
 			printf("#%llu merged into #%llu, the alert of its group\n",
-			       (unsigned long long)msg_get(&msg[i], SEEPAGE_A_SEQ, 0),
+			       (unsigned long long)msg_seq(&msg[i]),
 			       (unsigned long long)msg_get(&msg[i], SEEPAGE_A_MERGED_INTO, 0));
 	for (i = 0; ctx->json && i < n; i++) {
 		place_find(&msg[i], false, &place);

@@ -21,13 +21,11 @@ static void row(const char *label, const char *value)
 static void print_place(const struct message *msg)
 {
 	char text[4 * TEXT_MAX];
-	struct unit_name unit;
 	struct place p;
 
 	place_find(msg, false, &p);
 	row("CGROUP", p.cgroup ? fmt_safe(text, sizeof(text), p.cgroup, strlen(p.cgroup)) : "-");
-	unit_of(p.cgroup, &unit);
-	unit_text(&unit, text, sizeof(text));
+	unit_show(p.cgroup, text, sizeof(text));
 	if (*text)
 		row("UNIT", text);
 	row("EXE", p.exe ? fmt_safe(text, sizeof(text), p.exe, strlen(p.exe)) : "-");
@@ -52,12 +50,11 @@ static void print_subject(const struct message *msg)
 	u32 pid;
 
 	if (msg->a[SEEPAGE_A_SEQ]) {
-		attr_text(SEEPAGE_A_TIME_NS, msg->a[SEEPAGE_A_TIME_NS], false, text, sizeof(text));
+		msg_text(msg, SEEPAGE_A_TIME_NS, text);
 		row("ALERT", text);
 	}
 	if (msg->a[SEEPAGE_A_MERGED_INTO]) {
-		attr_text(SEEPAGE_A_MERGED_INTO, msg->a[SEEPAGE_A_MERGED_INTO], false, text,
-			  sizeof(text));
+		msg_text(msg, SEEPAGE_A_MERGED_INTO, text);
 		row(attr_table[SEEPAGE_A_MERGED_INTO].text, text);
 	}
 	end_text(msg, text, sizeof(text));
@@ -89,11 +86,11 @@ static void print_figures(const struct message *msg)
 	char text[TEXT_MAX];
 	size_t i;
 
-	attr_text(SEEPAGE_A_UID, msg->a[SEEPAGE_A_UID], false, text, sizeof(text));
+	msg_text(msg, SEEPAGE_A_UID, text);
 	row(attr_table[SEEPAGE_A_UID].text, text);
 	print_place(msg);
 	for (i = 0; i < ARRAY_SIZE(ids); i++) {
-		attr_text(ids[i], msg->a[ids[i]], false, text, sizeof(text));
+		msg_text(msg, ids[i], text);
 		row(attr_table[ids[i]].text, text);
 	}
 }
@@ -216,7 +213,7 @@ static void note_alert(const struct ctx *ctx, struct knl *k, u32 pid)
 
 	query_alerts(k, 0, &m);
 	if (query_newest(&m, pid, &msg))
-		note(ctx, "see seepage show '#%llu'", msg_get(&msg, SEEPAGE_A_SEQ, 0));
+		note(ctx, "see seepage show '#%llu'", msg_seq(&msg));
 	msgs_free(&m);
 }
 

@@ -2,11 +2,6 @@
 #include <stdlib.h>
 #include "ctl.h"
 
-static void text(const struct message *msg, unsigned int id, char *buf)
-{
-	attr_text(id, msg->a[id], false, buf, TEXT_MAX);
-}
-
 static void counters_json(struct json_object *o, const struct message *msg)
 {
 	struct json_object *list = json_object_new_object();
@@ -19,7 +14,7 @@ static void counters_json(struct json_object *o, const struct message *msg)
 			u64 v;
 
 			if (name && attr_u64(pos, &v))
-				json_object_object_add(list, name, json_object_new_uint64(v));
+				json_add_number(list, name, v);
 		}
 	}
 	json_object_object_add(o, attr_table[SEEPAGE_A_COUNTERS].key, list);
@@ -40,17 +35,15 @@ static int print_json(const struct ctx *ctx, const struct message *msg, const st
 			     policy_name(c->v[SEEPAGE_CFG_POLICY]) : NULL;
 	size_t i;
 
-	json_object_object_add(o, "version", json_object_new_string(SEEPAGE_CTL_VERSION));
-	json_object_object_add(o, attr_table[SEEPAGE_A_VERSION].key,
-			       attr_json(SEEPAGE_A_VERSION, msg->a[SEEPAGE_A_VERSION]));
+	json_add_text(o, "version", SEEPAGE_CTL_VERSION);
+	json_add(o, msg, SEEPAGE_A_VERSION);
 	json_object_object_add(o, attr_table[SEEPAGE_A_POLICY].key,
 			       policy ? json_object_new_string(policy) : NULL);
 	json_object_object_add(o, cfg_keys[SEEPAGE_CFG_MAX_PROCESSES].name,
 			       c->set[SEEPAGE_CFG_MAX_PROCESSES] ?
 			       json_object_new_uint64(c->v[SEEPAGE_CFG_MAX_PROCESSES]) : NULL);
 	for (i = 0; i < ARRAY_SIZE(ids); i++)
-		json_object_object_add(o, attr_table[ids[i]].key,
-				       attr_json(ids[i], msg->a[ids[i]]));
+		json_add(o, msg, ids[i]);
 	for (i = 0; i < ARRAY_SIZE(seqs); i++)	/* 0: the ring is empty */
 		json_object_object_add(o, attr_table[seqs[i]].key, msg_get(msg, seqs[i], 0) ?
 				       attr_json(seqs[i], msg->a[seqs[i]]) : NULL);
@@ -93,18 +86,18 @@ static void print_work(const struct message *msg, const struct conf *c)
 
 	cfg_value_text(SEEPAGE_CFG_MAX_PROCESSES, c->v[SEEPAGE_CFG_MAX_PROCESSES], max,
 		       sizeof(max));
-	text(msg, SEEPAGE_A_PROCESSES, a);
+	msg_text(msg, SEEPAGE_A_PROCESSES, a);
 	out_printf("%-12s%s of at most %s\n", "processes:", a,
 		   c->set[SEEPAGE_CFG_MAX_PROCESSES] ? max : "-");
-	text(msg, SEEPAGE_A_INTERVAL_MS, a);
+	msg_text(msg, SEEPAGE_A_INTERVAL_MS, a);
 	out_printf("%-12s%s%s\n", "interval:", a, msg_get(msg, SEEPAGE_A_STRETCHED, 0) ?
 		   ", stretched: sampling costs more than max_cpu_permille allows" : "");
-	text(msg, SEEPAGE_A_TICK_COST_NS, a);
-	text(msg, SEEPAGE_A_TICK_COST_MAX_NS, b);
+	msg_text(msg, SEEPAGE_A_TICK_COST_NS, a);
+	msg_text(msg, SEEPAGE_A_TICK_COST_MAX_NS, b);
 	out_printf("%-12s%s the last, %s the longest of %llu\n", "passes:", a, b,
 		   msg_get(msg, SEEPAGE_A_TICKS, 0));
-	text(msg, SEEPAGE_A_MEMORY_BYTES, a);
-	text(msg, SEEPAGE_A_REC_BYTES, b);
+	msg_text(msg, SEEPAGE_A_MEMORY_BYTES, a);
+	msg_text(msg, SEEPAGE_A_REC_BYTES, b);
 	out_printf("%-12s%s, %s a process\n", "memory:", a, b);
 }
 
@@ -138,15 +131,15 @@ static void print_text(const struct message *msg, const struct conf *c)
 	char a[TEXT_MAX];
 
 	out_fold();
-	text(msg, SEEPAGE_A_VERSION, a);
+	msg_text(msg, SEEPAGE_A_VERSION, a);
 	out_printf("seepage %s, module %s\n", SEEPAGE_CTL_VERSION, a);
 	if (msg->a[SEEPAGE_A_DISABLED]) {
-		text(msg, SEEPAGE_A_DISABLED, a);
+		msg_text(msg, SEEPAGE_A_DISABLED, a);
 		out_printf("%-12s%s\n", "DISABLED:", a);
 	}
 	if (msg_get(msg, SEEPAGE_A_MULTICAST_OFF, 0))
 		out_line("multicast:  OFF, see seepage doctor");
-	text(msg, SEEPAGE_A_HOOK, a);
+	msg_text(msg, SEEPAGE_A_HOOK, a);
 	out_printf("%-12s%s\n%-12s%s\n", "hook:", a, "policy:", policy ? policy : "-");
 	print_work(msg, c);
 	if (first && last > first)
@@ -156,7 +149,7 @@ static void print_text(const struct message *msg, const struct conf *c)
 		out_printf("%-12s1 held, #%llu\n", "alerts:", first);
 	else
 		out_printf("%-12s%s\n", "alerts:", "none held");
-	text(msg, SEEPAGE_A_PMC, a);
+	msg_text(msg, SEEPAGE_A_PMC, a);
 	out_printf("%-12s%s\n", "pmc:", a);
 	pmc_list(&list, msg);
 	if (list.n)

@@ -46,8 +46,7 @@ static int run(struct ctx *ctx, int argc, char **argv)
 	if (loaded)
 		nlh = ask(&k, &msg);
 	if (nlh)
-		attr_text(SEEPAGE_A_VERSION, msg.a[SEEPAGE_A_VERSION], false, version,
-			  sizeof(version));
+		msg_text(&msg, SEEPAGE_A_VERSION, version);
 	/* the family of a loaded module may be invisible in this network namespace */
 	loaded = loaded || knl_module_seen();
 	known = nlh || (loaded && sysfs_version(version, sizeof(version)));
@@ -59,9 +58,8 @@ static int run(struct ctx *ctx, int argc, char **argv)
 		return 0;
 	}
 	o = json_object_new_object();
-	json_object_object_add(o, "version", json_object_new_string(SEEPAGE_CTL_VERSION));
-	json_object_object_add(o, "module",
-			       json_object_new_string(loaded ? "loaded" : "not loaded"));
+	json_add_text(o, "version", SEEPAGE_CTL_VERSION);
+	json_add_text(o, "module", loaded ? "loaded" : "not loaded");
 	json_object_object_add(o, attr_table[SEEPAGE_A_VERSION].key,
 			       known ? json_text(version, strlen(version)) : NULL);
 	return out_json(ctx, o);

@@ -69,10 +69,10 @@ static void print_text(const struct message *msg, const struct place *p)
 {
 	char when[TEXT_MAX], text[SENTENCE_MAX], factors[SENTENCE_MAX];
 
-	attr_text(SEEPAGE_A_TIME_NS, msg->a[SEEPAGE_A_TIME_NS], false, when, sizeof(when));
+	msg_text(msg, SEEPAGE_A_TIME_NS, when);
 	sentence_alert(msg, p, text, sizeof(text));
 	sentence_factors(msg, factors, sizeof(factors));
-	out_printf("%s #%llu %s\n    %s\n", when, msg_get(msg, SEEPAGE_A_SEQ, 0), text, factors);
+	out_printf("%s #%llu %s\n    %s\n", when, msg_seq(msg), text, factors);
 }
 
 static bool wanted(const struct watch *w, const struct message *msg)
@@ -103,10 +103,17 @@ static void show(struct watch *w, const struct message *msg, bool multicast)
 
 static void report_lost(const struct watch *w, u64 from, u64 to)
 {
+	struct json_object *o, *range;
+
 	note(NULL, "watch: lost alerts %llu..%llu", from, to);
 	if (!w->ctx->json)
 		return;
-	out_printf("{\"lost\":{\"from\":%llu,\"to\":%llu}}\n", from, to);
+	o = json_object_new_object();
+	range = json_object_new_object();
+	json_add_number(range, "from", from);
+	json_add_number(range, "to", to);
+	json_object_object_add(o, "lost", range);
+	out_json(w->ctx, o);
 	out_broken();
 }
 

@@ -43,14 +43,13 @@ struct json_object *cold_curve_json(const struct cold_curve *c)
 	enum cold_rate rate = cold_rate(c);
 	u32 i;
 
-	json_object_object_add(o, "rate", json_object_new_string(rates[rate]));
+	json_add_text(o, "rate", rates[rate]);
 	json_object_object_add(o, "known", json_object_new_boolean(rate == COLD_FAST ||
 								   rate == COLD_LATE));
 	for (i = 0; i < c->n; i++) {
 		e = json_object_new_object();
-		json_object_object_add(e, "after_ms", json_object_new_uint64(c->at[i].ms));
-		json_object_object_add(e, "unused_permille",
-				       json_object_new_uint64(c->at[i].permille));
+		json_add_number(e, "after_ms", c->at[i].ms);
+		json_add_number(e, "unused_permille", c->at[i].permille);
 		json_object_array_add(list, e);
 	}
 	json_object_object_add(o, "looks", list);

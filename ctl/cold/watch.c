@@ -96,7 +96,7 @@ static struct nl_msg *suspects_msg(struct knl *k, void *arg)
 static int by_severity(const void *a, const void *b)
 {
 	const struct message *x = a, *y = b;
-	u64 u = msg_get(x, SEEPAGE_A_STATE, 0), v = msg_get(y, SEEPAGE_A_STATE, 0);
+	u64 u = msg_state(x), v = msg_state(y);
 
 	if (u == v) {
 		u = msg_get(x, SEEPAGE_A_RSS_BYTES, 0);
@@ -134,8 +134,8 @@ static struct suspect *free_slot(struct prober *p, u64 state)
 
 static void note_suspect(struct prober *p, const struct message *msg, u64 now)
 {
-	u64 age = msg_get(msg, SEEPAGE_A_AGE_SECONDS, 0);
-	u64 state = msg_get(msg, SEEPAGE_A_STATE, 0), pid = msg_get(msg, SEEPAGE_A_PID, 0);
+	u64 age = msg_age(msg);
+	u64 state = msg_state(msg), pid = msg_pid(msg);
 	struct suspect *s = find(p, (u32)pid);
 	int dir;
 

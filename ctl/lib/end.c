@@ -75,8 +75,7 @@ struct json_object *end_json(const struct message *msg)
 	if (!how)
 		return NULL;
 	o = json_object_new_object();
-	json_object_object_add(o, "kind", json_object_new_string(how & SEEPAGE_END_EXEC ? "exec" :
-							killed ? "signal" : "exit"));
+	json_add_text(o, "kind", how & SEEPAGE_END_EXEC ? "exec" : killed ? "signal" : "exit");
 	json_object_object_add(o, "code", known && !killed ?
 			       json_object_new_int(WEXITSTATUS(status)) : NULL);
 	json_object_object_add(o, "signal", killed ? json_object_new_int(WTERMSIG(status)) : NULL);

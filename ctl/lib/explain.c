@@ -68,17 +68,16 @@ static void last_alert(struct knl *k, u32 pid, struct answer *a)
  */
 static bool same_process(const struct message *now, const struct message *alert)
 {
-	u64 age_s = msg_get(alert, SEEPAGE_A_AGE_SECONDS, 0);
+	u64 age_s = msg_age(alert);
 
-	return msg_get(alert, SEEPAGE_A_STATE, 0) != SEEPAGE_STATE_EXITED &&
-	       msg_get(now, SEEPAGE_A_AGE_SECONDS, 0) >= age_s;
+	return msg_state(alert) != SEEPAGE_STATE_EXITED &&
+	       msg_age(now) >= age_s;
 }
 
 /* Prints what the process of an alert is or was, and how it ended. */
 static void print_identity(const struct message *alert)
 {
 	char text[4 * TEXT_MAX];
-	struct unit_name unit;
 	struct place p;
 
 	place_find(alert, false, &p);
@@ -90,8 +89,7 @@ static void print_identity(const struct message *alert)
 	if (p.cgroup)
 		out_printf("cgroup: %s\n", fmt_safe(text, sizeof(text), p.cgroup,
 						    strlen(p.cgroup)));
-	unit_of(p.cgroup, &unit);
-	unit_text(&unit, text, sizeof(text));
+	unit_show(p.cgroup, text, sizeof(text));
 	if (*text)
 		out_printf("unit: %s\n", text);
 	place_free(&p);
@@ -106,11 +104,11 @@ static void print_alert(const struct message *alert)
 	const char *name = severity_name((unsigned int)severity);
 	char when[TEXT_MAX], state[TEXT_MAX], group[TEXT_MAX] = "";
 
-	attr_text(SEEPAGE_A_TIME_NS, alert->a[SEEPAGE_A_TIME_NS], false, when, sizeof(when));
-	attr_text(SEEPAGE_A_STATE, alert->a[SEEPAGE_A_STATE], false, state, sizeof(state));
+	msg_text(alert, SEEPAGE_A_TIME_NS, when);
+	msg_text(alert, SEEPAGE_A_STATE, state);
 	sentence_group(alert, group, sizeof(group));
 	out_printf("last alert: #%llu at %s: %s, severity %llu%s%s%s%s\n",
-		   msg_get(alert, SEEPAGE_A_SEQ, 0), when, state, severity, name ? " (" : "",
+		   msg_seq(alert), when, state, severity, name ? " (" : "",
 		   name ? name : "", name ? ")" : "", group);
 	print_identity(alert);
 }
@@ -130,9 +128,9 @@ static void print_before(const struct message *before)
 	unsigned int n = msg_factors(before, f), i;
 	char when[TEXT_MAX], text[TEXT_MAX];
 
-	attr_text(SEEPAGE_A_TIME_NS, before->a[SEEPAGE_A_TIME_NS], false, when, sizeof(when));
-	attr_text(SEEPAGE_A_STATE, before->a[SEEPAGE_A_STATE], false, text, sizeof(text));
-	out_printf("\nbefore: #%llu %s at %s\n", msg_get(before, SEEPAGE_A_SEQ, 0), text, when);
+	msg_text(before, SEEPAGE_A_TIME_NS, when);
+	msg_text(before, SEEPAGE_A_STATE, text);
+	out_printf("\nbefore: #%llu %s at %s\n", msg_seq(before), text, when);
 	for (i = 0; i < n; i++)
 		print_factor(&f[i]);
 }
@@ -195,8 +193,8 @@ static struct json_object *next_json(const struct message *msg, const struct pla
 	next_steps(msg, place, seq, &next);
 	for (i = 0; i < next.n; i++) {
 		o = json_object_new_object();
-		json_object_object_add(o, "command", json_object_new_string(next.step[i].command));
-		json_object_object_add(o, "why", json_object_new_string(next.step[i].why));
+		json_add_text(o, "command", next.step[i].command);
+		json_add_text(o, "why", next.step[i].why);
 		json_object_array_add(list, o);
 	}
 	return list;
@@ -218,11 +216,11 @@ static void print_where(const struct message *msg)
 /* What the last look of `watch` at a suspect found out. Returns its age in s, -1: nothing */
 static s64 use_of(const struct message *msg, struct cold_curve *c)
 {
-	u64 now = clock_ms(), age_ms = msg_get(msg, SEEPAGE_A_AGE_SECONDS, 0) * 1000;
+	u64 now = clock_ms(), age_ms = msg_age(msg) * 1000;
 	struct cold_kept k;
 
-	if (msg->gone || msg_get(msg, SEEPAGE_A_STATE, 0) == SEEPAGE_STATE_OK ||
-	    !cold_kept((u32)msg_get(msg, SEEPAGE_A_PID, 0), now - age_ms, &k))
+	if (msg->gone || msg_state(msg) == SEEPAGE_STATE_OK ||
+	    !cold_kept((u32)msg_pid(msg), now - age_ms, &k))
 		return -1;
 	*c = k.curve;
 	return (s64)(now - k.time_ms) / 1000;
@@ -275,7 +273,7 @@ static void print_text(const struct message *msg, const struct message *alert,
 		sentence_change(msg, text, sizeof(text));
 		out_printf("\nWhat would change the verdict: %s\n", text);
 	}
-	print_next(msg, alert ? msg_get(alert, SEEPAGE_A_SEQ, 0) : 0);
+	print_next(msg, alert ? msg_seq(alert) : 0);
 }
 
 static int print_json(const struct ctx *ctx, const struct message *msg, const struct message *alert,
@@ -285,7 +283,7 @@ static int print_json(const struct ctx *ctx, const struct message *msg, const st
 	static const u8 ids[] = { SEEPAGE_A_SEQ, SEEPAGE_A_TIME_NS, SEEPAGE_A_STATE,
 				       SEEPAGE_A_PREV_STATE, SEEPAGE_A_SEVERITY };
 	struct json_object *o, *last = alert ? json_object_new_object() : NULL;
-	u64 seq = alert ? msg_get(alert, SEEPAGE_A_SEQ, 0) : 0;
+	u64 seq = alert ? msg_seq(alert) : 0;
 	char text[SENTENCE_MAX];
 	struct place place;
 	size_t i;
@@ -295,14 +293,13 @@ static int print_json(const struct ctx *ctx, const struct message *msg, const st
 	json_object_object_add(o, "next", next_json(msg, &place, seq));
 	place_free(&place);
 	sentence_headline(msg, text, sizeof(text));
-	json_object_object_add(o, "headline", json_object_new_string(text));
+	json_add_text(o, "headline", text);
 	sentence_verdict(msg, text, sizeof(text));
-	json_object_object_add(o, "verdict", json_object_new_string(text));
+	json_add_text(o, "verdict", text);
 	sentence_change(msg, text, sizeof(text));
-	json_object_object_add(o, "would_change", json_object_new_string(text));
+	json_add_text(o, "would_change", text);
 	for (i = 0; last && i < ARRAY_SIZE(ids); i++)
-		json_object_object_add(last, attr_table[ids[i]].key,
-				       attr_json(ids[i], alert->a[ids[i]]));
+		json_add(last, alert, ids[i]);
 	json_object_object_add(o, "last_alert", last);
 	json_object_object_add(o, "before", before ? json_alert(before, &nowhere) : NULL);
 	json_object_object_add(o, "cold_look", look ? look->json(look->report) : NULL);
@@ -324,7 +321,7 @@ static int print(const struct ctx *ctx, const struct answer *a)
 	if (a->now)
 		now.interval_ms = a->interval_ms;
 	if (a->now && has_alert && !same_process(&now, &alert)) {
-		note(ctx, "#%llu is of an earlier process", msg_get(&alert, SEEPAGE_A_SEQ, 0));
+		note(ctx, "#%llu is of an earlier process", msg_seq(&alert));
 		has_alert = false;
 	}
 	/* a running process with factors of its own does not need those of @before */

@@ -13,7 +13,7 @@ static struct json_object *text_or_null(const char *s)
 	return s ? json_text(s, strlen(s)) : NULL;
 }
 
-static void add(struct json_object *o, const struct message *msg, unsigned int id)
+void json_add(struct json_object *o, const struct message *msg, unsigned int id)
 {
 	json_object_object_add(o, attr_table[id].key, attr_json(id, msg->a[id]));
 }
@@ -30,7 +30,7 @@ static struct json_object *begin_reason(const char *kind, const char *name, unsi
 	char number[16];
 
 	snprintf(number, sizeof(number), "%u", id);
-	json_object_object_add(o, kind, json_object_new_string(name ? name : number));
+	json_add_text(o, kind, name ? name : number);
 	return o;
 }
 
@@ -38,7 +38,7 @@ static void end_reason(struct json_object *list, struct json_object *o, const ch
 		       const char *text)
 {
 	json_object_object_add(o, "unit", text_or_null(unit));
-	json_object_object_add(o, "text", json_object_new_string(text));
+	json_add_text(o, "text", text);
 	json_object_array_add(list, o);
 }
 
@@ -106,7 +106,7 @@ static void add_history(struct json_object *o, const struct message *msg)
 
 		for (j = 0; j < l[i].n; j++)
 			json_object_array_add(minima, json_object_new_uint64(l[i].minima[j]));
-		json_object_object_add(e, "epoch_ms", json_object_new_uint64(l[i].epoch_ms));
+		json_add_number(e, "epoch_ms", l[i].epoch_ms);
 		add_int(e, "age_ms", l[i].has_age, (s64)l[i].age_ms);
 		json_object_object_add(e, "minima_bytes", minima);
 		json_object_array_add(list, e);
@@ -148,19 +148,19 @@ static void add_process(struct json_object *o, const struct message *msg, const 
 	bool known;
 	size_t i;
 
-	add(o, msg, SEEPAGE_A_PID);
-	add(o, msg, SEEPAGE_A_COMM);
-	add(o, msg, SEEPAGE_A_UID);
+	json_add(o, msg, SEEPAGE_A_PID);
+	json_add(o, msg, SEEPAGE_A_COMM);
+	json_add(o, msg, SEEPAGE_A_UID);
 	json_object_object_add(o, "cgroup", text_or_null(p->cgroup));
-	add(o, msg, SEEPAGE_A_CGROUP_ID);
+	json_add(o, msg, SEEPAGE_A_CGROUP_ID);
 	add_unit(o, p->cgroup);
 	json_object_object_add(o, "exe", text_or_null(p->exe));
-	add(o, msg, SEEPAGE_A_STATE);
-	add(o, msg, SEEPAGE_A_CONFIDENCE);
-	add(o, msg, SEEPAGE_A_POLICY);
+	json_add(o, msg, SEEPAGE_A_STATE);
+	json_add(o, msg, SEEPAGE_A_CONFIDENCE);
+	json_add(o, msg, SEEPAGE_A_POLICY);
 	json_reasons(o, msg);
 	for (i = 0; i < ARRAY_SIZE(figures); i++)
-		add(o, msg, figures[i]);
+		json_add(o, msg, figures[i]);
 	json_object_object_add(o, attr_table[SEEPAGE_A_PMC_VALUES].key, pmc_json(msg));
 	known = pmc_baseline(msg, &usual);
 	json_object_object_add(o, "pmc_signals", known ? pmc_signals_json(&usual) : NULL);
@@ -201,22 +201,22 @@ static void add_time(struct json_object *o, const struct message *msg)
 	struct tm tm;
 
 	if (gmtime_r(&t, &tm) && strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &tm))
-		json_object_object_add(o, "time", json_object_new_string(text));
+		json_add_text(o, "time", text);
 	else
 		json_object_object_add(o, "time", NULL);
 }
 
 struct json_object *json_alert(const struct message *msg, const struct place *p)
 {
-	bool exited = msg_get(msg, SEEPAGE_A_STATE, 0) == SEEPAGE_STATE_EXITED;
+	bool exited = msg_state(msg) == SEEPAGE_STATE_EXITED;
 	struct json_object *o = json_object_new_object();
 
-	add(o, msg, SEEPAGE_A_SEQ);
-	add(o, msg, SEEPAGE_A_TIME_NS);
+	json_add(o, msg, SEEPAGE_A_SEQ);
+	json_add(o, msg, SEEPAGE_A_TIME_NS);
 	add_time(o, msg);
-	add(o, msg, SEEPAGE_A_INSTANCE);
-	add(o, msg, SEEPAGE_A_PREV_STATE);
-	add(o, msg, SEEPAGE_A_SEVERITY);
+	json_add(o, msg, SEEPAGE_A_INSTANCE);
+	json_add(o, msg, SEEPAGE_A_PREV_STATE);
+	json_add(o, msg, SEEPAGE_A_SEVERITY);
 	add_process(o, msg, p);
 	json_object_object_add(o, "cmdline", text_or_null(p->cmdline));
 	add_int(o, "ppid", p->ppid, p->ppid);
@@ -224,10 +224,10 @@ struct json_object *json_alert(const struct message *msg, const struct place *p)
 	/* while a service leaks again, the end is that of its life before */
 	json_object_object_add(o, attr_table[SEEPAGE_A_END].key, exited ? end_json(msg) : NULL);
 	json_object_object_add(o, "last_end", exited ? NULL : end_json(msg));
-	add(o, msg, SEEPAGE_A_TIMES);
-	add(o, msg, SEEPAGE_A_FIRST_TIME_NS);
-	add(o, msg, SEEPAGE_A_LIFE_SECONDS);
-	add(o, msg, SEEPAGE_A_LIFE_GROWTH_BYTES_PER_HOUR);
-	add(o, msg, SEEPAGE_A_MERGED_INTO);
+	json_add(o, msg, SEEPAGE_A_TIMES);
+	json_add(o, msg, SEEPAGE_A_FIRST_TIME_NS);
+	json_add(o, msg, SEEPAGE_A_LIFE_SECONDS);
+	json_add(o, msg, SEEPAGE_A_LIFE_GROWTH_BYTES_PER_HOUR);
+	json_add(o, msg, SEEPAGE_A_MERGED_INTO);
 	return o;
 }

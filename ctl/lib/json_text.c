@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Strings for JSON. attr.c and pmc.c make them, and json.c calls both of those: in
- * json.c this function would close a call circle.
+ * Strings and numbers for JSON. attr.c and pmc.c make them, and json.c calls both of those: in
+ * json.c these functions would close a call circle.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -33,4 +33,15 @@ struct json_object *json_text(const char *s, size_t len)
 	o = json_object_new_string_len(buf, (int)n);
 	free(buf);
 	return o;
+}
+
+/* Adds a string that is known to be UTF-8. */
+void json_add_text(struct json_object *o, const char *key, const char *s)
+{
+	json_object_object_add(o, key, json_object_new_string(s));
+}
+
+void json_add_number(struct json_object *o, const char *key, u64 v)
+{
+	json_object_object_add(o, key, json_object_new_uint64(v));
 }

@@ -112,8 +112,8 @@ struct json_object *kept_of(const struct message *msg)
 
 	if (dir < 0)
 		return NULL;
-	if (kept_key(dir, (u32)msg_get(msg, SEEPAGE_A_PID, 0), key))
-		o = kept_answer(key, msg_get(msg, SEEPAGE_A_AGE_SECONDS, 0));
+	if (kept_key(dir, (u32)msg_pid(msg), key))
+		o = kept_answer(key, msg_age(msg));
 	close(dir);
 	return o;
 }
@@ -165,9 +165,8 @@ struct json_object *kept_cost(void)
 	}
 	cost = json_object_new_object();
 	for (i = 0; i < ARRAY_SIZE(names); i++)
-		json_object_object_add(cost, names[i], json_object_new_uint64(number(o, names[i])));
-	json_object_object_add(cost, "cpu_ms", json_object_new_uint64(number(o, "cpu_ns") /
-								      1000000));
+		json_add_number(cost, names[i], number(o, names[i]));
+	json_add_number(cost, "cpu_ms", number(o, "cpu_ns") / 1000000);
 	if (now - since < HOUR_NS)
 		now = since + HOUR_NS;
 	json_object_object_add(cost, "cpu_permille",

@@ -125,8 +125,8 @@ static int by_suspicion(const struct message *x, const struct message *y)
 	msg_s64(y, SEEPAGE_A_GROWTH_BYTES_PER_HOUR, &grow_y);
 	if (grow_x != grow_y)
 		return grow_x > grow_y ? -1 : 1;
-	u = msg_get(x, SEEPAGE_A_PID, 0);
-	v = msg_get(y, SEEPAGE_A_PID, 0);
+	u = msg_pid(x);
+	v = msg_pid(y);
 	return u < v ? -1 : u > v;
 }
 

@@ -19,7 +19,7 @@ int msg_parse(struct message *msg, struct nlmsghdr *nlh)
 	msg->pmc = NULL;
 	msg->user = NULL;
 	msg->unit = NULL;
-	state = msg_get(msg, SEEPAGE_A_STATE, SEEPAGE_STATE_OK);
+	state = msg_state(msg);
 	msg->gone = state == SEEPAGE_STATE_EXITED;
 	msg->past = msg->gone || state == SEEPAGE_STATE_RECOVERED;
 	return 0;
@@ -57,20 +57,18 @@ unsigned int msg_subject(const struct message *msg)
  */
 int msg_accusation(const struct message *alert, const struct message *all, size_t n)
 {
-	u64 seq = msg_get(alert, SEEPAGE_A_SEQ, 0), pid = msg_get(alert, SEEPAGE_A_PID, 0);
+	u64 seq = msg_seq(alert), pid = msg_pid(alert);
 	const char *name, *other;
 	size_t len = msg_string(alert, SEEPAGE_A_COMM, &name);
 
 	while (n--) {
 		const struct message *msg = &all[n];
 
-		if (msg_get(msg, SEEPAGE_A_SEQ, 0) > seq || !pid ||
-		    msg_get(msg, SEEPAGE_A_PID, 0) != pid)
+		if (msg_seq(msg) > seq || !pid || msg_pid(msg) != pid)
 			continue;
-		if (msg_get(msg, SEEPAGE_A_SEQ, 0) < seq &&
-		    msg_get(msg, SEEPAGE_A_STATE, 0) == SEEPAGE_STATE_EXITED)
+		if (msg_seq(msg) < seq && msg_state(msg) == SEEPAGE_STATE_EXITED)
 			break;		/* older alerts are of another process */
-		if (state_is_alert((unsigned int)msg_get(msg, SEEPAGE_A_STATE, 0)) &&
+		if (state_is_alert((unsigned int)msg_state(msg)) &&
 		    msg_string(msg, SEEPAGE_A_COMM, &other) == len && other && name &&
 		    !memcmp(name, other, len))
 			return (int)n;
@@ -88,6 +86,33 @@ u64 msg_get(const struct message *msg, unsigned int id, u64 otherwise)
 	u64 v;
 
 	return attr_u64(msg->a[id], &v) ? v : otherwise;
+}
+
+/* What most messages are asked for; 0 without the attribute */
+u64 msg_pid(const struct message *msg)
+{
+	return msg_get(msg, SEEPAGE_A_PID, 0);
+}
+
+u64 msg_seq(const struct message *msg)
+{
+	return msg_get(msg, SEEPAGE_A_SEQ, 0);
+}
+
+u64 msg_state(const struct message *msg)
+{
+	return msg_get(msg, SEEPAGE_A_STATE, SEEPAGE_STATE_OK);
+}
+
+u64 msg_age(const struct message *msg)
+{
+	return msg_get(msg, SEEPAGE_A_AGE_SECONDS, 0);
+}
+
+/* Writes an attribute as text into @buf of TEXT_MAX bytes. */
+void msg_text(const struct message *msg, unsigned int id, char *buf)
+{
+	attr_text(id, msg->a[id], false, buf, TEXT_MAX);
 }
 
 bool msg_s64(const struct message *msg, unsigned int id, s64 *v)
@@ -222,7 +247,7 @@ unsigned int msg_gates(const struct message *msg, struct gate *g)
 {
 	struct nlattr *nest = msg->a[SEEPAGE_A_GATES], *pos;
 	unsigned int n = 0, floors = known_floors(msg);
-	bool stands = state_is_alert((unsigned int)msg_get(msg, SEEPAGE_A_STATE, 0));
+	bool stands = state_is_alert((unsigned int)msg_state(msg));
 	int rem;
 
 	if (!nest)

@@ -65,7 +65,7 @@ static void raise_limit(struct next_steps *n, const struct message *msg,
 			const struct unit_name *u)
 {
 	u64 limit = msg_get(msg, SEEPAGE_A_LIMIT, SEEPAGE_LIMIT_RAM);
-	u64 pid = msg_get(msg, SEEPAGE_A_PID, 0);
+	u64 pid = msg_pid(msg);
 	const char *why = "raises the limit that it reaches first, which gains time only";
 
 	if (limit == SEEPAGE_LIMIT_CGROUP && u->runtime && !strcmp(u->runtime, "docker"))
@@ -98,8 +98,8 @@ static void silence(struct next_steps *n, const struct message *msg, const struc
  */
 void next_steps(const struct message *msg, const struct place *p, u64 seq, struct next_steps *n)
 {
-	u64 state = msg_get(msg, SEEPAGE_A_STATE, SEEPAGE_STATE_OK);
-	u64 pid = msg_get(msg, SEEPAGE_A_PID, 0);
+	u64 state = msg_state(msg);
+	u64 pid = msg_pid(msg);
 	struct unit_name u;
 
 	n->n = 0;

@@ -58,7 +58,6 @@ static const char *unit_name(const struct message *msg)
 {
 	u64 id = msg_get(msg, SEEPAGE_A_CGROUP_ID, 0);
 	const char *s = id ? find(id, true) : NULL;
-	struct unit_name unit;
 	char text[TEXT_MAX];
 	struct place place;
 
@@ -66,8 +65,7 @@ static const char *unit_name(const struct message *msg)
 		return s;
 	place_find(msg, false, &place);
 	if (place.cgroup) {
-		unit_of(place.cgroup, &unit);
-		unit_text(&unit, text, sizeof(text));
+		unit_show(place.cgroup, text, sizeof(text));
 		s = keep(id, true, text);
 	}
 	place_free(&place);

@@ -86,9 +86,9 @@ struct json_object *pmc_value_json(const struct seepage_pmc_value *v)
 {
 	struct json_object *o = json_object_new_object();
 
-	json_object_object_add(o, "count", json_object_new_uint64(v->count));
-	json_object_object_add(o, "enabled_ns", json_object_new_uint64(v->enabled_ns));
-	json_object_object_add(o, "running_ns", json_object_new_uint64(v->running_ns));
+	json_add_number(o, "count", v->count);
+	json_add_number(o, "enabled_ns", v->enabled_ns);
+	json_add_number(o, "running_ns", v->running_ns);
 	return o;
 }
 
@@ -119,8 +119,8 @@ struct json_object *pmc_list_json(const struct pmc_list *l)
 	for (ev = l->ev; ev < l->ev + l->n; ev++) {
 		o = pmc_value_json(&ev->count);
 		state = pmc_state_name(ev->state);
-		json_object_object_add(o, "type", json_object_new_uint64(ev->type));
-		json_object_object_add(o, "config", json_object_new_uint64(ev->config));
+		json_add_number(o, "type", ev->type);
+		json_add_number(o, "config", ev->config);
 		json_object_object_add(o, "state", state ? json_object_new_string(state) : NULL);
 		json_object_object_add(o, "reason", *ev->reason ?
 				       json_text(ev->reason, strlen(ev->reason)) : NULL);

@@ -82,7 +82,7 @@ static s64 age_ms(int dir)
 /* Returns the least age in ms that the process of @msg must have by now. */
 static s64 least_age(const struct message *msg)
 {
-	s64 age = (s64)msg_get(msg, SEEPAGE_A_AGE_SECONDS, 0) * 1000, ago;
+	s64 age = (s64)msg_age(msg) * 1000, ago;
 	struct timespec now;
 	u64 time_ns;
 
@@ -259,7 +259,7 @@ static bool identity_of(const struct message *msg, struct place *p)
  */
 int procfs_open_msg(const struct message *msg, bool multicast)
 {
-	u64 pid, state = msg_get(msg, SEEPAGE_A_STATE, SEEPAGE_STATE_OK);
+	u64 pid, state = msg_state(msg);
 
 	if (!msg_u64(msg, SEEPAGE_A_PID, &pid) || !pid || state == SEEPAGE_STATE_EXITED ||
 	    (multicast && !initial_pids()))

@@ -122,7 +122,7 @@ static u32 last_pid(const struct msgs *m)
 
 	if (!m->n || msg_parse(&msg, m->v[m->n - 1]))
 		return 0;
-	return (u32)msg_get(&msg, SEEPAGE_A_PID, 0);
+	return (u32)msg_pid(&msg);
 }
 
 /*
@@ -210,9 +210,9 @@ void identity_send(struct knl *k, const struct message *msg, const struct place 
 	if (msg->a[SEEPAGE_A_IDENTITY] || (!p->exe && !p->cmdline && !p->cgroup))
 		return;
 	m = knl_msg(k, SEEPAGE_CMD_SET_FACTS, 0);
-	nla_put_u32(m, SEEPAGE_A_PID, (u32)msg_get(msg, SEEPAGE_A_PID, 0));
+	nla_put_u32(m, SEEPAGE_A_PID, (u32)msg_pid(msg));
 	/* refused where the pid is another process by now */
-	nla_put_u64(m, SEEPAGE_A_SINCE_SEQ, msg_get(msg, SEEPAGE_A_SEQ, 0));
+	nla_put_u64(m, SEEPAGE_A_SINCE_SEQ, msg_seq(msg));
 	nest = must(nla_nest_start(m, NLA_F_NESTED | SEEPAGE_A_IDENTITY));
 	put_string(m, SEEPAGE_IDENTITY_A_EXE, p->exe);
 	put_string(m, SEEPAGE_IDENTITY_A_CMDLINE, p->cmdline);
@@ -238,7 +238,7 @@ int query_alert(struct knl *k, u64 seq, struct nlmsghdr **reply)
 	int err = query_alerts(k, seq, &m);
 
 	*reply = NULL;
-	if (err >= 0 && m.n && !msg_parse(&msg, m.v[0]) && msg_get(&msg, SEEPAGE_A_SEQ, 0) == seq) {
+	if (err >= 0 && m.n && !msg_parse(&msg, m.v[0]) && msg_seq(&msg) == seq) {
 		*reply = m.v[0];
 		m.v[0] = NULL;
 	}
@@ -269,7 +269,7 @@ size_t query_newest(const struct msgs *m, u32 pid, struct message *msg)
 {
 	size_t i = m->n;
 
-	while (i && (msg_parse(msg, m->v[i - 1]) || msg_get(msg, SEEPAGE_A_PID, 0) != pid))
+	while (i && (msg_parse(msg, m->v[i - 1]) || msg_pid(msg) != pid))
 		i--;
 	return i;
 }
@@ -368,7 +368,7 @@ static void note_counters_off(const struct ctx *ctx, struct knl *k)
 
 	if (query_one(k, knl_msg(k, SEEPAGE_CMD_GET_STATUS, 0), &nlh) >= 0 &&
 	    !msg_parse(&msg, nlh)) {
-		attr_text(SEEPAGE_A_PMC, msg.a[SEEPAGE_A_PMC], false, state, sizeof(state));
+		msg_text(&msg, SEEPAGE_A_PMC, state);
 		if (strcmp(state, "on") && !strstr(state, "held") &&
 		    !strstr(state, "under watch") && strcmp(state, "off: by configuration"))
 			note(ctx, "changed, but counters are %s", state);

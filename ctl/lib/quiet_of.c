@@ -26,8 +26,8 @@ void quiet_of(const struct message *msg, const struct place *p, u64 instance,
 	s->unit_uid = room->unit.of_user;
 	s->has_uid = msg_u64(msg, SEEPAGE_A_UID, &s->uid);
 	s->instance = msg_get(msg, SEEPAGE_A_INSTANCE, instance);
-	s->pid = msg_get(msg, SEEPAGE_A_PID, 0);
+	s->pid = msg_pid(msg);
 	s->cgroup_id = msg_get(msg, SEEPAGE_A_CGROUP_ID, 0);
-	s->begun_s = (s64)(when / QUIET_NS) - (s64)msg_get(msg, SEEPAGE_A_AGE_SECONDS, 0);
+	s->begun_s = (s64)(when / QUIET_NS) - (s64)msg_age(msg);
 	s->of_group = msg_subject(msg) == SEEPAGE_SUBJECT_GROUP;
 }

@@ -142,7 +142,7 @@ void sentence_headline(const struct message *msg, char *buf, size_t size)
 	u64 confidence, tte;
 
 	msg_comm(msg, comm, sizeof(comm));
-	snprintf(buf, size, "pid %llu (%s)", msg_get(msg, SEEPAGE_A_PID, 0), comm);
+	snprintf(buf, size, "pid %llu (%s)", msg_pid(msg), comm);
 	sentence_group(msg, buf, size);
 	sentence_append(buf, size, ": %s", state ? state : "unknown state");
 	if (msg_u64(msg, SEEPAGE_A_CONFIDENCE, &confidence))

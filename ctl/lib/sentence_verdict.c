@@ -26,15 +26,13 @@ void sentence_lives(const struct message *msg, char *buf, size_t size)
 
 	if (!msg_u64(msg, SEEPAGE_A_TIMES, &times))
 		return;
-	attr_text(SEEPAGE_A_FIRST_TIME_NS, msg->a[SEEPAGE_A_FIRST_TIME_NS], false, text,
-		  sizeof(text));
+	msg_text(msg, SEEPAGE_A_FIRST_TIME_NS, text);
 	sentence_append(buf, size, ", %llu%s time since %s", times, ordinal(times), text);
 	if (msg_u64(msg, SEEPAGE_A_LIFE_SECONDS, &life))
 		sentence_append(buf, size, ", each life %s", fmt_seconds(text, sizeof(text), life));
 	if (!msg->a[SEEPAGE_A_LIFE_GROWTH_BYTES_PER_HOUR])
 		return;
-	attr_text(SEEPAGE_A_LIFE_GROWTH_BYTES_PER_HOUR,
-		  msg->a[SEEPAGE_A_LIFE_GROWTH_BYTES_PER_HOUR], false, text, sizeof(text));
+	msg_text(msg, SEEPAGE_A_LIFE_GROWTH_BYTES_PER_HOUR, text);
 	sentence_append(buf, size, " (%s from life to life)", text);
 }
 
@@ -42,26 +40,23 @@ void sentence_lives(const struct message *msg, char *buf, size_t size)
 void sentence_alert(const struct message *msg, const struct place *p, char *buf, size_t size)
 {
 	char comm[TEXT_MAX], text[TEXT_MAX];
-	struct unit_name unit;
 	u64 v;
 
-	attr_text(SEEPAGE_A_STATE, msg->a[SEEPAGE_A_STATE], false, text, sizeof(text));
+	msg_text(msg, SEEPAGE_A_STATE, text);
 	snprintf(buf, size, "%s: ", text);
-	attr_text(SEEPAGE_A_PID, msg->a[SEEPAGE_A_PID], false, text, sizeof(text));
+	msg_text(msg, SEEPAGE_A_PID, text);
 	msg_comm(msg, comm, sizeof(comm));
 	sentence_append(buf, size, "pid %s (%s)", text, comm);
-	unit_of(p ? p->cgroup : NULL, &unit);
-	unit_text(&unit, text, sizeof(text));
+	unit_show(p ? p->cgroup : NULL, text, sizeof(text));
 	if (*text)
 		sentence_append(buf, size, " in %s", text);
 	if (msg_u64(msg, SEEPAGE_A_MERGED_INTO, &v))
 		sentence_append(buf, size, " merged into #%llu, which goes on", v);
 	sentence_group(msg, buf, size);
-	attr_text(SEEPAGE_A_RSS_BYTES, msg->a[SEEPAGE_A_RSS_BYTES], false, text, sizeof(text));
+	msg_text(msg, SEEPAGE_A_RSS_BYTES, text);
 	sentence_append(buf, size, ", RSS %s", text);
 	if (msg->a[SEEPAGE_A_GROWTH_BYTES_PER_HOUR]) {
-		attr_text(SEEPAGE_A_GROWTH_BYTES_PER_HOUR,
-			  msg->a[SEEPAGE_A_GROWTH_BYTES_PER_HOUR], false, text, sizeof(text));
+		msg_text(msg, SEEPAGE_A_GROWTH_BYTES_PER_HOUR, text);
 		sentence_append(buf, size, ", %s%s", msg->past ? "last " : "", text);
 	}
 	if (!msg->past && msg_u64(msg, SEEPAGE_A_TTE_SECONDS, &v))

@@ -249,3 +249,12 @@ void unit_text(const struct unit_name *u, char *buf, size_t size)
 		sentence_append(text, sizeof(text), " of user %lld", u->of_user);
 	fmt_safe(buf, size, text, strlen(text));
 }
+
+/* Writes the unit or container of a cgroup; empty if it has none. */
+void unit_show(const char *cgroup, char *buf, size_t size)
+{
+	struct unit_name u;
+
+	unit_of(cgroup, &u);
+	unit_text(&u, buf, size);
+}
