@@ -221,6 +221,7 @@ struct level {
 
 int msg_parse(struct message *msg, struct nlmsghdr *nlh);
 void msg_is_gone(struct message *msg);
+bool msg_same_process(const struct message *now, const struct message *alert);
 bool msg_has_factors(const struct message *msg);
 unsigned int msg_subject(const struct message *msg);
 int msg_accusation(const struct message *alert, const struct message *all, size_t n);
@@ -538,6 +539,8 @@ bool parse_alert(const char *word, u64 *seq);
 int query_alert(struct knl *k, u64 seq, struct nlmsghdr **reply);
 int query_open_alert(const struct ctx *ctx, u64 seq, struct knl *k, struct nlmsghdr **reply);
 size_t query_newest(const struct msgs *m, u32 pid, struct message *msg);
+bool query_ended(struct knl *k, const struct msgs *m, const struct message *alert,
+		 struct message *exit);
 void msgs_free(struct msgs *m);
 
 /* disk.c: files that are whole or not there */

@@ -14,6 +14,8 @@ struct answer {
 	u64 interval_ms;
 	const struct explain_look *look;	/* taken before; NULL: none */
 	bool number;			/* an alert was asked for, by its number */
+	bool ended;			/* what that alert is about has ended since */
+	struct message exit;		/* the alert that says so; its number is 0: none is held */
 };
 
 static struct nlmsghdr *steal(struct msgs *m, size_t i)
@@ -62,18 +64,6 @@ static void last_alert(struct knl *k, u32 pid, struct answer *a)
 	msgs_free(&m);
 }
 
-/*
- * Is the alert about the process that has the pid now? A process that is younger
- * than the alert says has reused the pid.
- */
-static bool same_process(const struct message *now, const struct message *alert)
-{
-	u64 age_s = msg_age(alert);
-
-	return msg_state(alert) != SEEPAGE_STATE_EXITED &&
-	       msg_age(now) >= age_s;
-}
-
 /* Prints what the process of an alert is or was, and how it ended. */
 static void print_identity(const struct message *alert)
 {
@@ -96,6 +86,19 @@ static void print_identity(const struct message *alert)
 	end_text(alert, text, sizeof(text));
 	if (*text)
 		out_printf("end: %s\n", text);
+}
+
+/* "It ended at 2026-11-27 06:49:42, see #3. The alert said:" */
+static void print_end(const struct answer *a)
+{
+	u64 seq = msg_seq(&a->exit);
+	char when[TEXT_MAX];
+
+	msg_text(&a->exit, SEEPAGE_A_TIME_NS, when);
+	if (seq)
+		out_printf("It ended at %s, see #%llu. The alert said:\n", when, seq);
+	else
+		out_line("It has ended. The alert said:");
 }
 
 static void print_alert(const struct message *alert)
@@ -276,17 +279,28 @@ static void print_text(const struct message *msg, const struct message *alert,
 	print_next(msg, alert ? msg_seq(alert) : 0);
 }
 
-static int print_json(const struct ctx *ctx, const struct message *msg, const struct message *alert,
-		      const struct message *before, const struct explain_look *look)
+/* An alert in a few keys, NULL without one */
+static struct json_object *brief_json(const struct message *alert)
 {
-	static const struct place nowhere;
 	static const u8 ids[] = { SEEPAGE_A_SEQ, SEEPAGE_A_TIME_NS, SEEPAGE_A_STATE,
 				       SEEPAGE_A_PREV_STATE, SEEPAGE_A_SEVERITY };
-	struct json_object *o, *last = alert ? json_object_new_object() : NULL;
-	u64 seq = alert ? msg_seq(alert) : 0;
-	char text[SENTENCE_MAX];
-	struct place place;
+	struct json_object *o = alert ? json_object_new_object() : NULL;
 	size_t i;
+
+	for (i = 0; o && i < ARRAY_SIZE(ids); i++)
+		json_add(o, alert, ids[i]);
+	return o;
+}
+
+static int print_json(const struct ctx *ctx, const struct answer *a, const struct message *msg,
+		      const struct message *alert, const struct message *before)
+{
+	static const struct place nowhere;
+	u64 seq = alert ? msg_seq(alert) : 0;
+	const struct explain_look *look = a->look;
+	char text[SENTENCE_MAX];
+	struct json_object *o;
+	struct place place;
 
 	place_find(msg, false, &place);
 	o = json_process(msg, &place);
@@ -298,9 +312,9 @@ static int print_json(const struct ctx *ctx, const struct message *msg, const st
 	json_add_text(o, "verdict", text);
 	sentence_change(msg, text, sizeof(text));
 	json_add_text(o, "would_change", text);
-	for (i = 0; last && i < ARRAY_SIZE(ids); i++)
-		json_add(last, alert, ids[i]);
-	json_object_object_add(o, "last_alert", last);
+	json_object_object_add(o, "last_alert", brief_json(alert));
+	json_object_object_add(o, "ended", json_object_new_boolean(msg->gone));
+	json_object_object_add(o, "exit", brief_json(msg_seq(&a->exit) ? &a->exit : NULL));
 	json_object_object_add(o, "before", before ? json_alert(before, &nowhere) : NULL);
 	json_object_object_add(o, "cold_look", look ? look->json(look->report) : NULL);
 	json_object_object_add(o, "use", use_json(msg));
@@ -311,37 +325,40 @@ static int print_json(const struct ctx *ctx, const struct message *msg, const st
 /* A process that has exited is explained by its last alert. */
 static int print(const struct ctx *ctx, const struct answer *a)
 {
-	struct message now, alert, before;
-	bool has_alert = a->last && !msg_parse(&alert, a->last), has_before;
+	struct message now, last, earlier, *msg = &now, *alert = NULL, *before = NULL;
 
-	if (!a->now && has_alert && !a->number)
-		msg_is_gone(&alert);
-	if (a->now && msg_parse(&now, a->now))
+	if (a->last && !msg_parse(&last, a->last))
+		alert = &last;
+	if (a->now ? msg_parse(&now, a->now) : !alert)
 		return fail(ctx, "the module sent an invalid message");
-	if (a->now)
+	if (!a->now) {
+		msg = &last;
+		if (a->ended || !a->number)
+			msg_is_gone(&last);
+	} else {
 		now.interval_ms = a->interval_ms;
-	if (a->now && has_alert && !same_process(&now, &alert)) {
-		note(ctx, "#%llu is of an earlier process", msg_seq(&alert));
-		has_alert = false;
+		if (alert && !msg_same_process(&now, alert)) {
+			note(ctx, "#%llu is of an earlier process", msg_seq(alert));
+			alert = NULL;
+		}
 	}
 	/* a running process with factors of its own does not need those of @before */
-	has_before = has_alert && a->before && !msg_parse(&before, a->before) &&
-		     (!a->now || !msg_has_factors(&now));
-	if (has_before) {
-		before.past = true;
-		before.gone = !a->now && alert.gone;
+	if (alert && a->before && !msg_parse(&earlier, a->before) &&
+	    (!a->now || !msg_has_factors(&now))) {
+		before = &earlier;
+		before->past = true;
+		before->gone = !a->now && alert->gone;
 	}
-	if (!ctx->json)
-		out_fold();
-	if (!a->now && !ctx->json && !a->number)
-		out_line("No process with this pid is tracked now. Its last alert said:");
 	if (ctx->json)
-		return print_json(ctx, a->now ? &now : &alert, has_alert ? &alert : NULL,
-				  has_before ? &before : NULL, a->look);
+		return print_json(ctx, a, msg, alert, before);
+	out_fold();
+	if (a->ended)
+		print_end(a);
+	else if (!a->now && !a->number)
+		out_line("No process with this pid is tracked now. Its last alert said:");
 	if (a->look)
 		a->look->print(a->look->report);
-	print_text(a->now ? &now : &alert, has_alert ? &alert : NULL,
-		   has_before ? &before : NULL);
+	print_text(msg, alert, before);
 	return 0;
 }
 
@@ -358,6 +375,7 @@ static int explain_alert(struct ctx *ctx, u64 seq)
 		return 1;
 	if (!msg_parse(&msg, a.last) && query_alerts(&k, 0, &m) >= 0) {
 		before = accusation(&m, &msg);
+		a.ended = !msg.gone && query_ended(&k, &m, &msg, &a.exit);
 		if (before >= 0)
 			a.before = steal(&m, (size_t)before);
 	}

@@ -32,6 +32,15 @@ void msg_is_gone(struct message *msg)
 	msg->past = true;
 }
 
+/*
+ * Is @alert about the process @now, which has its pid? A process that is younger than the alert
+ * says has reused the pid. A second is lost where ages are rounded.
+ */
+bool msg_same_process(const struct message *now, const struct message *alert)
+{
+	return msg_state(alert) != SEEPAGE_STATE_EXITED && msg_age(now) + 1 >= msg_age(alert);
+}
+
 /* Does any factor have points for a leak? */
 bool msg_has_factors(const struct message *msg)
 {

@@ -94,6 +94,18 @@ ends() {
 		'.exe == $exe and (.cmdline | startswith($exe)) and .ppid == $ppid and .parent != null and .cgroup != null' >/dev/null ||
 		die "the identity of $1 after its end: $(of "$1" | tail -n 1 | jq -c '[.exe, .cmdline, .ppid, .parent]')"
 }
+# is_past NAME SEQ: the first alert of NAME is explained as one of what has ended, as alert SEQ says.
+is_past() {
+	local first text
+	first=$(of "$1" | head -n 1 | field .seq)
+	((first < $2)) || die "$1 has no alert before #$2"
+	text=$(seepage explain "#$first")
+	[[ $text == "It ended at "*", see #$2. The alert said:"* && $text == *"where --last ${pids[$1]}"* &&
+		$text == *"It grew"* ]] || die "explain #$first: $text"
+	! grep -E 'It grows|exhausted in|systemctl|prlimit|seepage where [0-9]' <<<"$text" ||
+		die "explain #$first speaks of a process that lives: $text"
+	assert_eq "$(seepage -j explain "#$first" | jq -c '[.ended, .exit.seq]')" "[true,$2]" "explain -j #$first"
+}
 ends code '["exit",3,null,false]'
 seq=$(of code | tail -n 1 | field .seq)
 text=$(seepage explain "#$seq")
@@ -102,6 +114,7 @@ echo "$text" | head -8
 text=$(seepage show "#$seq")
 [[ $text == *"it exited with code 3"* && $text == *"$scratch/code"* ]] || die "show #$seq: $text"
 assert_eq "$(seepage -j show "#$seq" | jq -c .end.code)" 3 "show -j #$seq"
+is_past code "$seq"
 ! seepage show '#99999' 2>/dev/null || die "show of an alert that is not held"
 ends term '["signal",null,15,false]'
 ends killed '["signal",null,9,false]'
@@ -123,6 +136,7 @@ reuse_pid "$pid"
 last=$(of reused | jq -s 'map(.seq) | max')
 is_earlier() { seepage explain "$pid" 2>&1 >explained | grep -qFx "seepage: explain: #$last is of an earlier process"; }
 wait_for 30 is_earlier
+is_past reused "$last"
 assert_eq "$(of reused | jq -sc 'map(.exe) | unique')" "[\"$scratch/reused\"]" "program of the alerts on a pid in use again"
 # without an identity: nothing is known, rather than what the later process is
 leak nobody exit 0
