@@ -98,6 +98,7 @@ static void silence(struct next_steps *n, const struct message *msg, const struc
  */
 void next_steps(const struct message *msg, const struct place *p, u64 seq, struct next_steps *n)
 {
+	static const char page[] = "writes its history and this text as an HTML page";
 	u64 state = msg_state(msg);
 	u64 pid = msg_pid(msg);
 	struct unit_name u;
@@ -106,6 +107,8 @@ void next_steps(const struct message *msg, const struct place *p, u64 seq, struc
 	if (msg->gone)
 		step(n, "says what it kept, if watch looked at it", "seepage where --last %llu",
 		     pid);
+	if (msg->gone && seq)
+		step(n, page, "seepage report '#%llu'", seq);
 	if (msg->gone || state < SEEPAGE_STATE_SUSPECTED || state > SEEPAGE_STATE_RUNAWAY)
 		return;
 	unit_of(p->cgroup, &u);
@@ -115,7 +118,7 @@ void next_steps(const struct message *msg, const struct place *p, u64 seq, struc
 	     "seepage where %llu", pid);
 	step(n, "draws its floors: a straight line speaks for a leak, a curve that flattens for "
 	     "a cache", "seepage show %llu", pid);
-	step(n, "writes its history and this text as an HTML page", "seepage report %llu", pid);
+	step(n, page, "seepage report %llu", pid);
 	if (seq)
 		step(n, "keeps a note of who sees to it, and holds notifications of it back",
 		     "seepage ack '#%llu' TEXT", seq);

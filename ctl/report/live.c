@@ -11,6 +11,8 @@
 
 struct live {
 	struct knl k;
+	bool ended;		/* what the alert is about; */
+	struct message exit;	/* the alert that says so, if one is held */
 	struct msgs alerts;	/* the whole ring; empty without the right to read it */
 	struct nlmsghdr *now, *alert;	/* NULL: the process is gone, no alert was asked for */
 	u64 pid;
@@ -78,14 +80,12 @@ static void figures(FILE *f, const struct message *msg)
 		SEEPAGE_A_FAULTS_FILE, SEEPAGE_A_FAULT_RATE, SEEPAGE_A_AGE_SECONDS,
 	};
 	u64 cold = msg_get(msg, SEEPAGE_A_COLD_PERMILLE, UINT64_MAX);
-	struct unit_name u;
 	char text[TEXT_MAX];
 	struct place p;
 	size_t i;
 
 	place_find(msg, false, &p);
-	unit_of(p.cgroup, &u);
-	unit_text(&u, text, sizeof(text));
+	unit_show(p.cgroup, text, sizeof(text));
 	fputs("<table>\n", f);
 	html_fact(f, "unit", text);
 	html_fact(f, "executable", p.exe);
@@ -221,8 +221,8 @@ static void write_sections(FILE *f, struct live *v, const struct message *msg)
 		chart_draw(f, &c);
 		chart_free(&c);
 	} else {
-		fputs("<p class=\"m\">The process of the alert is gone: its floors are not kept. "
-		      "A recording would have them.</p>\n", f);
+		fputs("<p class=\"m\">The process of the alert is gone: the module keeps its floors "
+		      "no more.</p>\n", f);
 	}
 	figures(f, msg);
 	alerts(f, v);
@@ -231,20 +231,10 @@ static void write_sections(FILE *f, struct live *v, const struct message *msg)
 	fputs("</section>\n", f);
 }
 
-/* Is the process that has the pid now that of the alert? A younger one has reused the pid. */
-static bool same_process(const struct message *now, const struct message *alert)
-{
-	u64 age = msg_get(now, SEEPAGE_A_AGE_SECONDS, 0);
-	u64 then = msg_get(alert, SEEPAGE_A_AGE_SECONDS, 0);
-
-	return msg_get(alert, SEEPAGE_A_STATE, 0) != SEEPAGE_STATE_EXITED && age + 1 >= then;
-}
-
 static int find(struct ctx *ctx, const char *word, struct live *v)
 {
-	struct message msg, now;
+	struct message msg;
 	u64 seq;
-	u32 pid;
 	int err;
 
 	if (!parse_alert(word, &seq)) {
@@ -257,17 +247,30 @@ static int find(struct ctx *ctx, const char *word, struct live *v)
 	if (err < 0 || msg_parse(&msg, v->alert))
 		return knl_fail(ctx, &v->k, NEEDS_READ);
 	v->pid = msg_get(&msg, SEEPAGE_A_PID, 0);
-	pid = (u32)v->pid;
-	if (query_process(&v->k, pid, &v->now) >= 0 &&
-	    (msg_parse(&now, v->now) || !same_process(&now, &msg))) {
-		free(v->now);
-		v->now = NULL;
-	}
+	v->ended = query_ended(&v->k, &v->alerts, &msg, &v->exit);
+	if (!v->ended)
+		query_process(&v->k, (u32)v->pid, &v->now);
 	return 0;
 }
 
-/* @word: a pid or the number of an alert */
-int report_live(struct ctx *ctx, const char *word, FILE *f)
+/* Says what the page is about, for what is kept elsewhere. */
+static void say_of(const struct live *v, const struct message *msg, struct report_of *of)
+{
+	u64 time_ns = msg_get(msg, SEEPAGE_A_TIME_NS, 0);
+	u64 age_ns = msg_get(msg, SEEPAGE_A_AGE_SECONDS, 0) * 1000000000;
+	const char *comm;
+	size_t len = msg_string(msg, SEEPAGE_A_COMM, &comm);
+
+	of->pid = (u32)v->pid;
+	of->group = msg_subject(msg) == SEEPAGE_SUBJECT_GROUP;
+	of->ended = v->ended;
+	of->from_ns = time_ns - (age_ns < time_ns ? age_ns : time_ns);
+	of->to_ns = msg_get(&v->exit, SEEPAGE_A_TIME_NS, UINT64_MAX);
+	snprintf(of->comm, sizeof(of->comm), "%.*s", (int)len, comm ? comm : "");
+}
+
+/* @word: a pid or the number of an alert; @of: out, what it stands for */
+int report_live(struct ctx *ctx, const char *word, FILE *f, struct report_of *of)
 {
 	struct live v = { 0 };
 	struct message msg;
@@ -283,10 +286,14 @@ int report_live(struct ctx *ctx, const char *word, FILE *f)
 	if (query_alerts(&v.k, 0, &v.alerts) < 0)
 		msgs_free(&v.alerts);
 	status = find(ctx, word, &v);
-	if (!status && msg_parse(&msg, v.now ? v.now : v.alert))
+	if (!status && msg_parse(&msg, v.now ? v.now : v.alert)) {
 		status = fail(ctx, "the module sent an invalid message");
-	else if (!status)
+	} else if (!status) {
+		say_of(&v, &msg, of);
+		if (v.ended)
+			msg_is_gone(&msg);
 		write_sections(f, &v, &msg);
+	}
 	free(v.now);
 	free(v.alert);
 	msgs_free(&v.alerts);

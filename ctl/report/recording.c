@@ -5,10 +5,14 @@
  * they grew by.
  */
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include "report/report.h"
 #include "series/series.h"
+
+/* The file of seepage-record.service */
+#define RECORDING	"/var/lib/seepage/record/suspects.series"
 
 struct section {
 	unsigned int worst;	/* alert state, or 0 */
@@ -32,6 +36,7 @@ struct fed {			/* series->of */
 };
 
 struct pages {
+	const struct report_of *of;	/* the only one that is wanted; NULL: all */
 	struct section *v;
 	size_t n, capacity;
 	u64 samples, alerts, begun_ns, ended_ns;
@@ -44,8 +49,12 @@ static double seconds(const struct series *s)
 
 static int begin(struct series_reader *r, struct series *s)
 {
-	struct fed *f = must(calloc(1, sizeof(*f)));
+	const struct report_of *of = ((struct pages *)r->arg)->of;
+	struct fed *f;
 
+	if (of && (s->pid != of->pid || s->group != of->group || strcmp(s->comm, of->comm)))
+		return 0;
+	f = must(calloc(1, sizeof(*f)));
 	seep_det_init(&f->det, &f->watch, s->begun_ns);
 	f->det.window[0].faults = s->begun_faults;
 	seep_det_inherit(&f->det, seep_granules(s->known_rise), seep_ds(s->known_span_ns));
@@ -109,8 +118,11 @@ static int fed(struct series_reader *r, struct series *s)
 	const struct seep_sample *now = &s->sample;
 	struct pages *pages = r->arg;
 	struct fed *f = s->of;
-	u8 prev = f->det.state;
+	u8 prev;
 
+	if (!f)
+		return 0;
+	prev = f->det.state;
 	seep_det_feed(&f->det, now, &r->conf, &f->verdict);
 	if (series_verdict_check(r, s, &f->verdict) < 0)
 		return -1;
@@ -189,8 +201,11 @@ static void gone(struct series_reader *r, struct series *s, bool ended)
 	struct pages *p = r->arg;
 	struct fed *f = s->of;
 	struct series_verdict t;
-	u8 prev = f->det.state;
+	u8 prev;
 
+	if (!f)
+		return;
+	prev = f->det.state;
 	if (f->samples) {
 		seep_det_explain(&f->det, &s->sample, &r->conf, &f->verdict);
 		if (ended && state_is_alert(prev)) {
@@ -255,6 +270,51 @@ static void overview(FILE *f, const char *path, const struct pages *p, const str
 	      "the dashed lines say when each alert was raised.</p>\n", f);
 }
 
+static void write_sections(FILE *f, struct pages *p)
+{
+	size_t i;
+
+	for (i = 0; i < p->n; i++) {
+		fputs(p->v[i].html, f);
+		free(p->v[i].html);
+	}
+	free(p->v);
+}
+
+/* What a file that may be there has of a process. Returns whether it has anything. */
+static bool recorded_in(const struct ctx *ctx, const char *path, const struct report_of *of, FILE *f)
+{
+	struct pages p = { .of = of };
+	struct series_reader r = { .begin = begin, .fed = fed, .gone = gone, .arg = &p };
+	FILE *in = fopen(path, "re");
+
+	if (!in)
+		return false;
+	if (series_read(&r, in) && *r.err && !r.cut)
+		note(ctx, "%s: %s", path, r.err);
+	fclose(in);
+	write_sections(f, &p);
+	return p.n;
+}
+
+/* What the recording of the service seepage-record has of a process that has ended */
+void report_recorded(const struct ctx *ctx, const struct report_of *of, FILE *f)
+{
+	const char *name = secure_getenv("SEEPAGE_RECORDING");	/* for tests */
+	char older[PATH_MAX];
+	bool found;
+
+	name = name && *name ? name : RECORDING;
+	snprintf(older, sizeof(older), "%s.old", name);
+	found = recorded_in(ctx, older, of, f);
+	found |= recorded_in(ctx, name, of, f);
+	if (found)
+		return;
+	fputs("<p class=\"m\">The service seepage-record would have kept its history, in ", f);
+	html_text(f, name);
+	fputs(", which has none of it.</p>\n", f);
+}
+
 int report_recording(const struct ctx *ctx, const char *path, FILE *f)
 {
 	struct pages p = { 0 };
@@ -263,7 +323,6 @@ int report_recording(const struct ctx *ctx, const char *path, FILE *f)
 	FILE *in = from_stdin ? stdin : fopen(path, "re");
 	struct conf c = { 0 };
 	int status = 0;
-	size_t i;
 
 	if (!in)
 		return fail(ctx, "%s: %s", path, strerror(errno));
@@ -277,10 +336,6 @@ int report_recording(const struct ctx *ctx, const char *path, FILE *f)
 		note_cut(ctx, path, &r, f);
 	c.v[SEEPAGE_CFG_POLICY] = r.conf.v[SEEPAGE_CFG_POLICY];
 	overview(f, path, &p, &c);
-	for (i = 0; i < p.n; i++) {
-		fputs(p.v[i].html, f);
-		free(p.v[i].html);
-	}
-	free(p.v);
+	write_sections(f, &p);
 	return status;
 }

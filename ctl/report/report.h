@@ -50,15 +50,25 @@ void chart_mark(struct chart *c, double x, unsigned int state, const char *label
 void chart_draw(FILE *f, const struct chart *c);
 void chart_free(struct chart *c);
 
+/* What a pid or the number of an alert stands for */
+struct report_of {
+	u32 pid;		/* 0: nothing */
+	bool group;
+	bool ended;		/* what the alert is about: */
+	u64 from_ns, to_ns;	/* when it began and ended, at the latest; CLOCK_REALTIME */
+	char comm[SEEPAGE_COMM_LEN + 1];
+};
+
 /*
  * report/recording.c and report/live.c: write the sections of the page. They return 0, or an
  * exit status after printing an error.
  */
 int report_recording(const struct ctx *ctx, const char *path, FILE *f);
-int report_live(struct ctx *ctx, const char *word, FILE *f);
+int report_live(struct ctx *ctx, const char *word, FILE *f, struct report_of *of);
+void report_recorded(const struct ctx *ctx, const struct report_of *of, FILE *f);
 
 /* report/where.c: the answer of where -j in a file */
 int report_where(const struct ctx *ctx, const char *path, FILE *f);
-void report_kept(u32 pid, FILE *f);
+void report_kept(const struct report_of *of, FILE *f);
 
 #endif /* SEEPAGE_CTL_REPORT_H */

@@ -148,14 +148,22 @@ int report_where(const struct ctx *ctx, const char *path, FILE *f)
 	       fail(ctx, "--where: %s: allowed the output of seepage -j where", path);
 }
 
-/* The last answer about a live process that watch has kept, if there is one */
-void report_kept(u32 pid, FILE *f)
+/* Was the answer found out while the process lived? A second is lost where ages are rounded. */
+static bool of_that_time(struct json_object *o, const struct report_of *of)
+{
+	u64 then = json_object_get_uint64(get(o, "time_ns"));
+
+	return then + 1000000000 >= of->from_ns && then <= of->to_ns;
+}
+
+/* The last answer about a process that watch has kept, if there is one */
+void report_kept(const struct report_of *of, FILE *f)
 {
 	bool ended = true;
-	struct json_object *o = last_answer(pid, &ended);
+	struct json_object *o = last_answer(of->pid, &ended);
 	char age[32];
 
-	if (o && !ended)
+	if (o && ended == of->ended && (!ended || of_that_time(o, of)))
 		section(o, kept_age(o, age, sizeof(age)), f);
 	json_object_put(o);
 }

@@ -2,7 +2,6 @@
 /* seepage report: one HTML page of a recording, a process or an alert. */
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include "report/report.h"
@@ -59,10 +58,10 @@ static int write_page(const struct ctx *ctx, const char *name, const char *html,
 static int run(struct ctx *ctx, int argc, char **argv)
 {
 	char title[TEXT_MAX], when[64], *html = NULL;
+	struct report_of of = { 0 };
 	size_t n = 0;
 	int status;
 	FILE *f;
-	u64 pid;
 
 	if (output && !*output)
 		return usage(ctx, "-o: '': allowed the name of a file");
@@ -72,12 +71,14 @@ static int run(struct ctx *ctx, int argc, char **argv)
 	fmt_time(when, sizeof(when), clock_real_ns());
 	snprintf(title, sizeof(title), "seepage report: %s, %s", argv[0], when);
 	html_begin(f, title);
-	status = is_live(argv[0]) ? report_live(ctx, argv[0], f) :
+	status = is_live(argv[0]) ? report_live(ctx, argv[0], f, &of) :
 				    report_recording(ctx, argv[0], f);
+	if (!status && of.ended)
+		report_recorded(ctx, &of, f);
 	if (!status && where)
 		status = report_where(ctx, where, f);
-	else if (!status && parse_u64(argv[0], &pid) && pid <= INT_MAX)
-		report_kept((u32)pid, f);
+	else if (!status && of.pid)
+		report_kept(&of, f);
 	html_end(f);
 	must(fclose(f) ? NULL : html);
 	if (!status)

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
 # report of a live process has the floors that show has, and its alerts; of an alert the same;
-# after the end of the process its alert only. A user without rights gets no page of others.
+# after the end of the process its alert, what watch kept of its blocks, and what was recorded of
+# it. A user without rights gets no page of others.
 # vm: --smp 2 --mem 1024
 # takes: 70
 # about: ctl
@@ -13,6 +14,8 @@ load sample_interval_ms=200 suspect_interval_ms=200 max_cpu_permille=1000 alert_
 	exec "$top/build/tests/idle" 1 1024 >leak
 ) &
 leak=$!
+seepage record --suspects -o recording 2>recorded &
+recorder=$!
 alerts() { seepage -j alerts | jq -s length; }
 accused() { (($(alerts) > 0)); }
 wait_for 180 accused
@@ -36,9 +39,11 @@ done
 
 # What was found out about its blocks is on the page too.
 seepage where --keep second --seconds 2 "$pid"
-seepage report -o page.html "$pid"
-has page.html "Where: pid $pid, idle"
-has page.html "looked at before this page was made"
+for word in "$pid" "#$seq"; do
+	seepage report -o page.html "$word"
+	has page.html "Where: pid $pid, idle"
+	has page.html "looked at before this page was made"
+done
 
 status=0
 setpriv --reuid 65534 --regid 65534 --clear-groups --inh-caps=-all \
@@ -50,9 +55,16 @@ kill $leak
 wait $leak || true
 gone() { ! seepage show "$pid" >none 2>&1; }
 wait_for 30 gone
-seepage report -o page.html "#$seq"
+SEEPAGE_RECORDING=$PWD/none seepage report -o page.html "#$seq"
 has page.html "The process of the alert is gone"
-! grep -q '<svg ' page.html || die "a chart of a process that is gone"
+has page.html "Where: pid $pid, idle"
+has page.html "$PWD/none, which has none of it"
+! grep -qE '<svg |It grows as' page.html || die "a chart of a process that is gone, or its present"
+kill $recorder
+wait $recorder || die "record: $(cat recorded)"
+SEEPAGE_RECORDING=$PWD/recording seepage report -o page.html "#$seq"
+has page.html "memory over time, with its states"
+assert_eq "$(grep -c '<svg ' page.html)" 1 "charts of the recording"
 seepage where --last "$pid" >last
 grep -q "^process $pid (idle), which has ended, looked at .* ago:$" last || die "--last says: $(cat last)"
 status=0

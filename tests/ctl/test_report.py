@@ -5,13 +5,17 @@ import html.parser
 import json
 import os
 import re
+import shutil
 import subprocess
 import tempfile
+import time
 import unittest
 
 TOP = os.path.realpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../.."))
 TOOL = os.path.join(TOP, "build/ctl/tools/seepage-report")
 REPLAY = os.path.join(TOP, "build/ctl/tools/seepage-replay")
+PARTS = (*(f"report/{part}" for part in ("html", "chart", "recording", "live", "where")), "where/last",
+         *(f"series/{part}" for part in ("read", "word", "proc", "fields", "map", "verdict")))
 MB = 256		# pages
 VOID = {"meta", "br"}
 EVIL = "<script>alert(1)</script>&\"'"
@@ -240,6 +244,92 @@ class Report(unittest.TestCase):
                             (("#x", "-o", "-"), "PID: '#x': allowed"), ((), "words are missing")):
             self.assertIn(said, self.run_tool(*words, status=2).stderr)
         self.assertIn("No such file", self.run_tool("/no/such", "-o", "-", status=1).stderr)
+
+
+@unittest.skipUnless(os.path.exists(TOOL) and shutil.which("cc"), "needs make ctl and a compiler")
+class Live(unittest.TestCase):
+    """Of a process and of alerts. Only the module is made up: report_fixture.c."""
+    GONE = 2000000000
+
+    @classmethod
+    def setUpClass(cls):
+        cls.dir = tempfile.mkdtemp()
+        cls.program = os.path.join(cls.dir, "report")
+        build = os.path.join(TOP, "build/ctl")
+        objects = [f"{build}/{part}.o" for part in PARTS]
+        flags = subprocess.run(["pkg-config", "--cflags", "--libs", "libnl-genl-3.0", "json-c"], capture_output=True,
+                               text=True, check=True).stdout.split()
+        subprocess.run(["cc", "-std=gnu11", "-D_GNU_SOURCE", "-iquote", f"{TOP}/ctl", f"-I{TOP}/include",
+                        f"-I{TOP}/include/uapi", "-o", cls.program, f"{TOP}/tests/ctl/report_fixture.c",
+                        f"{build}/tools/main-report.o", f"{build}/tools/report.o", *objects, f"{build}/libseepctl.a",
+                        f"{build}/libdetect.a", *(f"-Wl,--wrap=knl_{name}" for name in ("open", "resolve", "call")),
+                        *flags, "-lm"], check=True)
+
+    @classmethod
+    def tearDownClass(cls):
+        shutil.rmtree(cls.dir)
+
+    def setUp(self):
+        shutil.rmtree(os.path.join(self.dir, "run"), ignore_errors=True)
+
+    def page(self, what, word, pid=GONE, recorded=None):
+        name = os.path.join(self.dir, "recording")
+        if recorded is None and os.path.exists(name):
+            os.unlink(name)
+        elif recorded is not None:
+            with open(name, "w", encoding="utf-8") as f:
+                f.write(recorded)
+        p = subprocess.run([self.program, word, "-o", "-"], capture_output=True, text=True, check=False, timeout=60,
+                           env={**os.environ, "FIXTURE": what, "FIXTURE_PID": str(pid), "SEEPAGE_RECORDING": name,
+                                "SEEPAGE_RUN": os.path.join(self.dir, "run")})
+        self.assertEqual((p.returncode, p.stderr), (0, ""))
+        return Page(p.stdout)
+
+    def keep(self, pid, ago_s, start=1):
+        """What watch --where has kept of a process"""
+        with open("/proc/sys/kernel/random/boot_id", encoding="utf-8") as f:
+            boot = f.read().strip()
+        at = os.path.join(self.dir, "run/where")
+        os.makedirs(at, exist_ok=True)
+        os.chmod(at, 0o700)
+        with open(f"{at}/answer-{pid}-{start}-{boot}", "w", encoding="utf-8") as f:
+            json.dump({"pid": pid, "comm": "leaky", "allocator": "glibc", "method": "census", "seconds": 60,
+                       "time_ns": time.time_ns() - ago_s * 10**9, "classes": [], "sites": []}, f)
+
+    def test_an_alert_of_a_process_that_lives_has_where_it_leaks(self):
+        with open("/proc/self/stat", encoding="utf-8") as f:
+            start = f.read().rsplit(")", 1)[1].split()[19]
+        self.keep(os.getpid(), 20, start)
+        for word in (str(os.getpid()), "#1", "#2"):
+            page = self.page("lives", word, os.getpid())
+            self.assertIn(f"Where: pid {os.getpid()}, leaky", page.text, word)
+            self.assertIn("It grows as a leak would", page.text)
+
+    def test_an_alert_of_one_that_has_ended(self):
+        for what in ("exited", "gone"):
+            self.keep(self.GONE, 40)
+            for word in ("#1", "#2"):
+                page = self.page(what, word)
+                self.assertIn(f"Where: pid {self.GONE}, leaky", page.text)
+                self.assertIn("It grew as a leak would", page.text)
+                self.assertNotIn("It grows as", page.text)
+                self.assertIn("recording, which has none of it", page.text)
+        # of an earlier process, and of a later one
+        for ago_s in (200, 10):
+            self.keep(self.GONE, ago_s)
+            self.assertNotIn("Where:", self.page("exited", "#2").text)
+
+    def test_what_was_recorded_of_it(self):
+        mine = recording(comm="leaky").replace("pid=4711", f"pid={self.GONE}")
+        page = self.page("exited", "#2", recorded=mine)
+        self.assertIn("memory over time, with its states", [value for _, value in page.attributes])
+        self.assertEqual(page.tags.count("svg"), 1)
+        self.assertNotIn("none of it", page.text)
+        self.assertNotIn("idle", page.text)
+        # also from a file that is being written; nothing of another process, or of a process that lives
+        self.assertEqual(self.page("gone", "#1", recorded=mine[:-4]).tags.count("svg"), 1)
+        self.assertIn("none of it", self.page("exited", "#2", recorded=recording()).text)
+        self.assertNotIn("none of it", self.page("lives", "#2", recorded=mine).text)
 
 
 if __name__ == "__main__":

@@ -218,6 +218,11 @@ static void a_process_that_is_gone(void **state)
 	next_for(SEEPAGE_STATE_EXITED, SEEPAGE_LIMIT_CGROUP, "/system.slice/nginx.service");
 	assert_int_equal(next.n, 1);
 	assert_true(has("seepage where --last 136"));
+	alert_seq = 7;
+	next_for(SEEPAGE_STATE_EXITED, SEEPAGE_LIMIT_CGROUP, "/system.slice/nginx.service");
+	alert_seq = 0;
+	assert_int_equal(next.n, 2);
+	assert_true(has("seepage report '#7'"));
 }
 
 /* What is copied into a shell must not run what a user has named a directory. */
