@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A chart of bytes over time as SVG. Bands below the lines show the states, vertical lines the
+ * A chart of bytes, or of a number, over time as SVG. Bands below the lines show the states, vertical lines the
  * alerts. Lines differ in colour and in their dashes. A line of many points is drawn by the
  * least and the most of each column of two pixels.
  */
@@ -56,9 +56,8 @@ void chart_free(struct chart *c)
 }
 
 /* The next of 1, 2, 4, 8, .. times a sixteenth of a power of 16: its sixteenths are round. */
-static double round_up(double v)
+static double round_up(double v, double step)
 {
-	double step = 4096;
 
 	while (step < v)
 		step *= step < v / 16 ? 4 : 2;
@@ -85,7 +84,7 @@ static bool find_scale(const struct chart *c, struct scale *s)
 	}
 	if (s->x1 <= s->x0)
 		s->x1 = s->x0 + 1;
-	s->y1 = round_up(most);
+	s->y1 = round_up(most, c->counts ? 16 : 4096);
 	return all;
 }
 
@@ -109,9 +108,13 @@ static void axes(FILE *f, const struct chart *c, const struct scale *s)
 	for (i = 0; i <= 4; i++) {
 		double y = at_y(s, s->y1 * i / 4);
 
+		if (c->counts)
+			snprintf(text, sizeof(text), "%.0f", s->y1 * i / 4);
+		else
+			fmt_bytes(text, sizeof(text), (u64)(s->y1 * i / 4));
 		fprintf(f, "<path d=\"M%d %.1fH%d\" stroke=\"#dde\"/><text x=\"%d\" y=\"%.1f\" "
 			"text-anchor=\"end\">%s</text>\n", LEFT, y, WIDTH - RIGHT, LEFT - 6, y + 4,
-			fmt_bytes(text, sizeof(text), (u64)(s->y1 * i / 4)));
+			text);
 	}
 	for (i = 0; i <= 4; i++) {
 		double x = s->x0 + (s->x1 - s->x0) * i / 4;
@@ -210,6 +213,24 @@ static void legend(FILE *f, const struct chart *c)
 			"stroke-dasharray=\"%s\"/><text x=\"%u\" y=\"%d\">%s</text>\n",
 			LEFT + 190 * i, 8, strokes[i], dashes[i], LEFT + 30 + 190 * i, 12,
 			c->line[i].name);
+}
+
+/* Takes out the lines that are 0 all the time. */
+void chart_prune(struct chart *c)
+{
+	unsigned int i, kept = 0;
+	size_t j;
+
+	for (i = 0; i < c->lines; i++) {
+		struct chart_line l = c->line[i];
+
+		for (j = 0; j < l.n && l.p[j].y <= 0; j++)
+			;
+		c->line[i] = c->line[kept];
+		c->line[kept] = l;
+		kept += j < l.n;
+	}
+	c->lines = kept;
 }
 
 /* Draws nothing if there is no point. */

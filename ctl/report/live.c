@@ -80,6 +80,7 @@ static void figures(FILE *f, const struct message *msg)
 		SEEPAGE_A_FAULTS_FILE, SEEPAGE_A_FAULT_RATE, SEEPAGE_A_AGE_SECONDS,
 	};
 	u64 cold = msg_get(msg, SEEPAGE_A_COLD_PERMILLE, UINT64_MAX);
+	struct message with = *msg;
 	char text[TEXT_MAX];
 	struct place p;
 	size_t i;
@@ -88,6 +89,8 @@ static void figures(FILE *f, const struct message *msg)
 	unit_show(p.cgroup, text, sizeof(text));
 	fputs("<table>\n", f);
 	html_fact(f, "unit", text);
+	owner_fill(&with, 1);
+	html_fact(f, "user", with.user);
 	html_fact(f, "executable", p.exe);
 	html_fact(f, "command line", p.cmdline);
 	html_fact(f, "parent", p.parent);

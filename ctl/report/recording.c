@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 #include <limits.h>
+#include <pwd.h>
 #include <stdlib.h>
 #include <string.h>
 #include "report/report.h"
@@ -24,12 +25,15 @@ struct fed {			/* series->of */
 	struct seep_det det;
 	struct seep_watch watch;
 	struct seep_verdict verdict;
-	struct chart chart;
+	struct chart chart, faults;
 	char *events, *reasons;	/* HTML */
 	size_t events_n, reasons_n;
 	FILE *events_file;
 	unsigned int worst, alerts;
 	double first, last;	/* bytes of its own */
+	struct {		/* at the sample before */
+		u64 ns, all, anon;
+	} before;
 	u64 samples;
 	u16 cold;
 	bool has_cold;
@@ -63,7 +67,15 @@ static int begin(struct series_reader *r, struct series *s)
 	f->chart.x_name = "time since its history began";
 	f->chart.line[0].name = "anonymous, swap, shared";
 	f->chart.line[1].name = "resident (RSS)";
-	f->chart.lines = 2;
+	f->chart.line[2].name = "of files";
+	f->chart.line[3].name = "swapped out";
+	f->chart.lines = 4;
+	f->faults.title = "page faults a second over time";
+	f->faults.x_name = f->chart.x_name;
+	f->faults.counts = true;
+	f->faults.line[0].name = "page faults a second";
+	f->faults.line[1].name = "anonymous";
+	f->faults.lines = 2;
 	s->of = f;
 	return 0;
 }
@@ -113,6 +125,24 @@ static void event(struct series_reader *r, struct series *s, struct fed *f, u8 p
 	series_verdict_free(&t);
 }
 
+/* The rate of each time between two samples is at the end of that time. */
+static void fault_rates(struct fed *f, const struct series *s)
+{
+	const struct seep_sample *now = &s->sample;
+	double took = (double)(now->time_ns - f->before.ns) / 1e9;
+
+	if (f->samples && took > 0 && now->faults >= f->before.all &&
+	    now->faults_anon >= f->before.anon) {
+		chart_add(&f->faults.line[0], seconds(s),
+			  (double)(now->faults - f->before.all) / took);
+		chart_add(&f->faults.line[1], seconds(s),
+			  (double)(now->faults_anon - f->before.anon) / took);
+	}
+	f->before.ns = now->time_ns;
+	f->before.all = now->faults;
+	f->before.anon = now->faults_anon;
+}
+
 static int fed(struct series_reader *r, struct series *s)
 {
 	const struct seep_sample *now = &s->sample;
@@ -127,10 +157,13 @@ static int fed(struct series_reader *r, struct series *s)
 	if (series_verdict_check(r, s, &f->verdict) < 0)
 		return -1;
 	f->last = (double)(now->anon + now->swap + now->shmem);
+	fault_rates(f, s);
 	if (!f->samples++)
 		f->first = f->last;
 	chart_add(&f->chart.line[0], seconds(s), f->last);
 	chart_add(&f->chart.line[1], seconds(s), (double)seep_rss(now));
+	chart_add(&f->chart.line[2], seconds(s), (double)now->file);
+	chart_add(&f->chart.line[3], seconds(s), (double)now->swap);
 	if (now->cold_ns) {
 		f->cold = now->cold;
 		f->has_cold = true;
@@ -144,15 +177,28 @@ static int fed(struct series_reader *r, struct series *s)
 	return 0;
 }
 
+/* The name is that which the user has here: the recording has none. */
+static void user_fact(FILE *out, const struct place *p)
+{
+	const struct passwd *pw = p->has_uid ? getpwuid(p->uid) : NULL;
+	char text[TEXT_MAX];
+
+	snprintf(text, sizeof(text), "%u", p->uid);
+	if (pw)
+		sentence_append(text, sizeof(text), ", here %s", pw->pw_name);
+	html_fact(out, "user id", p->has_uid ? text : "");
+}
+
 static void facts(FILE *out, const struct series *s, const struct fed *f)
 {
-	char text[128], a[32], b[32];
+	char text[TEXT_MAX], a[32], b[32];
 
 	fputs("<table>\n", out);
 	html_fact(out, "executable", s->place.exe);
 	html_fact(out, "cgroup", s->place.cgroup);
-	snprintf(text, sizeof(text), "%u", s->place.uid);
-	html_fact(out, "user id", s->place.has_uid ? text : "");
+	unit_show(s->place.cgroup, text, sizeof(text));
+	html_fact(out, "unit", text);
+	user_fact(out, &s->place);
 	snprintf(text, sizeof(text), "%s, at first %s", fmt_bytes(a, sizeof(a), (u64)f->last),
 		 fmt_bytes(b, sizeof(b), (u64)f->first));
 	html_fact(out, "memory of its own", text);
@@ -182,7 +228,10 @@ static char *section(struct series *s, struct fed *f)
 	fprintf(out, " <span class=\"s s%u\">%s</span></h2>\n",
 		f->worst ? f->worst : f->verdict.state,
 		state_name(f->worst ? f->worst : f->verdict.state));
+	chart_prune(&f->chart);
 	chart_draw(out, &f->chart);
+	chart_prune(&f->faults);
+	chart_draw(out, &f->faults);
 	facts(out, s, f);
 	if (f->events_n)
 		fprintf(out, "<h3>Changes of state</h3>\n<table>\n%s</table>\n", f->events);
@@ -228,6 +277,7 @@ static void gone(struct series_reader *r, struct series *s, bool ended)
 	free(f->events);
 	free(f->reasons);
 	chart_free(&f->chart);
+	chart_free(&f->faults);
 	free(f);
 	s->of = NULL;
 }

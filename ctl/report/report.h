@@ -39,6 +39,7 @@ struct chart_mark {		/* a change of state */
 struct chart {
 	const char *title;
 	const char *x_name;
+	bool counts;		/* y is a number, not bytes */
 	struct chart_line line[CHART_LINES];
 	unsigned int lines;
 	struct chart_mark *mark;
@@ -47,6 +48,7 @@ struct chart {
 
 void chart_add(struct chart_line *l, double x, double y);
 void chart_mark(struct chart *c, double x, unsigned int state, const char *label);
+void chart_prune(struct chart *c);
 void chart_draw(FILE *f, const struct chart *c);
 void chart_free(struct chart *c);
 

@@ -92,13 +92,31 @@ class Report(unittest.TestCase):
         text = self.page()
         page = Page(text)
         self.assertEqual(page.tags.count("section"), 2)
-        self.assertEqual(page.tags.count("svg"), 2)
-        self.assertEqual(page.tags.count("polyline"), 4)
+        # of memory and of page faults; lines that are 0 all the time, as those of files and swap, are left out
+        self.assertEqual(page.tags.count("svg"), 3)
+        self.assertEqual(page.tags.count("polyline"), 6)
         # what was under alert comes first
         self.assertRegex(text, r"(?s)<h2>pid 4711: leaker.*<h2>pid 12: idle")
         for word in ("/usr/bin/leaker", "not used again", "100.0 % of what it gained", "saturation",
                      "Factors, points of the maximum", "2 processes and groups, 240 samples"):
             self.assertIn(word, page.text)
+
+    def test_files_and_swap_are_lines(self):
+        page = Page(self.page(recording().replace("2 a+", "2 f+256 w+2560 a+")))
+        for name in ("of files", "swapped out", "page faults a second"):
+            self.assertIn(name, page.text)
+        self.assertEqual(page.tags.count("polyline"), 8)
+        page = Page(self.page())
+        self.assertNotIn("of files", page.text)
+        # 10 MB of pages in 10 s; the scale is that of a number
+        self.assertIn("page faults a second", page.text)
+        self.assertIn("256", page.text)
+
+    def test_unit_and_user(self):
+        text = Page(self.page(recording(exe="/x cgroup=/system.slice/leaky.service").replace("%20cgroup%3D", " cgroup=")
+                              .replace("uid=7", "uid=0"))).text
+        self.assertIn("unitleaky.service\n", text)
+        self.assertIn("user id0, here root\n", text)
 
     def test_states_and_alerts_are_those_of_replay(self):
         replay = subprocess.run([REPLAY, "-j", self.file("r", recording())], capture_output=True, text=True,
@@ -180,7 +198,7 @@ class Report(unittest.TestCase):
         self.assertFalse(os.path.exists(out))
         self.run_tool(self.file("good", recording()), "-o", out)
         with open(out, encoding="utf-8") as f:
-            self.assertEqual(Page(f.read()).tags.count("svg"), 2)
+            self.assertEqual(Page(f.read()).tags.count("svg"), 3)
         # It has command lines of other users: not for everybody to read.
         self.assertEqual(os.stat(out).st_mode & 0o777, 0o600)
         p = self.run_tool(self.file("good", recording()), "-o", os.path.join(self.dir, "no/such"), status=1)
@@ -194,7 +212,7 @@ class Report(unittest.TestCase):
         self.assertIn(said + ": its end is missing: the file was cut off: the page has what is before", p.stderr)
         page = Page(p.stdout)
         self.assertIn(said, page.text.split("pid 4711")[0])
-        self.assertEqual(page.tags.count("svg"), 2)
+        self.assertEqual(page.tags.count("svg"), 3)
         self.assertNotIn("exited", page.text)
         for none in (cut[:30], cut[:10], ""):
             self.assertEqual(self.run_tool(self.file("cut", none), "-o", "-", status=1).stdout, "")
@@ -323,11 +341,11 @@ class Live(unittest.TestCase):
         mine = recording(comm="leaky").replace("pid=4711", f"pid={self.GONE}")
         page = self.page("exited", "#2", recorded=mine)
         self.assertIn("memory over time, with its states", [value for _, value in page.attributes])
-        self.assertEqual(page.tags.count("svg"), 1)
+        self.assertEqual(page.tags.count("svg"), 2)
         self.assertNotIn("none of it", page.text)
         self.assertNotIn("idle", page.text)
         # also from a file that is being written; nothing of another process, or of a process that lives
-        self.assertEqual(self.page("gone", "#1", recorded=mine[:-4]).tags.count("svg"), 1)
+        self.assertEqual(self.page("gone", "#1", recorded=mine[:-4]).tags.count("svg"), 2)
         self.assertIn("none of it", self.page("exited", "#2", recorded=recording()).text)
         self.assertNotIn("none of it", self.page("lives", "#2", recorded=mine).text)
 
