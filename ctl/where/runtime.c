@@ -53,14 +53,21 @@ static bool has_file(const struct target *t, const char *name)
 	return false;
 }
 
-/* Adds a note for each runtime that the process has. */
+static void add(struct result *r, const char *text)
+{
+	result_note(r, "%s", text);
+	if (!r->profiler)
+		r->profiler = text;
+}
+
+/* Adds a note for each runtime that the process has; the first is the one to ask. */
 void runtime_notes(const struct target *t, struct result *r)
 {
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(runtimes); i++)
 		if (has_file(t, runtimes[i].name))
-			result_note(r, "%s", runtimes[i].text);
+			add(r, runtimes[i].text);
 	if (go_is(t) && !json_object_array_length(r->sites))
-		result_note(r, "Go: /debug/pprof/heap of the process has its profile");
+		add(r, "Go: /debug/pprof/heap of the process has its profile");
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * An answer in a line for the class that grew most, and one for each of the first sites.
+ * An answer in a line for the class that grew most, and one for each of the first sites. The last
+ * one says how the runtime is asked for a profile of its own.
  */
 #include <string.h>
 #include "where/keep.h"
@@ -65,5 +66,7 @@ struct json_object *summary(const struct result *r)
 		summary_site(json_object_array_get_idx(r->sites, i), text, sizeof(text));
 		json_object_array_add(list, json_text(text, strlen(text)));
 	}
+	if (r->profiler)
+		json_object_array_add(list, json_text(r->profiler, strlen(r->profiler)));
 	return list;
 }

@@ -281,6 +281,13 @@ static void sites_in_sentences(void **state)
 	assert_int_equal(json_object_array_length(list), 1 + KEEP_TOP);
 	assert_string_equal(json_object_get_string(json_object_array_get_idx(list, 1)), text);
 	json_object_put(list);
+	r.profiler = "node: so";	/* after all sites */
+	list = summary(&r);
+	assert_int_equal(json_object_array_length(list), 2 + KEEP_TOP);
+	assert_string_equal(json_object_get_string(json_object_array_get_idx(list, 1 + KEEP_TOP)),
+			    r.profiler);
+	json_object_put(list);
+	r.profiler = NULL;
 	r.method = "profile";		/* it has no classes */
 	list = summary(&r);
 	assert_int_equal(json_object_array_length(list), KEEP_TOP);

@@ -503,6 +503,16 @@ class Where(unittest.TestCase):
         with open(name, "w", encoding="utf-8") as f:
             json.dump(look, f)
 
+    def test_the_last_answer_names_the_profiler_of_a_runtime(self):
+        """explain prints these lines."""
+        with tempfile.TemporaryDirectory() as run:
+            program = Program(self, shutil.copy(f"{BUILD}/leaky", f"{run}/node"), "small")
+            self.keep(run, "first", program.pid)
+            self.age(self.kept(run, "first", program.pid)[0], 100)
+            self.keep(run, "second", program.pid)
+            got = where("--last", program.pid, env={**os.environ, "SEEPAGE_RUN": run})
+            self.assertIn("\n  node: --heapsnapshot-signal=SIGUSR2 lets it write its heap\n", got.stdout)
+
     def test_the_last_answer_is_there_after_the_end(self):
         program = Program(self, f"{BUILD}/leaky-cc")
         with tempfile.TemporaryDirectory() as run:
