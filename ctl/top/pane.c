@@ -156,6 +156,19 @@ static void identity(const struct pane *p, const struct message *msg, const stru
 					       strlen(place->cgroup)));
 }
 
+/* Commands for an operator, as explain prints them, without what each is for. */
+static void next(const struct pane *p, const struct top_data *d)
+{
+	struct next_steps n;
+	unsigned int i;
+
+	next_steps(&d->one, &d->place, 0, &n);
+	if (n.n)
+		say(p, "What can be done (explain says what for):");
+	for (i = 0; i < n.n; i++)
+		labelled(p, "", n.step[i].command);
+}
+
 static void explain(const struct pane *p, const struct top_data *d)
 {
 	const struct message *msg = &d->one;
@@ -175,6 +188,7 @@ static void explain(const struct pane *p, const struct top_data *d)
 	sentence_change(msg, text, SENTENCE_MAX);
 	say(p, "What would change the verdict:");
 	labelled(p, "", text);
+	next(p, d);
 }
 
 static void hardware(const struct pane *p, const struct message *msg)
