@@ -37,8 +37,7 @@ static int print_json(const struct ctx *ctx, const struct message *msg, const st
 
 	json_add_text(o, "version", SEEPAGE_CTL_VERSION);
 	json_add(o, msg, SEEPAGE_A_VERSION);
-	json_object_object_add(o, attr_table[SEEPAGE_A_POLICY].key,
-			       policy ? json_object_new_string(policy) : NULL);
+	json_add_text(o, attr_table[SEEPAGE_A_POLICY].key, policy);
 	json_object_object_add(o, cfg_keys[SEEPAGE_CFG_MAX_PROCESSES].name,
 			       c->set[SEEPAGE_CFG_MAX_PROCESSES] ?
 			       json_object_new_uint64(c->v[SEEPAGE_CFG_MAX_PROCESSES]) : NULL);
@@ -138,7 +137,7 @@ static void print_text(const struct message *msg, const struct conf *c)
 		out_printf("%-12s%s\n", "DISABLED:", a);
 	}
 	if (msg_get(msg, SEEPAGE_A_MULTICAST_OFF, 0))
-		out_line("multicast:  OFF, see seepage doctor");
+		out_line("multicast:  OFF");
 	msg_text(msg, SEEPAGE_A_HOOK, a);
 	out_printf("%-12s%s\n%-12s%s\n", "hook:", a, "policy:", policy ? policy : "-");
 	print_work(msg, c);

@@ -103,17 +103,10 @@ static void show(struct watch *w, const struct message *msg, bool multicast)
 
 static void report_lost(const struct watch *w, u64 from, u64 to)
 {
-	struct json_object *o, *range;
-
 	note(NULL, "watch: lost alerts %llu..%llu", from, to);
 	if (!w->ctx->json)
 		return;
-	o = json_object_new_object();
-	range = json_object_new_object();
-	json_add_number(range, "from", from);
-	json_add_number(range, "to", to);
-	json_object_object_add(o, "lost", range);
-	out_json(w->ctx, o);
+	out_printf("{\"lost\":{\"from\":%llu,\"to\":%llu}}\n", from, to);
 	out_broken();
 }
 
@@ -278,7 +271,7 @@ static int connect_module(struct watch *w)
 	}
 	if (msg_get(&msg, SEEPAGE_A_MULTICAST_OFF, 0)) {
 		if (!w->untold)
-			note(NULL, "watch: multicast is off, see seepage doctor");
+			note(NULL, "watch: multicast is off, polling");
 		w->untold = true;
 		w->stale = true;
 	}

@@ -66,7 +66,7 @@ const struct attr_desc attr_table[__SEEPAGE_A_MAX] = {
 	A(STRETCHED, "stretched", "stretched", BOOL, NONE),
 	A(PMC, "pmc_status", "pmc", STRING, NONE),
 	A(DISABLED, "disabled", "disabled", STRING, NONE),
-	A(MULTICAST_OFF, "multicast_off", "multicast off", BOOL, NONE),
+	A(MULTICAST_OFF, "multicast_off", "multicast_off", BOOL, NONE),
 	A(COUNTERS, "counters", "counters", NONE, NONE),
 
 	A(CONFIG, "config", "config", NONE, NONE),

@@ -65,7 +65,6 @@ struct json_object *conf_json(const struct conf *c, unsigned int key, bool event
 		if (key ? k == key : !events)
 			json_object_object_add(o, cfg_keys[k].name, value_json(c, k));
 	if (!key)
-		json_object_object_add(o, CONF_EVENTS, c->has_events ?
-				       json_object_new_string(c->events) : NULL);
+		json_add_text(o, CONF_EVENTS, c->has_events ? c->events : NULL);
 	return o;
 }

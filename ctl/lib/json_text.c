@@ -35,10 +35,10 @@ struct json_object *json_text(const char *s, size_t len)
 	return o;
 }
 
-/* Adds a string that is known to be UTF-8. */
+/* Adds a string that is known to be UTF-8; NULL: null. */
 void json_add_text(struct json_object *o, const char *key, const char *s)
 {
-	json_object_object_add(o, key, json_object_new_string(s));
+	json_object_object_add(o, key, s ? json_object_new_string(s) : NULL);
 }
 
 void json_add_number(struct json_object *o, const char *key, u64 v)

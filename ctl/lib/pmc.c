@@ -121,7 +121,7 @@ struct json_object *pmc_list_json(const struct pmc_list *l)
 		state = pmc_state_name(ev->state);
 		json_add_number(o, "type", ev->type);
 		json_add_number(o, "config", ev->config);
-		json_object_object_add(o, "state", state ? json_object_new_string(state) : NULL);
+		json_add_text(o, "state", state);
 		json_object_object_add(o, "reason", *ev->reason ?
 				       json_text(ev->reason, strlen(ev->reason)) : NULL);
 		json_object_object_add(o, "kthreads", pmc_value_json(&ev->kthreads));

@@ -274,40 +274,33 @@ size_t query_newest(const struct msgs *m, u32 pid, struct message *msg)
 	return i;
 }
 
-/* Finds the alert in @m that says that what @alert is about has ended. */
-static bool find_exit(const struct msgs *m, const struct message *alert, struct message *exit)
+static bool of_group(const struct message *alert)
 {
-	bool group = msg_subject(alert) == SEEPAGE_SUBJECT_GROUP;
-	size_t i;
-
-	for (i = 0; i < m->n; i++)
-		if (!msg_parse(exit, m->v[i]) && msg_state(exit) == SEEPAGE_STATE_EXITED &&
-		    msg_seq(exit) >= msg_seq(alert) && msg_pid(exit) == msg_pid(alert) &&
-		    (msg_subject(exit) == SEEPAGE_SUBJECT_GROUP) == group)
-			return true;
-	return false;
+	return msg_subject(alert) == SEEPAGE_SUBJECT_GROUP;
 }
 
 /*
  * Has what @alert is about ended? What cannot be asked lives. A group lives on without the process
- * that it is shown by: until an alert says that it ended.
+ * that it is shown by: until the newest alert of that pid says that it ended.
  * @m: the alerts that are held
  * @exit: out, the one that says so; its number is 0 if there is none
  */
 bool query_ended(struct knl *k, const struct msgs *m, const struct message *alert,
 		 struct message *exit)
 {
+	u32 pid = (u32)msg_pid(alert);
 	struct nlmsghdr *now;
 	struct message msg;
 	bool ended;
 	int err;
 
-	if (find_exit(m, alert, exit))
+	if (query_newest(m, pid, exit) && msg_state(exit) == SEEPAGE_STATE_EXITED &&
+	    msg_seq(exit) >= msg_seq(alert) && of_group(exit) == of_group(alert))
 		return true;
 	memset(exit, 0, sizeof(*exit));
-	if (msg_subject(alert) == SEEPAGE_SUBJECT_GROUP)
+	if (of_group(alert))
 		return false;
-	err = query_process(k, (u32)msg_pid(alert), &now);
+	err = query_process(k, pid, &now);
 	ended = err ? err == -ESRCH || (err == -ENOENT && *k->text) :
 		      !msg_parse(&msg, now) && !msg_same_process(&msg, alert);
 	free(now);
