@@ -104,8 +104,14 @@ static int find_in_module(const struct ctx *ctx, u64 seq, struct json_object **o
 	return status;
 }
 
+/* Parses "#N" or N: where no pid is allowed, a shell need not see the #. */
+bool quiet_alert_number(const char *word, u64 *seq)
+{
+	return parse_alert(word, seq) || (parse_u64(word, seq) && *seq);
+}
+
 /*
- * @word: "#N"; @from: a file, NULL: the module. The caller drops @o. Returns an exit status, not
+ * @word: "#N" or N; @from: a file, NULL: the module. The caller drops @o. Returns an exit status, not
  * 0 also for an alert that says that it has ended.
  */
 int quiet_alert(struct ctx *ctx, const char *word, const char *from, struct json_object **o)
@@ -114,9 +120,10 @@ int quiet_alert(struct ctx *ctx, const char *word, const char *from, struct json
 	int status;
 	u64 seq;
 
-	if (!parse_alert(word, &seq))
-		return usage(ctx, "'%.80s': allowed '#N' with the number of an alert, in quotes",
-			     word);
+	if (!quiet_alert_number(word, &seq))
+		return usage(ctx, "'%.80s': allowed N or '#N', the number of an alert%s%.80s",
+			     word, strcmp(ctx->cmd, "silence") ? "" : "; a unit: --unit ",
+			     strcmp(ctx->cmd, "silence") ? "" : word);
 	status = from ? find_in_file(ctx, from, seq, o) : find_in_module(ctx, seq, o);
 	if (status)
 		return status;

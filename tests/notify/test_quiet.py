@@ -171,6 +171,13 @@ class Held(Quiet):
                      alert(5, pid=5, age_seconds=14, instance=LOAD + 1)])	# after a reload
         self.assertEqual(self.told(), [2, 4, 5])
 
+    def test_the_number_of_an_alert_may_be_without_its_sign(self):
+        file = self.write(alert(1), alert(2))
+        self.assertIn("alert #2 (pid 1002, leaky): silenced", self.silence("2", "--from", file, "--forever")[0])
+        self.assertIn("alert #1: acknowledged", self.tool("ack", "1", "known", "--from", file)[0])
+        self.tool("ack", "--remove", "1")
+        self.assertIn("there is none", self.tool("ack")[1])
+
     def test_of_a_load_whose_number_is_large(self):
         load = 2**64 - 1
         self.silence("#1", "--for", "1h", "--from", self.write(alert(1, pid=5, instance=load)))
@@ -316,14 +323,15 @@ class Acknowledged(Quiet):
                 (["#9", "x", "--from", alerts], "alert #9 is not in "),
                 (["#1", "x", "--from", "/none"], "--from: '/none': No such file"),
                 (["#1", "x", "--from", "/proc"], "--from: '/proc': Is a directory"),
-                (["--remove", "#9"], "--remove: '#9': it is not acknowledged")):
+                (["--remove", "#9"], "--remove: '#9': it is not acknowledged"),
+                (["--remove", "9"], "--remove: '#9': it is not acknowledged")):
             self.assertIn(said, self.ack(*words, status=1)[1])
         for words, said in (
-                (["1", "x"], "'1': allowed '#N' with the number of an alert"),
+                (["0", "x"], "'0': allowed N or '#N', the number of an alert ("),
                 (["#1"], "words are missing: TEXT"),
                 (["#1", "a\nb", "--from", alerts], "TEXT: 'a\\x0ab': allowed 1 to 255 bytes of UTF-8"),
                 (["--by", "x"], "words are missing: '#N' TEXT"),
-                (["--remove", "1"], "--remove: '1': allowed '#N'")):
+                (["--remove", "0"], "--remove: '0': allowed N or '#N', the number of an alert, or all")):
             self.assertIn(said, self.ack(*words, status=2)[1])
         self.assertEqual(len(json.loads(self.ack("-j")[0])), 1)
 
@@ -415,8 +423,9 @@ class Words(Quiet):
             *((["--forever", *(w for v in two for w in (option, v))], f"{option}: '{two[1]}': given twice")
               for option, two in (("--unit", "ab"), ("--name", "aa"), ("--uid", ("0", "1")), ("--cgroup", ("/a", "/b")))),
             ([*x, "--forever", "--comment", "y" * 256], "allowed 1 to 255 bytes"),
-            (["5", "--forever"], "'5': allowed '#N' with the number of an alert, in quotes"),
-            (["#0", "--forever"], "'#0': allowed '#N'"),
+            (["nginx", "--forever"],
+             "'nginx': allowed N or '#N', the number of an alert; a unit: --unit nginx ("),
+            (["#0", "--forever"], "'#0': allowed N or '#N'"),
             (["--remove", "x"], "--remove: 'x': allowed the number of a silence, or all"),
             (["--remove", "1", *x], "--remove: allowed alone"),
             *(([*x, "--for", w], f"--for: '{w}': allowed 1s to 3650d, as 90s, 30m, 2h, 1d12h, 4w")
