@@ -457,6 +457,7 @@ void survey_free(struct survey *s)
 	look_free(&s->a);
 	look_free(&s->b);
 	seen_free(s->pages);
+	used_free(&s->t);
 	target_close(&s->t);
 	object_drop(&s->object);
 	free(s);

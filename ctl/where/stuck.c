@@ -37,7 +37,7 @@ static void *watch(void *arg)
 
 /**
  * stuck_watch() - end this program if a read of memory does not end
- * @t: the process whose memory is read; not open yet
+ * @t: the process, not open yet
  * @end: called before the end of this program, in another thread, while the read is under way
  * @arg: for @end
  *

@@ -396,7 +396,6 @@ struct cxx *target_cxx(struct target *t)
 void target_close(struct target *t)
 {
 	target_free_maps(t);
-	used_free(t);
 	cxx_free(t->cxx);
 	t->cxx = NULL;
 	if (t->mem >= 0)

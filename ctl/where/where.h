@@ -46,7 +46,7 @@ struct target {
 		bool over;	/* reads fail */
 	} bound;
 	struct cxx *cxx;	/* for target_cxx() */
-	struct used *used;	/* for used_read() */
+	struct used *used;	/* for used_read(); used_free() releases it */
 	unsigned int turn;	/* odd: a read of memory is under way; stuck.c looks at it */
 };
 

@@ -137,7 +137,7 @@ tracer=$!
 wait_for 5 test -s traced
 "$bursts" "$pid" cost 2000 >out
 by_time=2	# SEEPAGE_WHERE_BY_TIME
-[[ $(tail -n 1 out) =~ ^([0-9]+)" $by_time"$ ]] && ((BASH_REMATCH[1] > 0)) ||
+[[ $(tail -n 1 out) =~ ^[1-9][0-9]*" $by_time"$ ]] ||
 	die "a burst on a process that is traced: $(cat out)"
 [[ -e /proc/$pid/exe ]] || die "a process that is traced has ended: $(tail -n 3 traced)"
 kill $tracer

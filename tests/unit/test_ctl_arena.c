@@ -121,6 +121,7 @@ static int setup(void **state)
 
 static int teardown(void **state)
 {
+	used_free(&target);
 	target_close(&target);
 	assert_int_equal(munmap(area, AREA), 0);
 	return 0;
