@@ -71,6 +71,11 @@ bool target_read(struct target *t, u64 addr, void *buf, size_t n)
 	return read;
 }
 
+bool used_read(struct target *t, u64 addr, void *buf, size_t n)
+{
+	return target_read(t, addr, buf, n);
+}
+
 size_t link_order(struct target *t, u64 *at, size_t most)
 {
 	memcpy(at, order, (order_n < most ? order_n : most) * sizeof(*at));
