@@ -18,8 +18,8 @@ static bool is_same_group(const struct message *a, const struct message *b)
 }
 
 /*
- * Does alert @i say the state that a group is in? Alerts come by rising number. A pid may be that of
- * an older alert too, and Prometheus rejects a page with the same sample twice.
+ * Does alert @i say the state that a group is in? Alerts come by rising number. A pid may be that
+ * of an older alert too, and Prometheus rejects a page with the same sample twice.
  */
 static bool stands(const struct export_data *d, size_t i)
 {

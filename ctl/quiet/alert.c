@@ -111,8 +111,8 @@ bool quiet_alert_number(const char *word, u64 *seq)
 }
 
 /*
- * @word: "#N" or N; @from: a file, NULL: the module. The caller drops @o. Returns an exit status, not
- * 0 also for an alert that says that it has ended.
+ * @word: "#N" or N; @from: a file, NULL: the module. The caller drops @o. Returns an exit status,
+ * not 0 also for an alert that says that it has ended.
  */
 int quiet_alert(struct ctx *ctx, const char *word, const char *from, struct json_object **o)
 {

@@ -5,8 +5,8 @@
 #include "quiet/file.h"
 
 /*
- * Finds the path of a slice: user-1000.slice is below user.slice, -.slice is the root. @buf has room
- * for all names that are allowed.
+ * Finds the path of a slice: user-1000.slice is below user.slice, -.slice is the root. A path
+ * that is longer than @buf is cut.
  */
 static const char *slice_path(const char *slice, char *buf, size_t size)
 {

@@ -143,8 +143,8 @@ static int run(struct ctx *ctx, int argc, char **argv)
 	if (removed && (argc || by || from))
 		return usage(ctx, "--remove: allowed alone");
 	if (removed && strcmp(removed, "all") && !quiet_alert_number(removed, &seq))
-		return usage(ctx, "--remove: '%.80s': allowed N or '#N', the number of an alert, or "
-			     "all", removed);
+		return usage(ctx, "--remove: '%.80s': allowed N or '#N', the number of an alert, "
+			     "or all", removed);
 	if (removed)
 		return quiet_edit(ctx, take_out, &seq);
 	if (!argc && (by || from))
