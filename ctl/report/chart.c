@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A chart of bytes, or of a number, over time as SVG. Bands below the lines show the states, vertical lines the
- * alerts. Lines differ in colour and in their dashes. A line of many points is drawn by the
- * least and the most of each column of two pixels.
+ * A chart of bytes, or of a number, over time as SVG. Bands below the lines show the states,
+ * vertical lines the alerts. Lines differ in colour and in their dashes. A line of many points is
+ * drawn by the least and the most of each column of two pixels.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -58,7 +58,6 @@ void chart_free(struct chart *c)
 /* The next of 1, 2, 4, 8, .. times a sixteenth of a power of 16: its sixteenths are round. */
 static double round_up(double v, double step)
 {
-
 	while (step < v)
 		step *= step < v / 16 ? 4 : 2;
 	return v > step / 2 * 1.5 ? step : v > step / 2 * 1.25 ? step / 2 * 1.5 : step / 2 * 1.25;

@@ -332,7 +332,8 @@ static void write_sections(FILE *f, struct pages *p)
 }
 
 /* What a file that may be there has of a process. Returns whether it has anything. */
-static bool recorded_in(const struct ctx *ctx, const char *path, const struct report_of *of, FILE *f)
+static bool recorded_in(const struct ctx *ctx, const char *path, const struct report_of *of,
+			FILE *f)
 {
 	struct pages p = { .of = of };
 	struct series_reader r = { .begin = begin, .fed = fed, .gone = gone, .arg = &p };

@@ -382,7 +382,7 @@ struct result {
 	struct where_row *row;	/* by growth, largest first */
 	size_t rows;
 	struct json_object *notes, *sites;
-	const char *profiler;	/* how the runtime is asked for its own profile; NULL: it has none */
+	const char *profiler;	/* how to ask the runtime for its own profile; NULL: it has none */
 };
 
 void result_compare(struct result *r, const struct look *a, const struct look *b);

@@ -553,7 +553,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(escaping), cmocka_unit_test(numbers),
 		cmocka_unit_test(figures),
-		cmocka_unit_test(a_group_is_in_the_state_of_its_newest_alert), cmocka_unit_test(processes), cmocka_unit_test(units),
+		cmocka_unit_test(a_group_is_in_the_state_of_its_newest_alert),
+		cmocka_unit_test(processes), cmocka_unit_test(units),
 		cmocka_unit_test(pressure), cmocka_unit_test(silences),
 		cmocka_unit_test(structure), cmocka_unit_test(no_module),
 		cmocka_unit_test(addresses),
