@@ -164,6 +164,7 @@ if [[ -e /proc/self/ns/time_for_children ]]; then
 fi
 
 # The tool says what came of it.
+target leak
 seepage where -s 3 --burst --class 200 --again-after 30 "$pid" >out 2>&1 &
 tool=$!
 sleep 9
