@@ -13,9 +13,9 @@
  * then buried with the first kick after that time, at the latest by the next full pass. The
  * statistics are those of passes only.
  *
- * Buried records are freed after a grace period. No pass waits for that: where many tasks want
- * the CPUs it takes seconds. Until it has ended, no others are buried, so that the memory of at
- * most one burial waits. Likewise no record is given up (room.c).
+ * Buried records, and those that were given up (room.c), are freed after a grace period. No pass
+ * waits for that: where many tasks want the CPUs it takes seconds. Those that come meanwhile wait
+ * for the next one.
  *
  * Context: process, may sleep; the works run on one ordered workqueue, so never at the
  * same time. Lock: seep_table_mutex for the table and for tick.
@@ -36,9 +36,12 @@ static bool running;			/* works may be queued; set by start and stop */
 static bool starved;			/* the last refill of the pool failed; a hint */
 /* jiffies; the dead are not buried before, but by a pass. The works write it. */
 static unsigned long next_clear;
-/* The works only: records that RCU readers may still see. */
+/*
+ * The works only: records that RCU readers may still see. Those of the second list came after the
+ * grace period of the first one had begun.
+ */
 static LIST_HEAD(buried);
-static bool put_off;			/* likewise: the dead are to be buried after that */
+static LIST_HEAD(later);
 static u64 clear_cost;			/* likewise: of the burial, ns; 0: a pass buried them */
 
 static struct {				/* seep_table_mutex */
@@ -58,16 +61,11 @@ static struct rcu_work free_rwork;	/* queued while records are buried */
  * Bury dead records first: the pass may need them for new processes. The order matters.
  * Groups learn before new members join, because a member inherits what is known; new
  * members join before dead ones leave, so that a group does not end in between.
- *
- * Return: false while others wait for their readers: nothing is done.
  */
-static bool bury_the_dead(struct list_head *graves)
+static void bury_the_dead(struct list_head *graves)
 {
 	struct seep_rec *rec;
 
-	put_off = !list_empty(&buried);
-	if (put_off)
-		return false;
 	seep_tab_bury(graves);
 	list_for_each_entry(rec, graves, hot) {
 		seep_sample_wake(rec);	/* its headroom counts */
@@ -82,7 +80,6 @@ static bool bury_the_dead(struct list_head *graves)
 		seep_share_leave(rec);
 	}
 	seep_publish_gone(graves);
-	return true;
 }
 
 /* The time of which @cost_ns is max_cpu_permille. */
@@ -139,13 +136,19 @@ static void pay(u64 cost)
 	WRITE_ONCE(next_clear, jiffies + nsecs_to_jiffies(paid_in(cost)));
 }
 
-/* Free @graves when no reader sees them any more; there are none while others wait. */
-static void free_later(struct list_head *graves)
+/* Free the records of the second list when no reader sees them any more. */
+static noinline void free_next(void)
 {
-	if (list_empty(graves))
+	if (!list_empty(&buried) || list_empty(&later))
 		return;
-	list_splice_tail(graves, &buried);
+	list_replace_init(&later, &buried);
 	queue_rcu_work(wq, &free_rwork);
+}
+
+static noinline void free_later(struct list_head *graves)
+{
+	list_splice_tail(graves, &later);
+	free_next();
 }
 
 static void free_work(struct work_struct *w)
@@ -154,15 +157,13 @@ static void free_work(struct work_struct *w)
 
 	cost_begin(&k);
 	seep_tab_free(&buried);
+	free_next();
 	mutex_lock(&seep_table_mutex);
 	WRITE_ONCE(starved, !seep_tab_resize(0));
 	mutex_unlock(&seep_table_mutex);
 	if (clear_cost)
 		pay(clear_cost + cost_end(&k));
 	clear_cost = 0;
-	if (put_off)
-		seep_kick_now();
-	put_off = false;
 }
 
 /* One pass, with its cost and the time of the next. */
@@ -170,12 +171,11 @@ static void pass(bool full, const struct seep_conf *c, struct list_head *graves)
 {
 	u64 start = ktime_get_ns(), cost, interval, next;
 	struct cost k;
-	bool buries;
 
 	cost_begin(&k);
-	buries = bury_the_dead(graves);
+	bury_the_dead(graves);
 	WRITE_ONCE(starved, !seep_tab_resize(0));
-	if (full && buries)
+	if (full)
 		seep_room_pass(graves);
 	tick.suspects = seep_sample_pass(full, c);
 	cost = cost_end(&k);
@@ -242,7 +242,8 @@ static void clear_work(struct work_struct *w)
 		return;
 	mutex_lock(&seep_table_mutex);
 	cost_begin(&k);
-	due = due && bury_the_dead(&graves);
+	if (due)
+		bury_the_dead(&graves);
 	if (list_empty(&graves))	/* else free_work() does, with these */
 		WRITE_ONCE(starved, !seep_tab_resize(0));
 	mutex_unlock(&seep_table_mutex);
@@ -376,8 +377,8 @@ void seep_tick_stop(void)
 	cancel_delayed_work_sync(&tick_dwork);	/* it may still kick */
 	seep_kick_stop();
 	cancel_delayed_work_sync(&clear_dwork);	/* it may have read the pointer of kick.c before */
-	flush_rcu_work(&free_rwork);	/* nothing is left that queues it; it may kick */
-	seep_kick_stop();
+	while (flush_rcu_work(&free_rwork))	/* nothing is left that queues it but itself */
+		;
 	destroy_workqueue(wq);
 	seep_sample_exit();
 }

@@ -271,7 +271,7 @@ static int connect_module(struct watch *w)
 	}
 	if (msg_get(&msg, SEEPAGE_A_MULTICAST_OFF, 0)) {
 		if (!w->untold)
-			note(NULL, "watch: multicast is off, polling");
+			note(NULL, "watch: multicast is off");
 		w->untold = true;
 		w->stale = true;
 	}

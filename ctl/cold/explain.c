@@ -264,7 +264,7 @@ struct json_object *cold_report_json(const struct cold_report *r)
 	json_object_object_add(o, "grown_bytes", r->grown > 0 ? json_object_new_int64(r->grown) :
 								NULL);
 	json_object_object_add(o, "cold_permille", r->permille < 0 ? NULL :
-			       json_object_new_int(r->permille));
+			       json_object_new_int64(r->permille));
 	json_object_object_add(o, "use", r->curve.n ? cold_curve_json(&r->curve) : NULL);
 	json_object_object_add(o, "sent", json_object_new_boolean(r->handed));
 	for (i = 0; i < r->look.n; i++) {

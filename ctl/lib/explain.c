@@ -94,11 +94,12 @@ static void print_end(const struct answer *a)
 	u64 seq = msg_seq(&a->exit);
 	char when[TEXT_MAX];
 
+	if (!seq) {
+		out_line("It has ended.");
+		return;
+	}
 	msg_text(&a->exit, SEEPAGE_A_TIME_NS, when);
-	if (seq)
-		out_printf("It ended at %s, see #%llu. The alert said:\n", when, seq);
-	else
-		out_line("It has ended. The alert said:");
+	out_printf("It ended at %s, see #%llu. The alert said:\n", when, seq);
 }
 
 static void print_alert(const struct message *alert)

@@ -55,7 +55,7 @@ static void add_factors(struct json_object *o, const struct message *msg)
 
 		json_object_object_add(score,
 				       json_object_get_string(json_object_object_get(e, "factor")),
-				       json_object_new_int(f[i].points));
+				       json_object_new_int64(f[i].points));
 		add_int(e, "points", true, f[i].points);
 		add_int(e, "max_points", true, f[i].max);
 		add_int(e, "value", f[i].has_value, f[i].value);

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <netlink/genl/genl.h>
 #include "ctl.h"
 
@@ -281,28 +282,33 @@ static bool of_group(const struct message *alert)
 
 /*
  * Has what @alert is about ended? What cannot be asked lives. A group lives on without the process
- * that it is shown by: until the newest alert of that pid says that it ended.
+ * that it is shown by: until an alert says that it ended. A process may live without a record.
  * @m: the alerts that are held
- * @exit: out, the one that says so; its number is 0 if there is none
+ * @exit: out, the one that says so; its number is 0 if there is none, and nothing else is set
  */
 bool query_ended(struct knl *k, const struct msgs *m, const struct message *alert,
 		 struct message *exit)
 {
 	u32 pid = (u32)msg_pid(alert);
+	bool group = of_group(alert), ended;
+	u64 seq = msg_seq(alert);
 	struct nlmsghdr *now;
 	struct message msg;
-	bool ended;
 	int err;
+	size_t i;
 
-	if (query_newest(m, pid, exit) && msg_state(exit) == SEEPAGE_STATE_EXITED &&
-	    msg_seq(exit) >= msg_seq(alert) && of_group(exit) == of_group(alert))
-		return true;
-	memset(exit, 0, sizeof(*exit));
-	if (of_group(alert))
+	for (i = 0; i < m->n; i++)
+		if (!msg_parse(exit, m->v[i]) && msg_state(exit) == SEEPAGE_STATE_EXITED &&
+		    msg_seq(exit) >= seq && msg_pid(exit) == pid && of_group(exit) == group)
+			return true;
+	exit->a[SEEPAGE_A_SEQ] = NULL;
+	if (group)
 		return false;
 	err = query_process(k, pid, &now);
-	ended = err ? err == -ESRCH || (err == -ENOENT && *k->text) :
-		      !msg_parse(&msg, now) && !msg_same_process(&msg, alert);
+	if (err == -ENOENT)	/* it has no record: closing fails where there was nothing to open */
+		ended = close(procfs_open_msg(alert, false)) < 0;
+	else
+		ended = err ? err == -ESRCH : !msg_parse(&msg, now) && !msg_same_process(&msg, alert);
 	free(now);
 	return ended;
 }

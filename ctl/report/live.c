@@ -236,7 +236,7 @@ static void write_sections(FILE *f, struct live *v, const struct message *msg)
 
 static int find(struct ctx *ctx, const char *word, struct live *v)
 {
-	struct message msg;
+	struct message msg, now;
 	u64 seq;
 	int err;
 
@@ -251,8 +251,13 @@ static int find(struct ctx *ctx, const char *word, struct live *v)
 		return knl_fail(ctx, &v->k, NEEDS_READ);
 	v->pid = msg_get(&msg, SEEPAGE_A_PID, 0);
 	v->ended = query_ended(&v->k, &v->alerts, &msg, &v->exit);
-	if (!v->ended)
-		query_process(&v->k, (u32)v->pid, &v->now);
+	if (v->ended || query_process(&v->k, (u32)v->pid, &v->now) < 0)
+		return 0;
+	/* a group may live without the process that it is shown by, and its pid be reused */
+	if (msg_parse(&now, v->now) || !msg_same_process(&now, &msg)) {
+		free(v->now);
+		v->now = NULL;
+	}
 	return 0;
 }
 
@@ -268,7 +273,7 @@ static void say_of(const struct live *v, const struct message *msg, struct repor
 	of->group = msg_subject(msg) == SEEPAGE_SUBJECT_GROUP;
 	of->ended = v->ended;
 	of->from_ns = time_ns - (age_ns < time_ns ? age_ns : time_ns);
-	of->to_ns = msg_get(&v->exit, SEEPAGE_A_TIME_NS, UINT64_MAX);
+	of->to_ns = msg_seq(&v->exit) ? msg_get(&v->exit, SEEPAGE_A_TIME_NS, UINT64_MAX) : UINT64_MAX;
 	snprintf(of->comm, sizeof(of->comm), "%.*s", (int)len, comm ? comm : "");
 }
 

@@ -97,7 +97,7 @@ ends() {
 # is_past NAME SEQ: the first alert of NAME is explained as one of what has ended, as alert SEQ says.
 is_past() {
 	local first text
-	first=$(of "$1" | head -n 1 | field .seq)
+	first=$(of "$1" | sed -n 1p | field .seq)
 	((first < $2)) || die "$1 has no alert before #$2"
 	text=$(seepage explain "#$first")
 	[[ $text == "It ended at "*", see #$2. The alert said:"* && $text == *"where --last ${pids[$1]}"* &&

@@ -339,8 +339,8 @@ static void hundred_end(unsigned int first, unsigned int s)
 }
 
 /*
- * A grace period takes 35 seconds. Records are freed after it, and no others are buried before.
- * Full passes are not late for that.
+ * A grace period takes 35 seconds. Records are freed after it. Those that are buried meanwhile wait
+ * for the next one. Full passes are not late for that.
  */
 void grace(char **args)
 {
