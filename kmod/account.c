@@ -10,8 +10,9 @@
  * nested.
  *
  * The tick and readers need current counts. They interrupt only CPUs that hold some: an
- * idle or isolated CPU is not disturbed. A record knows how many slots hold it. Where that
- * is none, which is usual, no cache is looked at.
+ * idle or isolated CPU is not disturbed, but by a full table that gives records up
+ * (seep_tab_given_up()). A record knows how many slots hold it. Where that is none, which is
+ * usual, no cache is looked at.
  *
  * Context: seep_account_slow() anywhere, even in NMI; the rest in process context.
  * Locks: none on the fault path; seep_table_mutex keeps records alive elsewhere.

@@ -369,6 +369,7 @@ static int run(struct ctx *ctx, int argc, char **argv)
 	};
 	s->t.ctx = ctx;
 	s->t.pid = pid;
+	s->t.mem = -1;
 	stuck_watch(&s->t, give_up, s);
 	status = open_target(s, pid);
 	if (!status && !faults && !keep)

@@ -10,8 +10,10 @@
 #include <unistd.h>
 #include "where/where.h"
 
+/* Nothing of the target: the first thread releases that at its end. */
 struct watched {
-	const struct target *t;
+	const struct ctx *ctx;
+	u32 pid;
 	void (*end)(void *arg);
 	void *arg;
 };
@@ -19,17 +21,16 @@ struct watched {
 static void *watch(void *arg)
 {
 	const struct watched *w = arg;
-	const struct target *t = w->t;
 	unsigned int seconds = 0, before = 0, now;
 
 	/* Counted, not timed: while the machine is suspended no read goes on. */
 	while (seconds < STUCK_SECONDS) {
 		sleep(1);
-		now = __atomic_load_n(&t->turn, __ATOMIC_RELAXED);
+		now = __atomic_load_n(&target_turn, __ATOMIC_RELAXED);
 		seconds = now % 2 && now == before ? seconds + 1 : 0;
 		before = now;
 	}
-	fail(t->ctx, "process %u: a read of its memory did not end within %u s", t->pid,
+	fail(w->ctx, "process %u: a read of its memory did not end within %u s", w->pid,
 	     STUCK_SECONDS);
 	w->end(w->arg);
 	_exit(1);
@@ -49,7 +50,7 @@ void stuck_watch(const struct target *t, void (*end)(void *arg), void *arg)
 	sigset_t all, old;
 	pthread_t thread;
 
-	watched = (struct watched){ t, end, arg };
+	watched = (struct watched){ t->ctx, t->pid, end, arg };
 	/* Signals are for the first thread, which blocks them later. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);

@@ -263,6 +263,8 @@ bool target_over(struct target *t)
 	return b->over;
 }
 
+unsigned int target_turn;
+
 /* Returns false, with errno in @t->err, if not all @n bytes could be read. */
 bool target_read(struct target *t, u64 addr, void *buf, size_t n)
 {
@@ -278,9 +280,9 @@ bool target_read(struct target *t, u64 addr, void *buf, size_t n)
 		return false;
 	}
 	target_mark(t);
-	__atomic_add_fetch(&t->turn, 1, __ATOMIC_RELAXED);
+	__atomic_add_fetch(&target_turn, 1, __ATOMIC_RELAXED);
 	got = process_vm_readv((pid_t)t->pid, &here, 1, &there, 1, 0);
-	__atomic_add_fetch(&t->turn, 1, __ATOMIC_RELAXED);
+	__atomic_add_fetch(&target_turn, 1, __ATOMIC_RELAXED);
 	t->err = got < 0 ? errno : got == (ssize_t)n ? 0 : EFAULT;
 	if (got > 0)
 		t->read_bytes += (u64)got;

@@ -20,11 +20,16 @@ bool alerts_parse(const char *text, struct alerts_how *how)
 			    how->permille <= PERMILLE_MAX);
 }
 
+static bool begun_like(const struct turn *t, u64 pid, s64 begun_s)
+{
+	s64 apart = t->begun_s - begun_s;
+
+	return t->pid == pid && apart > -SAME_S && apart < SAME_S;
+}
+
 static bool is_same(const struct turn *t, const struct alert *a)
 {
-	s64 apart = t->begun_s - a->begun_s;
-
-	return t->pid == a->pid && apart > -SAME_S && apart < SAME_S;
+	return begun_like(t, a->pid, a->begun_s);
 }
 
 static void drop(struct turns *q, unsigned int i)
@@ -58,10 +63,18 @@ static bool is_left_out(const struct turns *q, const struct alert *a)
 	return false;
 }
 
-/* From now on no alert asks for a look at the process of @t: one was killed, the next would be. */
+/*
+ * From now on no alert asks for a look at the process of @t, nor has one: a look was killed, the
+ * next would be.
+ */
 void turns_leave_out(struct turns *q, const struct turn *t)
 {
+	unsigned int i = q->n;
+
 	q->out[q->outs++ % TURNS_MAX] = *t;
+	while (i--)
+		if (begun_like(&q->t[i], t->pid, t->begun_s))
+			drop(q, i);
 }
 
 /*

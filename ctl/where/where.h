@@ -47,13 +47,13 @@ struct target {
 	} bound;
 	struct cxx *cxx;	/* for target_cxx() */
 	struct used *used;	/* for used_read(); used_free() releases it */
-	unsigned int turn;	/* odd: a read of memory is under way; stuck.c looks at it */
 };
 
 int target_open(const struct ctx *ctx, u32 pid, struct target *t);
 int target_refused(const struct target *t, int err);
 int target_maps(struct target *t);
 void target_free_maps(struct target *t);
+extern unsigned int target_turn;	/* odd: a read of memory is under way; stuck.c looks at it */
 bool target_read(struct target *t, u64 addr, void *buf, size_t n);
 void target_bound(struct target *t, u64 bytes, u64 seconds, bool (*stop)(void *arg), void *arg);
 void target_unbound(struct target *t);

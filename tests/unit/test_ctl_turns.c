@@ -121,6 +121,12 @@ static void what_is_left_out_has_no_turn_again(void **state)
 	turns_leave_out(&q, &t);
 	alert_in(1, 101, "confirmed");
 	nothing_is_left();
+	/* also what came while the look went on */
+	alert_in(7, 100, "suspected");
+	assert_true(turns_next(&q, &t));
+	alert_in(7, 101, "confirmed");
+	turns_leave_out(&q, &t);
+	nothing_is_left();
 	/* a later process of the same pid is another one */
 	alert_in(1, 200, "suspected");
 	next_is(1, false);
