@@ -102,7 +102,7 @@ is_past() {
 	text=$(seepage explain "#$first")
 	[[ $text == "It ended at "*", see #$2. The alert said:"* && $text == *"where --last ${pids[$1]}"* &&
 		$text == *"It grew"* ]] || die "explain #$first: $text"
-	! grep -E 'It grows|exhausted in|systemctl|prlimit|seepage where [0-9]' <<<"$text" ||
+	! grep -E 'It grows|memory exhausted in|would be exhausted|systemctl|prlimit|seepage where [0-9]' <<<"$text" ||
 		die "explain #$first speaks of a process that lives: $text"
 	assert_eq "$(seepage -j explain "#$first" | jq -c '[.ended, .exit.seq]')" "[true,$2]" "explain -j #$first"
 }
