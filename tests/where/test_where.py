@@ -646,6 +646,7 @@ class Where(unittest.TestCase):
         tool = subprocess.Popen([tool, "--follow", how], stdout=subprocess.PIPE,
                                 stderr=subprocess.PIPE, text=True,
                                 env={**os.environ, "SEEPAGE_RUN": at})
+        self.follower = tool.pid
         alerts = open(os.path.join(at, "alerts"), "w", encoding="utf-8", buffering=1)
         self.addCleanup(alerts.close)
         with open(os.path.join(at, "words"), encoding="utf-8") as f:
@@ -656,16 +657,35 @@ class Where(unittest.TestCase):
         return json.dumps({"instance": 1, "seq": 1, "pid": pid, "state": state,
                            "time_ns": time.time_ns(), "age_seconds": age}) + "\n"
 
+    def hasten(self):
+        """Looks give way to all other programs: on a busy machine they would take minutes."""
+        try:
+            with open(f"/proc/{self.follower}/task/{self.follower}/children",
+                      encoding="ascii") as f:
+                for pid in map(int, f.read().split()):
+                    os.setpriority(os.PRIO_PROCESS, pid, 0)
+        except OSError:     # it has ended, or the user may not
+            pass
+
     def comes(self, at, kind, pid):
-        end = time.monotonic() + 180    # looks give way to others
+        end = time.monotonic() + 180
         while not os.path.isdir(os.path.join(at, "where")) or not self.kept(at, kind, pid):
             self.assertLess(time.monotonic(), end, f"no {kind} of {pid}")
+            self.hasten()
             time.sleep(0.05)
         return self.kept(at, kind, pid)[0]
 
     def ledger(self, at):
         with open(os.path.join(at, "where", "ledger"), encoding="utf-8") as f:
             return json.load(f)
+
+    def settles(self, at):
+        """A look is charged with a minute until it has ended, which is after its answer."""
+        end = time.monotonic() + 180
+        while self.ledger(at)["hour_cpu_ns"] >= 10e9:
+            self.assertLess(time.monotonic(), end, "a look is charged with a minute")
+            self.hasten()
+            time.sleep(0.05)
 
     def ends(self, tool):
         tool.send_signal(signal.SIGTERM)
@@ -729,7 +749,7 @@ class Where(unittest.TestCase):
         os.kill(self.look_of(at, tool), signal.SIGKILL)
         alerts.write(self.alert(other.pid, "suspected"))
         self.comes(at, "first", other.pid)
-        self.assertLess(self.ledger(at)["hour_cpu_ns"], 10e9)
+        self.settles(at)
         alerts.write(self.alert(bad.pid, "confirmed"))  # would come first, and take a minute
         alerts.write(self.alert(third.pid, "suspected"))
         self.comes(at, "first", third.pid)
