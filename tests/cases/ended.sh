@@ -74,7 +74,8 @@ load sample_interval_ms=1000 suspect_interval_ms=500 max_cpu_permille=1000 min_p
 seepage -j watch >watched &
 watch=$!
 
-# All leak at the same time: to be told takes longest.
+# All leak at the same time: to be told takes longest. They end before their memory does: what is
+# said of them is read after that.
 leak code exit 3
 leak term kill 15
 leak killed kill 9
@@ -107,15 +108,6 @@ is_past() {
 	assert_eq "$(seepage -j explain "#$first" | jq -c '[.ended, .exit.seq]')" "[true,$2]" "explain -j #$first"
 }
 ends code '["exit",3,null,false]'
-seq=$(of code | tail -n 1 | field .seq)
-text=$(seepage explain "#$seq")
-echo "$text" | head -8
-[[ $text == *"it exited with code 3"* && $text == *"$scratch/code"* ]] || die "explain #$seq: $text"
-text=$(seepage show "#$seq")
-[[ $text == *"it exited with code 3"* && $text == *"$scratch/code"* ]] || die "show #$seq: $text"
-assert_eq "$(seepage -j show "#$seq" | jq -c .end.code)" 3 "show -j #$seq"
-is_past code "$seq"
-! seepage show '#99999' 2>/dev/null || die "show of an alert that is not held"
 ends term '["signal",null,15,false]'
 ends killed '["signal",null,9,false]'
 ends another '["exec",null,null,false]'
@@ -132,6 +124,15 @@ wait $watch || true
 touch "$scratch/reused.go"
 wait "$pid" || true
 wait_for 30 is_last reused exited
+seq=$(of code | tail -n 1 | field .seq)
+text=$(seepage explain "#$seq")
+echo "$text" | head -8
+[[ $text == *"it exited with code 3"* && $text == *"$scratch/code"* ]] || die "explain #$seq: $text"
+text=$(seepage show "#$seq")
+[[ $text == *"it exited with code 3"* && $text == *"$scratch/code"* ]] || die "show #$seq: $text"
+assert_eq "$(seepage -j show "#$seq" | jq -c .end.code)" 3 "show -j #$seq"
+is_past code "$seq"
+! seepage show '#99999' 2>/dev/null || die "show of an alert that is not held"
 reuse_pid "$pid"
 last=$(of reused | jq -s 'map(.seq) | max')
 is_earlier() { seepage explain "$pid" 2>&1 >explained | grep -qFx "seepage: explain: #$last is of an earlier process"; }
