@@ -145,6 +145,7 @@ static noinline void free_next(void)
 	queue_rcu_work(wq, &free_rwork);
 }
 
+/* Free @graves when no reader sees them any more. */
 static noinline void free_later(struct list_head *graves)
 {
 	list_splice_tail(graves, &later);
@@ -237,6 +238,7 @@ static void clear_work(struct work_struct *w)
 	bool due = !until_clear();
 	LIST_HEAD(graves);
 	struct cost k;
+	u64 cost;
 
 	if (seep_disabled())
 		return;
@@ -249,10 +251,10 @@ static void clear_work(struct work_struct *w)
 	mutex_unlock(&seep_table_mutex);
 	/* a refill alone postpones nothing: births would put off burials for ever */
 	if (due) {
-		clear_cost = cost_end(&k);
-		pay(clear_cost);
-		if (list_empty(&graves))
-			clear_cost = 0;
+		cost = cost_end(&k);
+		pay(cost);
+		if (!list_empty(&graves))
+			clear_cost = cost;
 	}
 	free_later(&graves);
 }
@@ -377,6 +379,7 @@ void seep_tick_stop(void)
 	cancel_delayed_work_sync(&tick_dwork);	/* it may still kick */
 	seep_kick_stop();
 	cancel_delayed_work_sync(&clear_dwork);	/* it may have read the pointer of kick.c before */
+	seep_kick_stop();
 	while (flush_rcu_work(&free_rwork))	/* nothing is left that queues it but itself */
 		;
 	destroy_workqueue(wq);

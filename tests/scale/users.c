@@ -107,10 +107,13 @@ void past(char **args)
 /*
  * A user has half of a full table, root the other half. All processes of the user leak, and are
  * told of, read in short passes, or held back. They keep no record by that from a user that has
- * none.
+ * none. A grace period takes an hour then, and the record of a process that has ended waits for it:
+ * neither exchanges nor full passes do.
  */
 void behind(char **args)
 {
+	unsigned int passes;
+
 	(void)args;
 	w_little = true;
 	w_available = 1L << 24;
@@ -120,12 +123,18 @@ void behind(char **args)
 	programs(0, "root", 100, 100);
 	leak(300, 0, 100, 512);
 	printf("%u of 100 are held back\n", count(w_held_back, 0, 100));
+	w_grace_ns = 3600000000000ULL;
+	w_end(task(199), 0, true);
+	programs(0, "root", 199, 1);
+	leak(20, 0, 100, 512);
+	passes = w_passes();
 	programs(4000, "other", 200, 2);
 	for (unsigned int i = 200; i < 202; i++)
 		w_grow(task(i), 100000);
 	leak(60, 0, 100, 512);
 	printf("%u of 2 of another user have a record, %u of 100 that leak, %u of 100 of root\n",
 	       count(w_has, 200, 2), count(w_has, 0, 100), count(w_has, 100, 100));
+	printf("%u full passes in 60 s, %u records freed\n", w_passes() - passes, w_freed());
 }
 
 static void print_alert(const char *alert)

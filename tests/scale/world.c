@@ -525,10 +525,6 @@ void mutex_unlock(struct mutex *lock)
 	atomic_long_set(&lock->owner, 0);
 }
 
-void synchronize_rcu(void)
-{
-}
-
 void synchronize_srcu(struct srcu_struct *s)
 {
 }
@@ -545,6 +541,13 @@ unsigned long volatile __cacheline_aligned_in_smp jiffies = START_NS / TICK_NSEC
 u64 w_now(void)
 {
 	return now;
+}
+
+u64 w_grace_ns;			/* that a grace period takes from now on */
+
+void synchronize_rcu(void)
+{
+	now += w_grace_ns;
 }
 
 void w_advance(u64 ns)
@@ -714,8 +717,6 @@ bool queue_delayed_work_on(int cpu, struct workqueue_struct *wq, struct delayed_
 {
 	return queue_at(&work->work, now + delay * TICK_NSEC);
 }
-
-u64 w_grace_ns;			/* that a grace period takes from now on */
 
 bool queue_rcu_work(struct workqueue_struct *wq, struct rcu_work *rwork)
 {
