@@ -22,12 +22,6 @@
 #include "seep.h"
 #include "trace.h"
 
-/*
- * Threads looked at for one that is in a mm. Those that have exited come first in the list and stay
- * where a tracer does not reap them: a user may have any number.
- */
-#define MOST_THREADS	1024
-
 /* Some mm has no record: adopt it later. A hint; READ_ONCE() and WRITE_ONCE() in this file. */
 static bool missed;
 static bool walked;	/* in this full pass, for owners; table mutex */
@@ -73,7 +67,7 @@ static void visit_user_thread(struct task_struct *process, seep_visit_fn *visit,
 		if (found)
 			visit(t, arg);
 		task_unlock(t);
-		if (found || ++n == MOST_THREADS)
+		if (found || ++n == SEEP_MOST_THREADS)
 			break;
 	}
 }
@@ -127,7 +121,7 @@ static struct mm_struct *mm_of(struct task_struct *process)
 
 	for_each_thread(process, t) {
 		mm = READ_ONCE(t->mm);
-		if (mm || ++n == MOST_THREADS)
+		if (mm || ++n == SEEP_MOST_THREADS)
 			break;
 	}
 	return mm;

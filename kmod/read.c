@@ -12,7 +12,6 @@
 #include "read.h"
 #include "seep.h"
 
-#define MOST_THREADS		1024	/* more threads are not added up for CPU time */
 #define FAULT_AROUND_BYTES	65536	/* the kernel's default; modules cannot read it */
 
 struct seep_headroom seep_headroom;
@@ -80,7 +79,7 @@ static __cold u64 cpu_ns(struct task_struct *p)
 	unsigned int tries = 3;
 	u64 gone, ns;
 
-	if (READ_ONCE(p->signal->nr_threads) > MOST_THREADS)
+	if (READ_ONCE(p->signal->nr_threads) > SEEP_MOST_THREADS)	/* they are not added up */
 		return 0;
 	do {
 		gone = READ_ONCE(p->signal->sum_sched_runtime);

@@ -94,13 +94,13 @@ static void consider(struct seep_room *r)
 		if (!rec->ready || seep_suspect_is(rec) || rec->notified.alerted)
 			continue;
 		share = seep_tab_share(rec->charged);
-		weight = weight_of(rec->mm) << rec->det.slow_rose;
 		if (in_alert(rec->group) && rec->group->n == 1)
 			continue;
-		if (rec->det.state || in_alert(rec->group))
-			weight <<= WATCHED;
+		weight = weight_of(rec->mm) << rec->det.slow_rose;
 		if (rec->notified.pending)
 			weight = SEEP_ROOM_LAST;
+		else if (rec->det.state || in_alert(rec->group))
+			weight <<= WATCHED;
 		seep_room_consider(r, share, weight, rec);
 	}
 }

@@ -26,30 +26,27 @@ static bool stands(const struct export_data *d, size_t i)
 	const struct message *a = &d->alerts[i], *later;
 
 	if (msg_subject(a) != SEEPAGE_SUBJECT_GROUP || !a->a[SEEPAGE_A_PID] ||
-	    !state_is_alert((unsigned int)msg_get(a, SEEPAGE_A_STATE, SEEPAGE_STATE_OK)))
+	    !state_is_alert((unsigned int)msg_state(a)))
 		return false;
 	for (later = a + 1; later < d->alerts + d->n_alerts; later++)
 		if (msg_subject(later) == SEEPAGE_SUBJECT_GROUP &&
-		    (is_same_group(a, later) || msg_get(a, SEEPAGE_A_PID, 0) ==
-						msg_get(later, SEEPAGE_A_PID, 0)))
+		    (is_same_group(a, later) || msg_pid(a) == msg_pid(later)))
 			return false;
 	return true;
 }
 
 static void write_group(struct prom *p, const struct message *a)
 {
-	const char *comm, *state = state_name((unsigned int)msg_get(a, SEEPAGE_A_STATE, 0));
+	const char *comm, *state = state_name((unsigned int)msg_state(a));
 	size_t len = msg_string(a, SEEPAGE_A_COMM, &comm);
-	struct unit_name unit;
 	struct place place;
 	char text[192];
 
 	place_find(a, false, &place);
-	unit_of(place.cgroup, &unit);
-	unit_text(&unit, text, sizeof(text));
+	unit_show(place.cgroup, text, sizeof(text));
 	place_free(&place);
 	prom_begin(p);
-	prom_label_number(p, "pid", msg_get(a, SEEPAGE_A_PID, 0));
+	prom_label_number(p, "pid", msg_pid(a));
 	prom_label(p, "comm", comm, len);
 	prom_label(p, "unit", *text ? text : NULL, strlen(text));
 	prom_label(p, "state", state, strlen(state));

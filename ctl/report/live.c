@@ -11,8 +11,8 @@
 
 struct live {
 	struct knl k;
-	bool ended;		/* what the alert is about; */
-	struct message exit;	/* the alert that says so, if one is held */
+	bool ended;		/* the process or group of the alert has ended */
+	struct message exit;	/* the alert that says so; its number is 0: none is held */
 	struct msgs alerts;	/* the whole ring; empty without the right to read it */
 	struct nlmsghdr *now, *alert;	/* NULL: the process is gone, no alert was asked for */
 	u64 pid;

@@ -56,8 +56,8 @@ void chart_free(struct chart *c);
 struct report_of {
 	u32 pid;		/* 0: nothing */
 	bool group;
-	bool ended;		/* what the alert is about: */
-	u64 from_ns, to_ns;	/* when it began and ended, at the latest; CLOCK_REALTIME */
+	bool ended;		/* the process or group of the alert has ended */
+	u64 from_ns, to_ns;	/* when it began, and when it ended at the latest; CLOCK_REALTIME */
 	char comm[SEEPAGE_COMM_LEN + 1];
 };
 

@@ -263,6 +263,7 @@ bool target_over(struct target *t)
 	return b->over;
 }
 
+/* Not in the target, which is released before the thread of stuck.c ends. */
 unsigned int target_turn;
 
 /* Returns false, with errno in @t->err, if not all @n bytes could be read. */

@@ -60,9 +60,8 @@ static bool is_there(struct used *u, u64 page)
 {
 	struct used_slot *s = &u->slot[page / PAGES % SLOTS];
 	const u64 *bits = &s->bits[page % PAGES / 64];
-	u64 bit = 1ULL << page % 64;
-
 	bool follows = page % PAGES && page - 1 == u->denied;
+	u64 bit = 1ULL << page % 64;
 
 	u->denied = NONE;
 	if (s->range == page / PAGES && *bits & bit)

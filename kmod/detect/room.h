@@ -11,7 +11,7 @@
  * An exchange within a share needs a newcomer of at least twice the weight. Between shares
  * the one with the most records gives to one that has fewer afterwards too. The weights are
  * compared there as well, unless the giver has more than half of the table, or more than
- * twice as many records as the taker.
+ * twice as many records as the taker. A record of weight SEEP_ROOM_LAST goes then only.
  *
  * For example a table has 1000 records, 500 of root and 500 of children of user A
  * with 200 MB each. The first service of user B leaks 5 MB: B takes the lightest record of
