@@ -167,7 +167,7 @@ u64 block_find(struct target *t, u64 size, const struct early *e)
 
 	if (e->bytes && t->searched + t->maps <= FIND_MAPS) {
 		t->searched += t->maps;
-		arena_mmapped(t, NULL, try_moved, &s);
+		mmapped_find(t, NULL, try_moved, &s);
 	}
 	return s.n == 1 || is_telling(e) ? s.found : 0;
 }

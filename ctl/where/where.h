@@ -262,8 +262,12 @@ void bins_fast(struct target *t, u64 arena, struct look *l);
 u64 bins_system_bytes(struct target *t, u64 arena);
 
 /* arena.c: finds the heaps of glibc and counts what is in them */
+#define HEAP_ALIGN	(64 * MIB)	/* all heaps but the main one begin at multiples of it */
 void arena_look(struct target *t, struct bins *b, struct look *l);
-void arena_mmapped(struct target *t, struct look *l,
+bool arena_heap_info(struct target *t, u64 lo, u64 info[4]);
+
+/* mmapped.c: finds the chunks of glibc that have mappings of their own */
+void mmapped_find(struct target *t, struct look *l,
 		   void (*each)(void *arg, u64 addr, u64 size), void *arg);
 
 /* pool.c: the pools of pymalloc, python's allocator for blocks of up to 512 bytes */

@@ -40,6 +40,15 @@ void ignore(const char *alert)
 	(void)alert;
 }
 
+/* A table of 200 records and four alerts a minute. What is told is not printed. */
+void begin_limited(void)
+{
+	w_little = true;
+	w_available = 1L << 24;
+	on_alert = ignore;
+	w_boot(4, "pmc=off hook=tracepoint max_processes=200 alerts_per_minute=4");
+}
+
 /*
  * The share of a user in a full table is taken by 99 processes that leak and one that does not.
  * Short passes read 64 of them, and alerts of the others are held back. 40 processes of the
@@ -48,10 +57,7 @@ void ignore(const char *alert)
 void held(char **args)
 {
 	(void)args;
-	w_little = true;
-	w_available = 1L << 24;
-	on_alert = ignore;
-	w_boot(4, "pmc=off hook=tracepoint max_processes=200 alerts_per_minute=4");
+	begin_limited();
 	programs(UID, "leak", 0, 99);
 	serve_as(UID, "rests", 99, 1);
 	leak(300, 0, 99, 512);

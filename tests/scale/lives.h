@@ -85,6 +85,7 @@ void subjects(char **args);
 void programs(unsigned int uid, const char *name, unsigned int first, unsigned int n);
 unsigned int count(bool (*is)(struct task_struct *t), unsigned int first, unsigned int n);
 void ignore(const char *alert);
+void begin_limited(void);
 void held(char **args);
 void shortage(char **args);
 void shares(char **args);

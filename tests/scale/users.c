@@ -115,10 +115,7 @@ void behind(char **args)
 	unsigned int passes;
 
 	(void)args;
-	w_little = true;
-	w_available = 1L << 24;
-	on_alert = ignore;
-	w_boot(4, "pmc=off hook=tracepoint max_processes=200 alerts_per_minute=4");
+	begin_limited();
 	programs(UID, "leak", 0, 100);
 	programs(0, "root", 100, 100);
 	leak(300, 0, 100, 512);

@@ -88,7 +88,7 @@ static void find(void)
 
 	found_n = 0;
 	look_begin(l, false, NULL);
-	arena_mmapped(&target, l, take, NULL);
+	mmapped_find(&target, l, take, NULL);
 	look_free(l);
 	free(l);
 }

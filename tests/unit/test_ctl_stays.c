@@ -30,7 +30,7 @@ bool pool_is_used(struct target *t, u64 addr, u64 size)
 
 static unsigned int searches;
 
-void arena_mmapped(struct target *t, struct look *l,
+void mmapped_find(struct target *t, struct look *l,
 		   void (*each)(void *arg, u64 addr, u64 size), void *arg)
 {
 	searches++;

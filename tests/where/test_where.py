@@ -132,6 +132,14 @@ def anon_kib(pid):
         return int(re.search(r"RssAnon:\s+(\d+)", f.read())[1])
 
 
+def faults_of(program):
+    """The tool, which records the page faults of a program until it is told to end."""
+    tool = subprocess.Popen([TOOL, "-j", "--faults", "-s", "300", str(program.pid)],
+                            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    wait_for_events(tool.pid)
+    return tool
+
+
 def second(tool):
     """Its answer: a signal makes it take the second look at once."""
     tool.send_signal(signal.SIGINT)
@@ -811,9 +819,7 @@ class Where(unittest.TestCase):
 
     def test_faults_name_what_makes_it_grow(self):
         program = Program(self, f"{BUILD}/leaky", "small")
-        tool = subprocess.Popen([TOOL, "-j", "--faults", "-s", "300", str(program.pid)],
-                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        wait_for_events(tool.pid)
+        tool = faults_of(program)
         before = anon_kib(program.pid)
         program.do("leak", 100000)
         grown = (anon_kib(program.pid) - before) * 1024
@@ -836,9 +842,7 @@ class Where(unittest.TestCase):
         library = f"{BUILD}/libgrow.so"
         for size in (4096, os.stat(library).st_size):
             program = Program(self, f"{BUILD}/twice", library, str(size))
-            tool = subprocess.Popen([TOOL, "-j", "--faults", "-s", "300", str(program.pid)],
-                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-            wait_for_events(tool.pid)
+            tool = faults_of(program)
             program.do("leak", 20000)
             time.sleep(0.5)
             status, out, err = second(tool)
@@ -858,9 +862,7 @@ class Where(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             library = shutil.copy(f"{BUILD}/libgrow.so", folder)
             program = Program(self, PYTHON, "-c", code, library)
-            tool = subprocess.Popen([TOOL, "-j", "--faults", "-s", "300", str(program.pid)],
-                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-            wait_for_events(tool.pid)
+            tool = faults_of(program)
             program.do("leak", 20000)
             time.sleep(2)
             os.truncate(library, 64)
@@ -873,9 +875,7 @@ class Where(unittest.TestCase):
             library = self.with_packed_zeros(f"{BUILD}/libgrow.so", folder, 400 << 20)
             program = Program(self, f"{BUILD}/twice", library, "4096",
                               env={**os.environ, "LD_LIBRARY_PATH": folder})
-            tool = subprocess.Popen([TOOL, "-j", "--faults", "-s", "300", str(program.pid)],
-                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-            wait_for_events(tool.pid)
+            tool = faults_of(program)
             program.do("leak", 20000)
             time.sleep(0.5)
             tool.send_signal(signal.SIGINT)
@@ -923,9 +923,7 @@ class Where(unittest.TestCase):
         """The native frames are those of the interpreter, whatever the program does."""
         path = os.path.join(HERE, "pyleak.py")
         program = Program(self, PYTHON, path)
-        tool = subprocess.Popen([TOOL, "-j", "--faults", "-s", "300", str(program.pid)],
-                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        wait_for_events(tool.pid)
+        tool = faults_of(program)
         program.do("leak", 30000)
         time.sleep(0.5)
         status, out, err = second(tool)
@@ -959,9 +957,7 @@ class Where(unittest.TestCase):
         ways = {("by_generator", "generate"), ("by_map", "make"), ("by_calls", "make"),
                 ("by_sort", "by_sort.<locals>.<lambda>")}
         program = Program(self, PYTHON, os.path.join(HERE, "pystacks.py"))
-        tool = subprocess.Popen([TOOL, "-j", "--faults", "-s", "300", str(program.pid)],
-                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        wait_for_events(tool.pid)
+        tool = faults_of(program)
         self.assertEqual(program.do("go", 1), (160,))
         time.sleep(0.5)
         status, out, err = second(tool)
