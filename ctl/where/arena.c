@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Finds the regions in which glibc's malloc keeps chunks: the data segment (main arena), the
- * heaps of other arenas, which begin at multiples of 64 MiB, and mappings of single chunks
- * (mmapped.c).
+ * Finds the heaps in which glibc's malloc keeps chunks: the data segment (main arena), and the heaps
+ * of other arenas, which begin at multiples of 64 MiB. mmapped.c finds chunks outside of them.
  */
 #include <stdlib.h>
 #include <unistd.h>
@@ -202,17 +201,8 @@ static void thread_heaps(struct arena_walk *a)
 		close(pagemap);
 }
 
-static void take_mmapped(void *arg, u64 addr, u64 size)
-{
-	struct look *l = arg;
-
-	look_add(l, class_of_chunk(size), addr, size);
-	l->mmapped_bytes += size;
-	l->chunks++;
-}
-
 /**
- * arena_look() - count the blocks in use in all heaps of glibc
+ * arena_look() - count the blocks in use in all heaps of glibc; mmapped_look() counts the others
  * @t: the process; its mappings are up to date
  * @b: what is known of free lists, kept from look to look
  * @l: to add to
@@ -223,5 +213,4 @@ void arena_look(struct target *t, struct bins *b, struct look *l)
 
 	main_arena(&a);
 	thread_heaps(&a);
-	mmapped_find(t, l, take_mmapped, l);
 }

@@ -109,8 +109,10 @@ static void count_blocks(struct survey *s, struct look *l)
 	u64 bytes = s->t.read_bytes;
 
 	target_bound(&s->t, LOOK_BYTES, LOOK_SECONDS, is_stopped, s);
-	if (!is_other(s))
+	if (!is_other(s)) {
 		arena_look(&s->t, &s->bins, l);
+		mmapped_look(&s->t, l);
+	}
 	pool_look(&s->t, l);
 	if (target_over(&s->t)) {
 		l->cut_ns = clock_ns() - l->ns;

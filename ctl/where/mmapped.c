@@ -236,3 +236,22 @@ void mmapped_find(struct target *t, struct look *l,
 	if (s.pagemap >= 0)
 		close(s.pagemap);
 }
+
+static void take_mmapped(void *arg, u64 addr, u64 size)
+{
+	struct look *l = arg;
+
+	look_add(l, class_of_chunk(size), addr, size);
+	l->mmapped_bytes += size;
+	l->chunks++;
+}
+
+/**
+ * mmapped_look() - count the blocks that have mappings of their own
+ * @t: the process
+ * @l: to add to, after arena_look(): heaps are passed over
+ */
+void mmapped_look(struct target *t, struct look *l)
+{
+	mmapped_find(t, l, take_mmapped, l);
+}

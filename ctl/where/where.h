@@ -267,6 +267,7 @@ void arena_look(struct target *t, struct bins *b, struct look *l);
 bool arena_heap_info(struct target *t, u64 lo, u64 info[4]);
 
 /* mmapped.c: finds the chunks of glibc that have mappings of their own */
+void mmapped_look(struct target *t, struct look *l);
 void mmapped_find(struct target *t, struct look *l,
 		   void (*each)(void *arg, u64 addr, u64 size), void *arg);
 

@@ -54,6 +54,12 @@ int __wrap_target_maps(struct target *t)
 	return err;
 }
 
+static void look_at_blocks(struct target *t, struct bins *b, struct look *l)
+{
+	arena_look(t, b, l);
+	mmapped_look(t, l);
+}
+
 static void take(void *arg, u64 addr, u64 size)
 {
 	unsigned char *p = (unsigned char *)(uintptr_t)addr;
@@ -236,11 +242,11 @@ static void what_is_swapped_out_is_no_growth_later(void **state)
 	swapped = room;
 	swapped_pages = BEHIND_PAGES + 1;
 	look_begin(a, true, NULL);
-	arena_look(&target, &(struct bins){ 0 }, a);
+	look_at_blocks(&target, &(struct bins){ 0 }, a);
 	swapped = NULL;
 	look_begin(b, false, a->seen);
 	b->earlier = a;
-	arena_look(&target, &(struct bins){ 0 }, b);
+	look_at_blocks(&target, &(struct bins){ 0 }, b);
 	only = 0;
 	assert_int_equal(a->c[id].blocks, 0);
 	assert_int_equal(a->skipped_bytes, (BEHIND_PAGES - 1024 + 1) * PAGE);
@@ -561,7 +567,7 @@ static void a_heap_that_is_trimmed_is_walked_to_its_end(void **state)
 	assert_int_equal(target_maps(&target), 0);
 	trimmed = heap;
 	look_begin(l, false, NULL);
-	arena_look(&target, &b, l);
+	look_at_blocks(&target, &b, l);
 	only = 0;
 	assert_null(trimmed);
 	torn = l->torn;
@@ -600,7 +606,7 @@ static void a_look_ends_at_its_bound(void **state)
 	look_begin(l, false, NULL);
 	target_bound(&target, heaps / 2 * ARENA_PAGES * PAGE, 60, no_signal, NULL);
 	reads = 0;
-	arena_look(&target, &b, l);
+	look_at_blocks(&target, &b, l);
 	assert_true(target_over(&target));
 	/* It is no heap that does not add up, and nothing is read again for it. */
 	assert_int_equal(l->torn, 0);
@@ -609,7 +615,7 @@ static void a_look_ends_at_its_bound(void **state)
 	target_unbound(&target);
 	look_free(l);
 	look_begin(l, false, NULL);
-	arena_look(&target, &b, l);
+	look_at_blocks(&target, &b, l);
 	assert_int_equal(l->c[id].blocks, heaps * per_heap);
 	only = 0;
 	only_bytes = 128UL << 20;
@@ -703,7 +709,7 @@ static void what_was_never_used_stays_so(void **state)
 	only = (u64)(uintptr_t)room;
 	assert_int_equal(target_maps(&target), 0);
 	look_begin(l, false, NULL);
-	arena_look(&target, &b, l);
+	look_at_blocks(&target, &b, l);
 	only = 0;
 	pagemap = there_open(&target);
 	assert_true(pagemap >= 0);

@@ -27,6 +27,10 @@ void arena_look(struct target *t, struct bins *b, struct look *l)
 	l->chunks = i;
 }
 
+void mmapped_look(struct target *t, struct look *l)
+{
+}
+
 void pool_look(struct target *t, struct look *l)
 {
 }
