@@ -17,7 +17,7 @@
  * Context: seep_account_slow() anywhere, even in NMI; the rest in process context.
  * Locks: none on the fault path; seep_table_mutex keeps records alive elsewhere.
  */
-#include <linux/cpu.h>
+#include <linux/cpuhotplug.h>
 #include <linux/preempt.h>
 #include <linux/smp.h>
 #include "seep.h"
@@ -28,9 +28,11 @@ DEFINE_PER_CPU(struct seep_acc, seep_acc) = {
 	.slot = { { .mm = SEEP_NO_MM }, { .mm = SEEP_NO_MM } },
 };
 
+static enum cpuhp_state hotplug;	/* set at load */
+
 /*
  * Empty a slot; no fault counts in it meanwhile.
- * Context: on the cache's own CPU with interrupts off, or for an offline CPU.
+ * Context: on the cache's own CPU with interrupts off; or seep_table_mutex, for an offline CPU.
  */
 static void fold_slot(struct seep_slot *slot, unsigned long *n)
 {
@@ -188,27 +190,35 @@ static bool holds(const struct seep_acc *acc, const struct seep_rec *rec,
 }
 
 /*
- * Fold the CPUs of which holds() is true, all but the last that is online. Context:
- * cpus_read_lock(). Return: the last, or -1.
+ * Call @func, which folds, on a CPU with something in its cache. Return: true if it ran. If not,
+ * the CPU is offline and its cache was folded here. The CPU cannot come back meanwhile:
+ * cpu_is_dead() must run before, and waits for the mutex.
  */
-static int fold_but_one(const struct seep_rec *rec, bool (*which)(const struct seep_rec *rec))
+static noinline __cold bool fold_on(int cpu, smp_call_func_t func, void *arg)
 {
-	struct seep_acc *acc;
+	if (!smp_call_function_single(cpu, func, arg, 1))
+		return true;
+	fold(per_cpu_ptr(&seep_acc, cpu));
+	return false;
+}
+
+/*
+ * Fold the CPUs of which holds() is true, the last of them by @func. Return: whether @func ran.
+ */
+static bool __cold fold_cpus(const struct seep_rec *rec,
+			     bool (*which)(const struct seep_rec *rec), smp_call_func_t func,
+			     void *arg)
+{
 	int cpu, last = -1;
 
 	for_each_possible_cpu(cpu) {
-		acc = per_cpu_ptr(&seep_acc, cpu);
-		if (!holds(acc, rec, which))
+		if (!holds(per_cpu_ptr(&seep_acc, cpu), rec, which))
 			continue;
-		if (!cpu_online(cpu)) {
-			fold(acc);		/* it stays offline */
-			continue;
-		}
 		if (last >= 0)
-			smp_call_function_single(last, fold_this_cpu, NULL, 1);
+			fold_on(last, fold_this_cpu, NULL);
 		last = cpu;
 	}
-	return last;
+	return last >= 0 && fold_on(last, func, arg);
 }
 
 /**
@@ -220,16 +230,10 @@ static int fold_but_one(const struct seep_rec *rec, bool (*which)(const struct s
  *
  * Context: process, may sleep; seep_table_mutex, which keeps records alive.
  */
-void seep_account_fold(bool (*which)(const struct seep_rec *rec))
+void __cold seep_account_fold(bool (*which)(const struct seep_rec *rec))
 {
-	int last;
-
 	lockdep_assert_held(&seep_table_mutex);
-	cpus_read_lock();
-	last = fold_but_one(NULL, which);
-	if (last >= 0)
-		smp_call_function_single(last, fold_this_cpu, NULL, 1);
-	cpus_read_unlock();
+	fold_cpus(NULL, which, fold_this_cpu, NULL);
 }
 
 /* What fold_and() calls on the last CPU. */
@@ -262,7 +266,6 @@ void seep_account_fold_and(const struct seep_rec *rec, void (*then)(void *arg), 
 {
 	struct visit v = { .then = then, .arg = arg };
 	unsigned long flags;
-	int last = -1;
 
 	lockdep_assert_held(&seep_table_mutex);
 	/*
@@ -274,16 +277,47 @@ void seep_account_fold_and(const struct seep_rec *rec, void (*then)(void *arg), 
 	 * Where no slot holds it, the counts are in the record. Pairs with
 	 * smp_mb__before_atomic() in fold_slot().
 	 */
-	if (atomic_read_acquire(&rec->cpus)) {
-		cpus_read_lock();
-		last = fold_but_one(rec, NULL);
-		if (last >= 0)
-			smp_call_function_single(last, fold_and, &v, 1);
-		cpus_read_unlock();
-	}
-	if (last < 0) {
-		local_irq_save(flags);
-		then(arg);
-		local_irq_restore(flags);
-	}
+	if (atomic_read_acquire(&rec->cpus) && fold_cpus(rec, NULL, fold_and, &v))
+		return;
+	local_irq_save(flags);
+	then(arg);
+	local_irq_restore(flags);
+}
+
+/*
+ * A CPU has gone offline: its cache is empty when it comes back. CPU hotplug calls this and waits
+ * for the mutex. Nobody waits the other way round for hotplug, which allocates memory.
+ */
+static int __cold cpu_is_dead(unsigned int cpu)
+{
+	mutex_lock(&seep_table_mutex);
+	fold(per_cpu_ptr(&seep_acc, cpu));
+	mutex_unlock(&seep_table_mutex);
+	return 0;
+}
+
+/**
+ * seep_account_init() - fold the cache of each CPU that goes offline from now on
+ *
+ * Context: module init, before the hooks.
+ * Return: 0 or a negative error.
+ */
+int __init seep_account_init(void)
+{
+	int rc = cpuhp_setup_state_nocalls(CPUHP_BP_PREPARE_DYN, "seepage:off", NULL, cpu_is_dead);
+
+	if (rc < 0)
+		return rc;
+	hotplug = rc;
+	return 0;
+}
+
+/**
+ * seep_account_exit() - stop that
+ *
+ * Context: module exit, after the hooks have stopped; records are alive.
+ */
+void __cold seep_account_exit(void)
+{
+	cpuhp_remove_state_nocalls(hotplug);
 }

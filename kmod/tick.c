@@ -24,6 +24,7 @@
 #include <linux/ktime.h>
 #include <linux/mm.h>
 #include <linux/sched.h>
+#include <linux/sched/mm.h>
 #include <linux/workqueue.h>
 #include "publish.h"
 #include "seep.h"
@@ -345,6 +346,13 @@ int __init seep_tick_init(void)
 	wq = alloc_ordered_workqueue("seepage", WQ_FREEZABLE | WQ_MEM_RECLAIM);
 	if (!wq || seep_sample_init())
 		goto fail;
+	/*
+	 * For lockdep: as if reclaim took the mutex. An allocation under the mutex that may reclaim
+	 * is then reported, and so is a lock taken under it that others hold while they allocate.
+	 */
+	fs_reclaim_acquire(GFP_KERNEL);
+	might_lock(&seep_table_mutex);
+	fs_reclaim_release(GFP_KERNEL);
 	INIT_RCU_WORK(&free_rwork, free_work);
 	next_clear = jiffies;
 	tick.stats.interval_ms = seep_config_value(SEEPAGE_CFG_SAMPLE_INTERVAL_MS);

@@ -339,7 +339,7 @@ static bool has_no_memory(const struct target *t)
 {
 	char byte;
 
-	return !pread(t->mem, &byte, 1, NOWHERE);
+	return !pread64(t->mem, &byte, 1, NOWHERE);
 }
 
 /*

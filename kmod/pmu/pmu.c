@@ -24,7 +24,7 @@
  * offline, and one that is closed (another configuration, unload), does so by itself in
  * seep_pmu_close_here(). The areas go after all CPUs are closed.
  */
-#include <linux/cpu.h>
+#include <linux/cpumask.h>
 #include <linux/ktime.h>
 #include <linux/math64.h>
 #include <linux/mm.h>
@@ -469,6 +469,28 @@ u64 seep_pmu_price(int cpu)
 
 /* ---- calls from other CPUs ---- */
 
+/*
+ * Call @func on CPUs that hold counts of a record of @which, or if that is NULL of @rec, or if
+ * that is NULL of any. A CPU that goes offline meanwhile lets go of its record in cpu_goes().
+ */
+static void __cold on_holders(const struct seep_rec *rec, bool (*which)(const struct seep_rec *rec),
+			      smp_call_func_t func)
+{
+	const struct seep_rec *held;
+	int cpu;
+
+	lockdep_assert_held(&seep_table_mutex);
+	/* Pairs with smp_store_release() in seep_pmu_cpus_alloc(), without the mutex. */
+	if (!READ_ONCE(seep_pmu_cpus))
+		return;
+	for_each_online_cpu(cpu) {
+		/* pairs with smp_store_release() in hold() */
+		held = smp_load_acquire(&per_cpu_ptr(seep_pmu_cpus, cpu)->held);
+		if (held && (which ? which(held) : !rec || held == rec))
+			smp_call_function_single(cpu, func, NULL, 1);
+	}
+}
+
 /**
  * seep_pmu_leave() - make all CPUs forget records that are about to be freed
  * @which: true for such a record; it is out of the table, and no CPU can find it any more
@@ -477,21 +499,7 @@ u64 seep_pmu_price(int cpu)
  */
 void __cold seep_pmu_leave(bool (*which)(const struct seep_rec *rec))
 {
-	struct seep_rec *rec;
-	int cpu;
-
-	lockdep_assert_held(&seep_table_mutex);
-	/* Pairs with smp_store_release() in seep_pmu_cpus_alloc(), without the mutex. */
-	if (!READ_ONCE(seep_pmu_cpus))
-		return;
-	cpus_read_lock();
-	for_each_online_cpu(cpu) {	/* an offline CPU holds nothing */
-		/* pairs with smp_store_release() in hold() */
-		rec = smp_load_acquire(&per_cpu_ptr(seep_pmu_cpus, cpu)->held);
-		if (rec && which(rec))
-			smp_call_function_single(cpu, leave_here, NULL, 1);
-	}
-	cpus_read_unlock();
+	on_holders(NULL, which, leave_here);
 }
 
 /**
@@ -504,21 +512,7 @@ void __cold seep_pmu_leave(bool (*which)(const struct seep_rec *rec))
  */
 void __cold seep_pmu_sync(const struct seep_rec *rec)
 {
-	const struct seep_rec *held;
-	int cpu;
-
-	lockdep_assert_held(&seep_table_mutex);
-	/* likewise */
-	if (!READ_ONCE(seep_pmu_cpus))
-		return;
-	cpus_read_lock();
-	for_each_online_cpu(cpu) {
-		/* pairs with smp_store_release() in hold() */
-		held = smp_load_acquire(&per_cpu_ptr(seep_pmu_cpus, cpu)->held);
-		if (held && (!rec || held == rec))
-			smp_call_function_single(cpu, sync_here, NULL, 1);
-	}
-	cpus_read_unlock();
+	on_holders(rec, NULL, sync_here);
 }
 
 /**

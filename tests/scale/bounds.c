@@ -364,6 +364,26 @@ void grace(char **args)
 	printf("%u records, %u freed\n", w_records(), w_freed());
 }
 
+/*
+ * Three processes fault on a CPU each, and two of these CPUs go offline. The module is called for
+ * one of them: its cache is empty then. For the other it is not called yet when its process ends.
+ */
+void offline(char **args)
+{
+	(void)args;
+	w_boot(4, "pmc=off hook=tracepoint");
+	programs(0, "p", 0, 4);
+	for (unsigned int i = 0; i < 4; i++)
+		w_fault(i, (struct w_process *)task(i));
+	w_offline(1, true);
+	w_offline(2, false);
+	for (unsigned int i = 0; i < 4; i++)
+		printf("p%u: %u slots\n", i, w_slots(task(i)));
+	w_end(task(2), 0, true);
+	leak(60, 0, 0, 0);
+	printf("%u records, %u freed\n", w_records(), w_freed());
+}
+
 static unsigned int of_flood;
 static unsigned long long told_ns;
 

@@ -47,6 +47,12 @@ bool w_owns(struct task_struct *t)
 	return rec && rec->pid == task_tgid(t);
 }
 
+/* How many caches of CPUs hold the record of the process. */
+unsigned int w_slots(struct task_struct *t)
+{
+	return atomic_read(&seep_tab_find(t->mm)->cpus);
+}
+
 /* Records that count for the share of a user. */
 unsigned int w_share(unsigned int uid)
 {

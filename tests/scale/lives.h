@@ -18,6 +18,7 @@ extern unsigned int w_visits;	/* pids that were looked for, one after another */
 void w_thread(struct w_process *p, bool dead);
 void w_first_exits(struct w_process *p);
 void w_switch(struct w_process *next);
+void w_offline(unsigned int cpu, bool told);
 void w_advance(unsigned long long ns);
 extern bool w_little;		/* the machine has what w_available says */
 extern bool w_short;		/* no allocation succeeds */
@@ -48,6 +49,7 @@ bool w_held_back(struct task_struct *t);
 bool w_told(struct task_struct *t);
 bool w_was_told(struct task_struct *t);
 bool w_owns(struct task_struct *t);
+unsigned int w_slots(struct task_struct *t);
 unsigned int w_share(unsigned int uid);
 void w_bury(struct task_struct *t, unsigned int uid);
 unsigned int w_tell(struct task_struct *t, unsigned long long cgroup);
@@ -95,6 +97,7 @@ void strangers(char **args);
 void kept(char **args);
 void record(char **args);
 void grace(char **args);
+void offline(char **args);
 void flood(char **args);
 void watched(char **args);
 

@@ -141,11 +141,23 @@ void on_each_cpu_cond_mask(smp_cond_func_t cond, smp_call_func_t func, void *inf
 			smp_call_function_single(cpu, func, info, true);
 }
 
+static int (*is_dead)(unsigned int cpu);
+
 int __cpuhp_setup_state(enum cpuhp_state state, const char *name, bool invoke,
 			int (*startup)(unsigned int cpu), int (*teardown)(unsigned int cpu),
 			bool multi)
 {
+	if (state == CPUHP_BP_PREPARE_DYN)
+		is_dead = teardown;
 	return 0;
+}
+
+/* A CPU has stopped. Where that is not @told, the module was not called yet. */
+void w_offline(unsigned int cpu, bool told)
+{
+	cpumask_clear_cpu(cpu, &__cpu_online_mask);
+	if (told)
+		is_dead(cpu);
 }
 
 void cpus_read_lock(void)
