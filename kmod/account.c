@@ -28,7 +28,7 @@ DEFINE_PER_CPU(struct seep_acc, seep_acc) = {
 	.slot = { { .mm = SEEP_NO_MM }, { .mm = SEEP_NO_MM } },
 };
 
-static enum cpuhp_state hotplug;	/* set at load */
+static int hotplug;		/* of cpuhp_setup_state_nocalls(); set at load */
 
 /*
  * Empty a slot; no fault counts in it meanwhile.
@@ -205,7 +205,7 @@ static noinline __cold bool fold_on(int cpu, smp_call_func_t func, void *arg)
 /*
  * Fold the CPUs of which holds() is true, the last of them by @func. Return: whether @func ran.
  */
-static bool __cold fold_cpus(const struct seep_rec *rec,
+static bool fold_cpus(const struct seep_rec *rec,
 			     bool (*which)(const struct seep_rec *rec), smp_call_func_t func,
 			     void *arg)
 {
@@ -300,16 +300,12 @@ static int __cold cpu_is_dead(unsigned int cpu)
  * seep_account_init() - fold the cache of each CPU that goes offline from now on
  *
  * Context: module init, before the hooks.
- * Return: 0 or a negative error.
+ * Return: false where there is no memory, or no number, for it.
  */
-int __init seep_account_init(void)
+bool __init seep_account_init(void)
 {
-	int rc = cpuhp_setup_state_nocalls(CPUHP_BP_PREPARE_DYN, "seepage:off", NULL, cpu_is_dead);
-
-	if (rc < 0)
-		return rc;
-	hotplug = rc;
-	return 0;
+	hotplug = cpuhp_setup_state_nocalls(CPUHP_BP_PREPARE_DYN, "seepage:off", NULL, cpu_is_dead);
+	return hotplug >= 0;
 }
 
 /**

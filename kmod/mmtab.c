@@ -600,20 +600,16 @@ u64 seep_tab_bytes(void)
  * seep_tab_init() - allocate the table and fill the pool
  *
  * Context: module init.
- * Return: 0 or a negative error.
+ * Return: 0 or -ENOMEM.
  */
 int __init seep_tab_init(void)
 {
-	int rc = -ENOMEM;
-
 	tab.bucket = kvcalloc(1U << HASH_BITS, sizeof(*tab.bucket), GFP_KERNEL);
 	seep_tab_shares = kcalloc(SEEP_ROOM_SHARES, sizeof(*seep_tab_shares), GFP_KERNEL);
-	if (tab.bucket && seep_tab_shares)
-		rc = seep_account_init();
-	if (rc) {
+	if (!tab.bucket || !seep_tab_shares || !seep_account_init()) {
 		kvfree(tab.bucket);
 		kfree(seep_tab_shares);
-		return rc;
+		return -ENOMEM;
 	}
 	mutex_lock(&seep_table_mutex);
 	seep_tab_resize(0);
@@ -634,7 +630,6 @@ void __cold seep_tab_exit(void)
 
 	seep_account_exit();
 	mutex_lock(&seep_table_mutex);
-	seep_account_fold(NULL);
 	seep_for_each_rec(rec)
 		unpublish(rec, &graves);
 	mutex_unlock(&seep_table_mutex);

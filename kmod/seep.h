@@ -314,7 +314,7 @@ struct seep_acc {
 
 DECLARE_PER_CPU(struct seep_acc, seep_acc);
 void seep_account_slow(struct mm_struct *mm, unsigned long kind);	/* irqs off, or NMI */
-int seep_account_init(void);
+bool seep_account_init(void);
 void seep_account_exit(void);
 void seep_account_fold(bool (*which)(const struct seep_rec *rec));	/* may sleep */
 void seep_account_fold_and(const struct seep_rec *rec, void (*then)(void *arg),
