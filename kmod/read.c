@@ -58,11 +58,17 @@ static void read_faults(const struct seep_rec *rec, struct seep_sample *s, u64 r
 		s->faults_anon += classify(rec, s, rw);
 }
 
-/* A limit of the process alone, which uses @used of it. Bytes. */
+/*
+ * A limit of the process alone, which uses @used of it. Bytes. Nothing else grows below it, so
+ * it is not met first where it leaves more than the nearest limit so far.
+ */
 static __cold void confine(struct seep_sample *s, u64 limit, u64 used, u8 which,
 			   const struct seep_growers *own)
 {
-	seep_sample_confine(s, limit > used ? limit - used : 0, which, NULL, own);
+	u64 left = limit > used ? limit - used : 0;
+
+	if (left < s->headroom)
+		seep_sample_confine(s, left, which, NULL, own);
 }
 
 /*

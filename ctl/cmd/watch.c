@@ -335,16 +335,16 @@ static int on_event(struct nlmsghdr *nlh, void *arg)
 /* Returns the time to sleep in ms, -1: no limit. */
 static int patience(const struct watch *w)
 {
-	u64 now = clock_ms();
 	int ms = w->away || w->stale ? POLL_MS : prober_wait(w->prober);
+	u64 now, left;
 
 	if (!w->deadline_ms)
 		return ms;
-	if (now >= w->deadline_ms)
-		return 0;
-	if (ms < 0 || w->deadline_ms - now < (u64)ms)
-		ms = w->deadline_ms - now > INT32_MAX ? INT32_MAX : (int)(w->deadline_ms - now);
-	return ms;
+	now = clock_ms();
+	left = now < w->deadline_ms ? w->deadline_ms - now : 0;
+	if (ms < 0)
+		ms = INT32_MAX;
+	return left < (u64)ms ? (int)left : ms;
 }
 
 /* One round: sleeps, reads events and connects again if needed. Returns 0 or -errno. */
@@ -374,8 +374,9 @@ static int step(struct watch *w)
 		return err;
 	if (w->away || w->stale) {
 		err = connect_module(w);
+		w->stale |= err == -ENOMEM;	/* the kernel has none; it passes */
 		if (err < 0 || w->away)
-			return err;
+			return err == -ENOMEM ? 0 : err;
 	}
 	if (!p[0].revents)	/* no alert is queued */
 		prober_step(w->prober);
