@@ -21,7 +21,7 @@ leak() {
 heard() { grep -q "\"pid\":${1:-$leak},.*\"state\":\"\(suspected\|confirmed\|runaway\)\"" watched; }
 failed() { seepage -j status | field .counters.alloc_failed; }
 
-load policy=classic warmup_s=0 min_process_size_mb=1 alert_confidence=20 alert_interval_s=0 \
+load policy=classic warmup_s=0 min_process_size_mb=16 alert_confidence=20 alert_interval_s=0 \
 	sample_interval_ms=500 suspect_interval_ms=500 max_cpu_permille=1000
 seepage -j watch --no-cold --since 1 >watched &
 watch=$!
