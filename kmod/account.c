@@ -205,9 +205,8 @@ static noinline __cold bool fold_on(int cpu, smp_call_func_t func, void *arg)
 /*
  * Fold the CPUs of which holds() is true, the last of them by @func. Return: whether @func ran.
  */
-static bool fold_cpus(const struct seep_rec *rec,
-			     bool (*which)(const struct seep_rec *rec), smp_call_func_t func,
-			     void *arg)
+static bool fold_cpus(const struct seep_rec *rec, bool (*which)(const struct seep_rec *rec),
+		      smp_call_func_t func, void *arg)
 {
 	int cpu, last = -1;
 

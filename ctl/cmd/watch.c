@@ -374,9 +374,12 @@ static int step(struct watch *w)
 		return err;
 	if (w->away || w->stale) {
 		err = connect_module(w);
-		w->stale |= err == -ENOMEM;	/* the kernel has none; it passes */
+		if (err == -ENOMEM) {	/* the kernel has none; it passes */
+			w->stale = true;
+			return 0;
+		}
 		if (err < 0 || w->away)
-			return err == -ENOMEM ? 0 : err;
+			return err;
 	}
 	if (!p[0].revents)	/* no alert is queued */
 		prober_step(w->prober);
