@@ -90,8 +90,10 @@ seepage alerts >out
 [[ $(head -n 1 out) == *" USER "*" UNIT" ]] || die "alerts has no columns USER and UNIT: $(head -n 1 out)"
 ((wide > 40)) || die "only $wide lines are long in a pipe: nothing is shown"
 kill "$pid"
+# The alert that tells of its end comes a moment after its record has gone.
 gone() { ! seepage -j show "$pid" >none 2>&1; }
-wait_for 30 gone
+ended() { seepage -j alerts | jq -se "any(.[]; .pid == $pid and .state == \"exited\")" && gone; }
+wait_for 30 ended
 last=$(sed -n "s/^seepage: show: see seepage show '#\([0-9]*\)'$/\1/p" none)
 assert_eq "$last" "$(seepage -j alerts | jq -s "[.[] | select(.pid == $pid).seq] | max")" "show of a process that is gone"
 seepage show "#$last" >out

@@ -39,6 +39,11 @@ static void on_proc(const struct nlmsghdr *nlh, void *data)
 	keep(nlh, PROC_DO, data);
 }
 
+static void on_group(const struct nlmsghdr *nlh, void *data)
+{
+	keep(nlh, PROC_GROUP, data);
+}
+
 void get_status(struct conn *c, struct copy *m)
 {
 	char buf[REQ_SIZE] __attribute__((aligned(8)));
@@ -80,7 +85,7 @@ void get_config(struct conn *c, uint32_t v[__SEEPAGE_CFG_MAX])
 		v[key] = keyed(&m.p, SEEPAGE_A_CONFIG, key);
 }
 
-int get_proc(struct conn *c, pid_t pid, struct copy *m)
+static int ask_proc(struct conn *c, pid_t pid, bool group, struct copy *m)
 {
 	char buf[REQ_SIZE] __attribute__((aligned(8)));
 	struct nlmsghdr *nlh = request(c, buf, SEEPAGE_CMD_GET_PROC, 0);
@@ -88,10 +93,22 @@ int get_proc(struct conn *c, pid_t pid, struct copy *m)
 
 	memset(m, 0, sizeof(*m));
 	mnl_attr_put_u32(nlh, SEEPAGE_A_PID, pid);
-	ask(c, nlh, &a, on_proc, m);
+	if (group)
+		mnl_attr_put_u8(nlh, SEEPAGE_A_GROUP, 1);
+	ask(c, nlh, &a, group ? on_group : on_proc, m);
 	check(a.rc || m->got, "GET_PROC %d: no reply", pid);
 	check(!a.rc || a.text[0], "GET_PROC %d: %s without a text", pid, strerror(-a.rc));
 	return a.rc;
+}
+
+int get_proc(struct conn *c, pid_t pid, struct copy *m)
+{
+	return ask_proc(c, pid, false, m);
+}
+
+int get_group(struct conn *c, pid_t pid, struct copy *m)
+{
+	return ask_proc(c, pid, true, m);
 }
 
 int set_config(struct conn *c, ...)

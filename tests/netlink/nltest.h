@@ -88,7 +88,8 @@ extern const char *datagram;
 
 /* ---- spec.c: what the header says of a message ---- */
 
-enum kind { STATUS, CONFIG, PROC_DO, PROC_DUMP, PROC_SAMPLE, AN_ALERT };
+/* PROC_GROUP: the reply of GET_PROC to a request with GROUP */
+enum kind { STATUS, CONFIG, PROC_DO, PROC_DUMP, PROC_GROUP, PROC_SAMPLE, AN_ALERT };
 
 struct parsed {
 	const struct nlattr *a[__SEEPAGE_A_MAX];
@@ -123,6 +124,7 @@ uint64_t status_num(struct conn *c, int attr);
 uint64_t counter(struct conn *c, int id);
 void get_config(struct conn *c, uint32_t v[__SEEPAGE_CFG_MAX]);
 int get_proc(struct conn *c, pid_t pid, struct copy *m);	/* 0 or -errno */
+int get_group(struct conn *c, pid_t pid, struct copy *m);	/* likewise */
 int set_config(struct conn *c, ...);	/* key, value, .. , 0; 0 or -errno */
 int reset(struct conn *c, uint32_t what, pid_t pid);
 void fresh(struct conn *c);		/* configuration of load, no history, no alerts */

@@ -254,11 +254,13 @@ static void check_tree(const struct parsed *p, enum kind what, bool *allowed)
 		/* fall through */
 	default:
 		check_members(p, tree_process, what, allowed);
-		allowed[SEEPAGE_A_GATES] = what == PROC_DO || what == AN_ALERT;
+		allowed[SEEPAGE_A_GATES] = what == PROC_DO || what == PROC_GROUP || what == AN_ALERT;
 		allowed[SEEPAGE_A_HISTORY] = what == PROC_DO;
 		check(!allowed[SEEPAGE_A_GATES] || p->a[SEEPAGE_A_GATES], "GATES is missing");
 		check(!allowed[SEEPAGE_A_HISTORY] || p->a[SEEPAGE_A_HISTORY],
 		      "HISTORY is missing");
+		allowed[SEEPAGE_A_PIDS] = what == PROC_GROUP;
+		check(!allowed[SEEPAGE_A_PIDS] || p->a[SEEPAGE_A_PIDS], "PIDS is missing");
 	}
 }
 
@@ -489,7 +491,7 @@ void parse(const struct nlmsghdr *nlh, enum kind what, struct parsed *p)
 	static const uint8_t cmd[] = {
 		[STATUS] = SEEPAGE_CMD_GET_STATUS, [CONFIG] = SEEPAGE_CMD_GET_CONFIG,
 		[PROC_DO] = SEEPAGE_CMD_GET_PROC, [PROC_DUMP] = SEEPAGE_CMD_GET_PROC,
-		[PROC_SAMPLE] = SEEPAGE_CMD_SAMPLE,
+		[PROC_GROUP] = SEEPAGE_CMD_GET_PROC, [PROC_SAMPLE] = SEEPAGE_CMD_SAMPLE,
 	};
 	const struct genlmsghdr *g = mnl_nlmsg_get_payload(nlh);
 	bool allowed[__SEEPAGE_A_MAX] = { false }, padded = false;

@@ -151,6 +151,45 @@ static void young(void)
 	fresh(&c);
 }
 
+static bool in_group(pid_t pid)
+{
+	const uint32_t *p = mnl_attr_get_payload(m.p.a[SEEPAGE_A_PIDS]);
+	size_t n = mnl_attr_get_payload_len(m.p.a[SEEPAGE_A_PIDS]) / sizeof(*p);
+
+	while (n--)
+		if (p[n] == (uint32_t)pid)
+			return true;
+	return false;
+}
+
+/* Two processes of a name are a group after a full pass; one has none. */
+static void group(void)
+{
+	unsigned int wait = 100;
+	struct kid k, other;
+	int rc;
+
+	conn_open(&c);
+	fresh(&c);
+	set_config(&c, SEEPAGE_CFG_SUSPECT_INTERVAL_MS, 100, SEEPAGE_CFG_SAMPLE_INTERVAL_MS, 100,
+		   SEEPAGE_CFG_MAX_CPU_PERMILLE, 1000, 0);
+	kid_start(&k, MB, 0, "of-a-group", 0);
+	msleep(500);
+	rc = get_group(&c, k.pid, &m);
+	check(rc == -ENOENT, "the group of one process: %s", rc ? strerror(-rc) : "answered");
+	kid_start(&other, MB, 0, "of-a-group", 0);
+	do
+		msleep(100);
+	while ((rc = get_group(&c, k.pid, &m)) && wait--);
+	need(!rc, "the group of two processes: %s", strerror(-rc));
+	check(num(&m.p, SEEPAGE_A_MEMBERS) == 2, "MEMBERS: %llu",
+	      (unsigned long long)num(&m.p, SEEPAGE_A_MEMBERS));
+	check(in_group(k.pid) && in_group(other.pid) && !in_group(getpid()), "PIDS are others");
+	kid_end(&k);
+	kid_end(&other);
+	fresh(&c);
+}
+
 static void thread(void)
 {
 	struct kid k;
@@ -517,6 +556,7 @@ const struct test tests_proc[] = {
 	{ "proc-self", self },
 	{ "proc-grows", grows },
 	{ "proc-young", young },
+	{ "proc-group", group },
 	{ "proc-thread", thread },
 	{ "proc-leaderless", leaderless },
 	{ "proc-not-there", not_there },

@@ -197,7 +197,7 @@ static void on_reply(const struct fuzz_sock *s, struct sent *t, const struct nlm
 	enum kind kind = g->cmd == SEEPAGE_CMD_GET_STATUS ? STATUS :
 			 g->cmd == SEEPAGE_CMD_GET_CONFIG ? CONFIG :
 			 g->cmd == SEEPAGE_CMD_GET_ALERTS ? AN_ALERT :
-			 multi ? PROC_DUMP : PROC_DO;
+			 multi ? PROC_DUMP : has_group(t) ? PROC_GROUP : PROC_DO;
 	struct parsed p;
 
 	parse(nlh, kind, &p);
