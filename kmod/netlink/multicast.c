@@ -16,12 +16,15 @@ struct sk_buff *seep_netlink_spare;
 /**
  * seep_netlink_small() - allocate an empty message of a page
  *
+ * It is allocated with its first clone, because multicast hands the message to one listener and
+ * a clone to each further one. `seepage watch` alone is two, with the looks that it starts.
+ *
  * Context: any.
  * Return: NULL when memory is short.
  */
 struct sk_buff *seep_netlink_small(void)
 {
-	return nlmsg_new(NLMSG_DEFAULT_SIZE, SEEP_GFP);
+	return alloc_skb_fclone(nlmsg_total_size(NLMSG_DEFAULT_SIZE), SEEP_GFP);
 }
 
 /**

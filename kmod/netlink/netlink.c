@@ -428,7 +428,7 @@ int __init seep_netlink_init(void)
 	if (rc)
 		return rc;
 	/* else the first pass tries */
-	seep_netlink_spare = nlmsg_new(NLMSG_DEFAULT_SIZE, GFP_KERNEL);
+	seep_netlink_spare = seep_netlink_small();
 	rc = register_evicting(&heard);
 	if (rc) {
 		seep_unpriv_exit();

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# Every allocation of the module fails while a process leaks. A listener hears its alert all the
-# same: one message is kept for that. Of the alerts of two that leak at once some are lost; watch
-# reads these from the ring as soon as the module answers again.
+# Every allocation of the module fails while a process leaks. Two listeners hear its alert all the
+# same, watch and the looks that it starts: a message and its first clone are kept for that. Of the
+# alerts of two that leak at once some are lost; watch reads these from the ring as soon as the
+# module answers again.
 # vm: --smp 2 --mem 1024
 # about: kmod
 # takes: 30
