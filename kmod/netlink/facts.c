@@ -88,8 +88,7 @@ static int take(struct seep_rec *rec, struct nlattr **attrs)
 int seep_facts_request(struct sk_buff *skb, struct genl_info *info)
 {
 	struct seep_rec *rec;
-	int rc = seep_netlink_check_write(skb, info->extack) ?:
-		 seep_netlink_takes(info);
+	int rc = seep_netlink_check_write(skb, info);
 	int taken = 0;
 
 	if (!rc)

@@ -61,8 +61,7 @@ static bool is_for_pmu(struct nlattr **attrs)
 
 static int set_config(struct sk_buff *skb, struct genl_info *info)
 {
-	int rc = seep_netlink_check_write(skb, info->extack) ?:
-		 seep_netlink_takes(info);
+	int rc = seep_netlink_check_write(skb, info);
 
 	if (rc)
 		return rc;
@@ -313,8 +312,7 @@ static int reset_config(void)
 
 static int reset(struct sk_buff *skb, struct genl_info *info)
 {
-	int rc = seep_netlink_check_write(skb, info->extack) ?:
-		 seep_netlink_takes(info);
+	int rc = seep_netlink_check_write(skb, info);
 	u32 what;
 
 	if (rc)

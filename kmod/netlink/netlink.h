@@ -46,7 +46,7 @@ extern struct sk_buff *seep_netlink_spare;			/* table mutex */
 /* netlink/rights.c: in the task that sent the request, but for the last two */
 bool seep_netlink_may_read(struct sk_buff *skb);
 int seep_netlink_check_read(struct sk_buff *skb, struct netlink_ext_ack *extack);
-int seep_netlink_check_write(struct sk_buff *skb, struct netlink_ext_ack *extack);
+int seep_netlink_check_write(struct sk_buff *skb, struct genl_info *info);
 kuid_t seep_netlink_reader(struct sk_buff *skb);
 bool seep_netlink_is_own(const struct seep_rec *rec, kuid_t reader);	/* table mutex */
 void seep_netlink_own_only(struct seep_view *v);			/* any context */

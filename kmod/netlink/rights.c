@@ -36,17 +36,18 @@ int seep_netlink_check_read(struct sk_buff *skb, struct netlink_ext_ack *extack)
 }
 
 /**
- * seep_netlink_check_write() - refuse a sender that may not change anything
+ * seep_netlink_check_write() - refuse a change without rights, or with strange attributes
  * @skb: the request
- * @extack: gets the text of a refusal
+ * @info: its attributes
  *
- * Return: 0 or -EPERM, without CAP_SYS_ADMIN in the initial user namespace.
+ * Return: 0; -EPERM: without CAP_SYS_ADMIN in the initial user namespace; -EINVAL: it has
+ * attributes of other commands. An extack text says which.
  */
-int seep_netlink_check_write(struct sk_buff *skb, struct netlink_ext_ack *extack)
+int seep_netlink_check_write(struct sk_buff *skb, struct genl_info *info)
 {
 	if (netlink_capable(skb, CAP_SYS_ADMIN))
-		return 0;
-	return seep_refuse(extack, NULL, -EPERM, "needs CAP_SYS_ADMIN");
+		return seep_netlink_takes(info);
+	return seep_refuse(info->extack, NULL, -EPERM, "needs CAP_SYS_ADMIN");
 }
 
 /**
