@@ -156,15 +156,18 @@ const struct nla_policy seep_request_takes[] = {
 };
 
 /* Attributes by command. Up to v6.1 the do and the dump of a command share their policy. */
-static const u8 takes[][7] = {
-	[SEEPAGE_CMD_GET_PROC]		= { SEEPAGE_A_PID, SEEPAGE_A_GROUP },
-	[SEEPAGE_CMD_SET_CONFIG]	= { SEEPAGE_A_CONFIG, SEEPAGE_A_PMC_WANTED },
-	[SEEPAGE_CMD_RESET]		= { SEEPAGE_A_PID, SEEPAGE_A_RESET_WHAT },
-	[SEEPAGE_CMD_SET_FACTS]	= { SEEPAGE_A_PID, SEEPAGE_A_COLD_PERMILLE,
-					    SEEPAGE_A_LIMIT_BYTES, SEEPAGE_A_CGROUP_USED_BYTES,
-					    SEEPAGE_A_CGROUP_ID, SEEPAGE_A_IDENTITY,
-					    SEEPAGE_A_SINCE_SEQ },
+#define A(id)	BIT(SEEPAGE_A_##id)
+static const u32 takes[] = {
+	[SEEPAGE_CMD_GET_PROC]		= A(PID) | A(GROUP),
+	[SEEPAGE_CMD_SET_CONFIG]	= A(CONFIG) | A(PMC_WANTED),
+	[SEEPAGE_CMD_RESET]		= A(PID) | A(RESET_WHAT),
+	[SEEPAGE_CMD_SET_FACTS]	= A(PID) | A(COLD_PERMILLE) | A(LIMIT_BYTES) |
+					  A(CGROUP_USED_BYTES) | A(CGROUP_ID) | A(IDENTITY) |
+					  A(SINCE_SEQ),
 };
+#undef A
+
+static_assert(SEEPAGE_A_CGROUP_ID < 32);
 
 /**
  * seep_netlink_takes() - refuse attributes of other commands
@@ -175,12 +178,12 @@ static const u8 takes[][7] = {
  */
 int seep_netlink_takes(struct genl_info *info)
 {
-	const u8 *ids = takes[info->genlhdr->cmd];
+	u32 ids = takes[info->genlhdr->cmd];
 	u8 i, n = info->genlhdr->cmd == SEEPAGE_CMD_GET_PROC ? ARRAY_SIZE(seep_dump_proc_takes) :
 							      ARRAY_SIZE(seep_request_takes);
 
 	for (i = 1; i < n; i++) {
-		if (!info->attrs[i] || memchr(ids, i, sizeof(takes[0])))
+		if (!info->attrs[i] || ids & BIT(i))
 			continue;
 		return seep_refuse(info->extack, info->attrs[i], -EINVAL,
 				   "attribute does not go with this request");

@@ -64,7 +64,7 @@ ADDITIONS = {
         ("kmod/netlink/takes.c", "\t[SEEPAGE_A_GROUP]\t= { .type = NLA_U8 },",
          "\t[SEEPAGE_A_GROUP]\t= { .type = NLA_U8 },\n\t[SEEPAGE_A_TRIAL]\t= { .type = NLA_U8 },",
          "kmod/netlink/takes.c: seep_dump_proc_takes: no SEEPAGE_A_TRIAL, which GET_PROC takes"),
-        ("kmod/netlink/takes.c", "{ SEEPAGE_A_PID, SEEPAGE_A_GROUP }", "{ SEEPAGE_A_PID, SEEPAGE_A_GROUP, SEEPAGE_A_TRIAL }",
+        ("kmod/netlink/takes.c", "A(PID) | A(GROUP)", "A(PID) | A(GROUP) | A(TRIAL)",
          "kmod/netlink/takes.c: takes[]: no SEEPAGE_A_TRIAL for GET_PROC"),
         ("ctl/lib/attr.c", "\tA(PID,", '\tA(TRIAL, "trial", "", REQUEST, NONE),\n\tA(PID,',
          "ctl/lib/attr.c: attr_table: 0 entries for SEEPAGE_A_TRIAL"),
