@@ -291,8 +291,8 @@ int seep_dump_proc_start(struct netlink_callback *cb)
 		return -ENOMEM;
 	if (seep_genl_dump_attrs(cb) && seep_genl_dump_attrs(cb)[SEEPAGE_A_GROUP]) {
 		kfree(d);
-		return seep_refuse(cb->extack, seep_genl_dump_attrs(cb)[SEEPAGE_A_GROUP], -EINVAL,
-				   "GROUP: not in a dump");
+		return seep_invalid(seep_genl_dump_attrs(cb)[SEEPAGE_A_GROUP], cb->extack,
+				    "GROUP: not in a dump");
 	}
 	read_filters(d, cb);
 	d->all = seep_netlink_may_read(cb->skb);

@@ -33,8 +33,8 @@ static int check_identity(const struct nlattr *nest, struct netlink_ext_ack *ext
 	}
 	if (ok && seen && !rem)
 		return 0;
-	return seep_refuse(extack, nest, -EINVAL,
-			   "IDENTITY: allowed strings of up to 255 bytes and a NUL, PPID a u32");
+	return seep_invalid(nest, extack,
+			    "IDENTITY: allowed strings of up to 255 bytes and a NUL, PPID a u32");
 }
 
 /* Attributes that need each other. Return: 0, or -EINVAL with an extack text. */
@@ -45,17 +45,17 @@ static int check_whole(struct nlattr **attrs, struct netlink_ext_ack *extack)
 	const struct nlattr *id = attrs[SEEPAGE_A_CGROUP_ID];
 
 	if (!attrs[SEEPAGE_A_PID])
-		return seep_refuse(extack, NULL, -EINVAL, "attribute PID is missing");
+		return seep_invalid(NULL, extack, "attribute PID is missing");
 	if (!attrs[SEEPAGE_A_COLD_PERMILLE] && !limit && !attrs[SEEPAGE_A_IDENTITY])
-		return seep_refuse(extack, NULL, -EINVAL,
-				   "attribute COLD_PERMILLE, LIMIT_BYTES or IDENTITY is missing");
+		return seep_invalid(NULL, extack,
+				    "attribute COLD_PERMILLE, LIMIT_BYTES or IDENTITY is missing");
 	if (attrs[SEEPAGE_A_IDENTITY] && check_identity(attrs[SEEPAGE_A_IDENTITY], extack))
 		return -EINVAL;
 	if ((used || id) && !limit)
-		return seep_refuse(extack, used ?: id, -EINVAL,
-				   "CGROUP_USED_BYTES and CGROUP_ID go with LIMIT_BYTES");
+		return seep_invalid(used ?: id, extack,
+				    "CGROUP_USED_BYTES and CGROUP_ID go with LIMIT_BYTES");
 	if (seep_get_u64(limit) && !used)
-		return seep_refuse(extack, NULL, -EINVAL, "attribute CGROUP_USED_BYTES is missing");
+		return seep_invalid(NULL, extack, "attribute CGROUP_USED_BYTES is missing");
 	return 0;
 }
 
@@ -102,9 +102,9 @@ int seep_facts_request(struct sk_buff *skb, struct genl_info *info)
 		taken = take(rec, info->attrs);
 	mutex_unlock(&seep_table_mutex);
 	if (taken == -ENOENT || taken == -ESRCH)
-		return seep_refuse(info->extack, NULL, taken, taken == -ENOENT ?
+		return seep_refuse(NULL, info->extack, taken == -ENOENT ?
 				   "no alert needs its identity" :
-				   "the alert is of another process");
+				   "the alert is of another process", taken);
 	/* no record, or no process: to user space both are no such process */
 	return taken ?: PTR_ERR_OR_ZERO(rec) == -ENOENT ? -ESRCH : PTR_ERR_OR_ZERO(rec);
 }

@@ -66,7 +66,7 @@ static int set_config(struct sk_buff *skb, struct genl_info *info)
 	if (rc)
 		return rc;
 	if (!info->attrs[SEEPAGE_A_CONFIG] && !info->attrs[SEEPAGE_A_PMC_WANTED])
-		return seep_refuse(info->extack, NULL, -EINVAL, "attribute CONFIG is missing");
+		return seep_invalid(NULL, info->extack, "attribute CONFIG is missing");
 	rc = seep_config_set(info->attrs[SEEPAGE_A_CONFIG], info->attrs[SEEPAGE_A_PMC_WANTED],
 			     info->extack);
 	if (rc)
@@ -109,16 +109,17 @@ struct seep_rec *seep_netlink_rec(struct genl_info *info, struct pid_namespace *
 	rcu_read_lock();
 	p = task_of(info->attrs[SEEPAGE_A_PID], ns);
 	if (!p) {
-		rc = seep_refuse(extack, NULL, -ESRCH, "no such process");
+		rc = seep_refuse(NULL, extack, "no such process", -ESRCH);
 	} else if (READ_ONCE(p->flags) & PF_KTHREAD) {
-		rc = seep_refuse(extack, NULL, -ESRCH, "a kernel thread has no user memory");
+		rc = seep_refuse(NULL, extack, "a kernel thread has no user memory", -ESRCH);
 	} else {
 		rec = seep_owner_rec(p, &exiting);
 		if (exiting)
-			rc = seep_refuse(extack, NULL, -ESRCH, "process is exiting");
+			rc = seep_refuse(NULL, extack, "process is exiting", -ESRCH);
 		else if (!rec)
-			rc = seep_refuse(extack, NULL, -ENOENT,
-					 "process is not tracked (see table_full, share_full, pool_empty)");
+			rc = seep_refuse(NULL, extack,
+					 "process is not tracked (see table_full, share_full, pool_empty)",
+					 -ENOENT);
 	}
 	rcu_read_unlock();
 	return rc ? ERR_PTR(rc) : rec;
@@ -138,8 +139,8 @@ struct proc_request {
 
 static int not_yours(struct netlink_ext_ack *extack)
 {
-	return seep_refuse(extack, NULL, -EPERM,
-			   "not your process: needs CAP_PERFMON or CAP_SYS_ADMIN");
+	return seep_refuse(NULL, extack,
+			   "not your process: needs CAP_PERFMON or CAP_SYS_ADMIN", -EPERM);
 }
 
 /* Begin the reply with the view, of @rec. Return: its head, or NULL where it does not fit. */
@@ -189,8 +190,8 @@ static int put_group(const struct proc_request *r, const struct seep_rec *rec)
 	if (!r->all)
 		return not_yours(r->info->extack);
 	if (!g || !g->history)
-		return seep_refuse(r->info->extack, NULL, -ENOENT,
-				   "its group has not had two processes for a full pass");
+		return seep_refuse(NULL, r->info->extack,
+				   "its group has not had two processes for a full pass", -ENOENT);
 	first = list_first_entry(&g->members, struct seep_rec, kin);
 	seep_view_fill_group(r->v, g, first);
 	if (seep_alert_is(g->notified.alerted))
@@ -271,7 +272,7 @@ static int get_proc(struct sk_buff *skb, struct genl_info *info)
 	if (rc)
 		return rc;
 	if (!info->attrs[SEEPAGE_A_PID])
-		return seep_refuse(info->extack, NULL, -EINVAL, "attribute PID is missing");
+		return seep_invalid(NULL, info->extack, "attribute PID is missing");
 	r.v = kmalloc(sizeof(*r.v), GFP_KERNEL);
 	r.skb = nlmsg_new(NLMSG_GOODSIZE, GFP_KERNEL);
 	rc = r.v && r.skb ? ask_proc(&r) : -ENOMEM;
@@ -318,10 +319,10 @@ static int reset(struct sk_buff *skb, struct genl_info *info)
 	if (rc)
 		return rc;
 	if (!info->attrs[SEEPAGE_A_RESET_WHAT])
-		return seep_refuse(info->extack, NULL, -EINVAL, "attribute RESET_WHAT is missing");
+		return seep_invalid(NULL, info->extack, "attribute RESET_WHAT is missing");
 	what = nla_get_u32(info->attrs[SEEPAGE_A_RESET_WHAT]);
 	if (info->attrs[SEEPAGE_A_PID] && what != SEEPAGE_RESET_HISTORY)
-		return seep_refuse(info->extack, NULL, -EINVAL, "PID goes with history alone");
+		return seep_invalid(NULL, info->extack, "PID goes with history alone");
 	if (what & SEEPAGE_RESET_CONFIG)	/* first, because it may fail */
 		rc = reset_config();
 	if (!rc && what & SEEPAGE_RESET_HISTORY)

@@ -29,8 +29,9 @@ extern const struct nla_policy seep_dump_proc_takes[SEEPAGE_A_GROUP + 1];
 extern const struct nla_policy seep_dump_alerts_takes[SEEPAGE_A_SINCE_SEQ + 1];
 extern const struct nla_policy seep_request_takes[SEEPAGE_A_CGROUP_ID + 1];
 int seep_netlink_takes(struct genl_info *info);
-int seep_refuse(struct netlink_ext_ack *extack, const struct nlattr *attr, int rc,
-		const char *text);
+int seep_refuse(const struct nlattr *attr, struct netlink_ext_ack *extack, const char *text,
+		int rc);
+int seep_invalid(const struct nlattr *attr, struct netlink_ext_ack *extack, const char *text);
 u64 seep_get_u64(const struct nlattr *attr);	/* 0 where there is none */
 bool seep_is_text(const struct nlattr *attr, int most);
 

@@ -32,7 +32,7 @@ int seep_netlink_check_read(struct sk_buff *skb, struct netlink_ext_ack *extack)
 {
 	if (seep_netlink_may_read(skb))
 		return 0;
-	return seep_refuse(extack, NULL, -EPERM, "needs CAP_PERFMON or CAP_SYS_ADMIN");
+	return seep_refuse(NULL, extack, "needs CAP_PERFMON or CAP_SYS_ADMIN", -EPERM);
 }
 
 /**
@@ -47,7 +47,7 @@ int seep_netlink_check_write(struct sk_buff *skb, struct genl_info *info)
 {
 	if (netlink_capable(skb, CAP_SYS_ADMIN))
 		return seep_netlink_takes(info);
-	return seep_refuse(info->extack, NULL, -EPERM, "needs CAP_SYS_ADMIN");
+	return seep_refuse(NULL, info->extack, "needs CAP_SYS_ADMIN", -EPERM);
 }
 
 /**

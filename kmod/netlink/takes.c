@@ -14,18 +14,16 @@
 
 /**
  * seep_refuse() - refuse a request: NL_SET_ERR_MSG_ATTR() as one function
- * @extack: gets the text; may be NULL
  * @attr: the attribute that is wrong, or NULL
- * @rc: a negative error
+ * @extack: gets the text; may be NULL
  * @text: constant
- *
- * noinline: nine copies in this file are larger.
+ * @rc: a negative error
  *
  * Context: process.
  * Return: @rc.
  */
-noinline int seep_refuse(struct netlink_ext_ack *extack, const struct nlattr *attr, int rc,
-		const char *text)
+int seep_refuse(const struct nlattr *attr, struct netlink_ext_ack *extack, const char *text,
+		int rc)
 {
 	do_trace_netlink_extack(text);
 	if (extack) {
@@ -33,6 +31,24 @@ noinline int seep_refuse(struct netlink_ext_ack *extack, const struct nlattr *at
 		extack->bad_attr = attr;
 	}
 	return rc;
+}
+
+/**
+ * seep_invalid() - refuse a request with -EINVAL, as most are
+ * @attr: the attribute that is wrong, or NULL
+ * @extack: gets the text; may be NULL
+ * @text: constant
+ *
+ * The order is that of arguments of a validation function, which hands two of them on. noinline:
+ * copies in this file are larger.
+ *
+ * Context: process.
+ * Return: -EINVAL.
+ */
+noinline int seep_invalid(const struct nlattr *attr, struct netlink_ext_ack *extack,
+			  const char *text)
+{
+	return seep_refuse(attr, extack, text, -EINVAL);
 }
 
 /**
@@ -77,7 +93,7 @@ static int check_pid(const struct nlattr *attr, struct netlink_ext_ack *extack)
 {
 	if (nla_len(attr) == sizeof(u32) && nla_get_u32(attr))
 		return 0;
-	return seep_refuse(extack, attr, -EINVAL, "PID: allowed a u32 above 0");
+	return seep_invalid(attr, extack, "PID: allowed a u32 above 0");
 }
 
 static int check_reset_what(const struct nlattr *attr, struct netlink_ext_ack *extack)
@@ -86,37 +102,36 @@ static int check_reset_what(const struct nlattr *attr, struct netlink_ext_ack *e
 
 	if (what && !(what & ~SEEPAGE_RESET_ALL))
 		return 0;
-	return seep_refuse(extack, attr, -EINVAL,
-			   "RESET_WHAT: allowed a u32 of history 1, alerts 2, counters 4, config 8");
+	return seep_invalid(attr, extack,
+			    "RESET_WHAT: allowed a u32 of history 1, alerts 2, counters 4, config 8");
 }
 
 static int check_events(const struct nlattr *attr, struct netlink_ext_ack *extack)
 {
 	if (seep_is_text(attr, SEEP_CONFIG_EVENTS_BYTES))
 		return 0;
-	return seep_refuse(extack, attr, -EINVAL, "pmc_events: allowed up to 255 bytes and a NUL");
+	return seep_invalid(attr, extack, "pmc_events: allowed up to 255 bytes and a NUL");
 }
 
 static int check_cold(const struct nlattr *attr, struct netlink_ext_ack *extack)
 {
 	if (nla_len(attr) == sizeof(u32) && nla_get_u32(attr) <= ALL_COLD)
 		return 0;
-	return seep_refuse(extack, attr, -EINVAL, "COLD_PERMILLE: allowed a u32, 0..1000");
+	return seep_invalid(attr, extack, "COLD_PERMILLE: allowed a u32, 0..1000");
 }
 
 static int check_states(const struct nlattr *attr, struct netlink_ext_ack *extack)
 {
 	if (nla_len(attr) == sizeof(u32) && nla_get_u32(attr) < BIT(__SEEPAGE_STATE_MAX))
 		return 0;
-	return seep_refuse(extack, attr, -EINVAL,
-			   "FILTER_STATES: allowed a u32 with a bit for each state");
+	return seep_invalid(attr, extack, "FILTER_STATES: allowed a u32 with a bit for each state");
 }
 
 static int check_confidence(const struct nlattr *attr, struct netlink_ext_ack *extack)
 {
 	if (nla_len(attr) == sizeof(u8) && nla_get_u8(attr) <= 100)
 		return 0;
-	return seep_refuse(extack, attr, -EINVAL, "FILTER_MIN_CONFIDENCE: allowed a u8, 0..100");
+	return seep_invalid(attr, extack, "FILTER_MIN_CONFIDENCE: allowed a u8, 0..100");
 }
 
 static int check_comm(const struct nlattr *attr, struct netlink_ext_ack *extack)
@@ -125,7 +140,7 @@ static int check_comm(const struct nlattr *attr, struct netlink_ext_ack *extack)
 
 	if (len <= SEEPAGE_COMM_LEN && strnlen(nla_data(attr), len) < len)
 		return 0;
-	return seep_refuse(extack, attr, -EINVAL, "FILTER_COMM: allowed up to 15 bytes and a NUL");
+	return seep_invalid(attr, extack, "FILTER_COMM: allowed up to 15 bytes and a NUL");
 }
 
 const struct nla_policy seep_dump_proc_takes[] = {
@@ -185,8 +200,8 @@ int seep_netlink_takes(struct genl_info *info)
 	for (i = 1; i < n; i++) {
 		if (!info->attrs[i] || ids & BIT(i))
 			continue;
-		return seep_refuse(info->extack, info->attrs[i], -EINVAL,
-				   "attribute does not go with this request");
+		return seep_invalid(info->attrs[i], info->extack,
+				    "attribute does not go with this request");
 	}
 	return 0;
 }

@@ -97,7 +97,7 @@ int seep_unpriv_begin(struct seep_unpriv *u, struct netlink_ext_ack *extack)
 	if (!rc)
 		list_add(&u->node, &requests);
 	spin_unlock(&requests_lock);
-	return rc ? seep_refuse(extack, NULL, rc, "another request of this user is under way") : 0;
+	return rc ? seep_refuse(NULL, extack, "another request of this user is under way", rc) : 0;
 }
 
 /**
