@@ -192,7 +192,8 @@ static bool holds(const struct seep_acc *acc, const struct seep_rec *rec,
 /*
  * Call @func, which folds, on a CPU with something in its cache. Return: true if it ran. If not,
  * the CPU is offline and its cache was folded here. The CPU cannot come back meanwhile:
- * cpu_is_dead() must run before, and waits for the mutex.
+ * cpu_is_dead() must run before, and waits for the mutex. Only root can bring one back without
+ * that, by CONFIG_CPU_HOTPLUG_STATE_CONTROL, which is for debugging.
  */
 static noinline __cold bool fold_on(int cpu, smp_call_func_t func, void *arg)
 {
@@ -285,7 +286,7 @@ void seep_account_fold_and(const struct seep_rec *rec, void (*then)(void *arg), 
 
 /*
  * A CPU has gone offline: its cache is empty when it comes back. CPU hotplug calls this and waits
- * for the mutex. Nobody waits the other way round for hotplug, which allocates memory.
+ * for the mutex. So nobody who holds the mutex may wait for hotplug: it allocates memory.
  */
 static int __cold cpu_is_dead(unsigned int cpu)
 {
@@ -308,7 +309,7 @@ bool __init seep_account_init(void)
 }
 
 /**
- * seep_account_exit() - stop that
+ * seep_account_exit() - CPU hotplug calls nothing here any more
  *
  * Context: module exit, after the hooks have stopped; records are alive.
  */

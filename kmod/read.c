@@ -234,7 +234,6 @@ static void read_on_the_spot(void *arg)
 static __cold void read_exact(struct reading *r)
 {
 	struct task_struct *p;
-
 	int i;
 
 	for (i = 0; i < NR_MM_COUNTERS; i++) {

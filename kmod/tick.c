@@ -233,10 +233,13 @@ static void tick_work(struct work_struct *w)
 		queue_delayed_work(wq, &tick_dwork, delay);
 }
 
-/* Bury dead records and refill the pool between two ticks. */
+/*
+ * Bury dead records and refill the pool between two ticks. While records wait for a second
+ * grace period, no others are buried: they are memory that max_processes does not count.
+ */
 static void clear_work(struct work_struct *w)
 {
-	bool due = !until_clear();
+	bool due = !until_clear() && list_empty(&later);
 	LIST_HEAD(graves);
 	struct cost k;
 	u64 cost;

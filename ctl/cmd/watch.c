@@ -20,6 +20,7 @@
 #include "tools.h"
 
 #define POLL_MS		1000	/* interval of asking a module that is unloaded, or tells nobody */
+#define UNTOLD_NOTED	5	/* of these, after which that is no longer its load */
 
 static u64 since, min_confidence, count, timeout_s;
 static const char *states, *since_text, *looks;
@@ -59,7 +60,7 @@ struct watch {
 	bool away;		/* the module is not loaded now */
 	bool waited;		/* the module was not loaded at the start */
 	bool stale;		/* connect again: the module multicasts nothing, or has changed */
-	bool untold;		/* it was said that the module multicasts nothing */
+	u32 untold;		/* how often in turn the module said that it multicasts nothing */
 	bool done;
 	int status;
 	int signals;
@@ -235,9 +236,10 @@ static void begin(struct watch *w, const struct message *status)
 }
 
 /*
- * Connects at the start, after an overrun and after a reload: resolves the family,
- * joins the group, asks for the status and reads the ring. Returns 0 or -errno. If the
- * module is not loaded, it sets w->away and returns 0.
+ * Connects at the start, after an overrun and after a reload: resolves the family, asks
+ * for the status, joins the group and reads the ring. Returns 0 or -errno. If the
+ * module is not loaded, it sets w->away and returns 0. While multicast is off it does not
+ * join: a module that is being loaded could not tell it from one who may not listen.
  */
 static int connect_module(struct watch *w)
 {
@@ -247,10 +249,6 @@ static int connect_module(struct watch *w)
 
 	w->stale = false;
 	err = knl_resolve(&w->ask);
-	if (err >= 0) {
-		err = w->ask.group_alert ? knl_join(&w->events, w->ask.group_alert) : -EPROTO;
-		w->ask.err = -err;
-	}
 	if (err >= 0)
 		err = query_one(&w->ask, knl_msg(&w->ask, SEEPAGE_CMD_GET_STATUS, 0), &nlh);
 	if (err == -ENOENT && w->started && !w->away)
@@ -270,13 +268,17 @@ static int connect_module(struct watch *w)
 		prober_drop_all(w->prober);
 	}
 	if (msg_get(&msg, SEEPAGE_A_MULTICAST_OFF, 0)) {
-		if (!w->untold)
+		if (++w->untold == UNTOLD_NOTED)
 			note(NULL, "watch: multicast is off");
-		w->untold = true;
 		w->stale = true;
+	} else {
+		w->untold = 0;
+		err = w->ask.group_alert ? knl_join(&w->events, w->ask.group_alert) : -EPROTO;
+		w->ask.err = -err;
 	}
 	free(nlh);
-	err = read_ring(w);
+	if (err >= 0)
+		err = read_ring(w);
 	/* the module was unloaded, or the ring changed meanwhile: try again */
 	if (err == -ENOENT || err == 1)
 		w->stale = true;

@@ -396,6 +396,10 @@ static bool __init any_listener(void)
  * that a family owns. genl_unregister_family() evicts all of them: it clears the lists of
  * the groups. A socket may join again in between, so this is tried a few times.
  *
+ * A task may have lost its CPU between a check before the registration and the join. A grace
+ * period of tasks has passed when each task that was running or ready has left the kernel or
+ * slept: these have joined then. In the second period, so have those that slept on their way.
+ *
  * Return: 0 or a negative error; *@heard: there are listeners all the same.
  */
 static int __init register_evicting(bool *heard)
@@ -404,8 +408,17 @@ static int __init register_evicting(bool *heard)
 
 	for (i = 0;; i++) {
 		rc = seep_genl_register_family(&seep_family, ops, ARRAY_SIZE(ops));
+		if (rc == -ENOMEM && i) {	/* a request may be under way: no way back */
+			schedule_timeout_uninterruptible(1);
+			continue;
+		}
 		*heard = !rc && any_listener();
-		if (rc || !*heard || i == EVICTIONS_MAX)
+		if (!rc && !*heard && !SEEP_GENL_FILTERED) {
+			synchronize_rcu_tasks();
+			synchronize_rcu_tasks();
+			*heard = any_listener();
+		}
+		if (rc || !*heard || i >= EVICTIONS_MAX)
 			return rc;
 		genl_unregister_family(&seep_family);
 	}
@@ -428,6 +441,8 @@ int __init seep_netlink_init(void)
 		return rc;
 	/* else the first pass tries */
 	seep_netlink_spare = seep_netlink_small();
+	/* who asks meanwhile shall not join yet: it would look like one that was not checked */
+	seep_multicast_off = !SEEP_GENL_FILTERED;
 	rc = register_evicting(&heard);
 	if (rc) {
 		seep_unpriv_exit();

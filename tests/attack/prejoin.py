@@ -2,12 +2,14 @@
 # SPDX-License-Identifier: GPL-2.0
 """An eavesdropper without rights: joins every generic netlink group number it can.
 
-usage: prejoin.py SECONDS [--race] [PROCESSES]
+usage: prejoin.py SECONDS [--race | --bind] [PROCESSES]
 
 Joins group numbers 1 to 256 of NETLINK_GENERIC, those that no family owns among
 them, then counts the messages of other families that arrive until SIGTERM, and for
 SECONDS at most. With --race it goes on joining all the time, so that it may be in a
-group again between two registrations. Prints "ready" once it has joined, then one
+group again between two registrations; with --bind as well, many groups in one call, each of which
+is checked before the first is joined. Both run at the lowest priority, so that they lose the CPU
+between a check and the join. Prints "ready" once it has joined, then one
 line at the end: N joined, N messages. So many PROCESSES do that; the line has their sums.
 """
 import os
@@ -34,17 +36,37 @@ def join_all(sock):
     return joined
 
 
+def bind_all(sock, groups):
+    """All of the groups, of 1 to 32, that may be joined; one that may not undoes the call."""
+    for group in groups[:]:
+        try:
+            sock.bind((sock.getsockname()[0], 1 << (group - 1)))
+        except OSError:
+            groups.remove(group)
+    mask = sum(1 << (group - 1) for group in groups)
+    for _ in range(200):
+        try:
+            sock.bind((sock.getsockname()[0], mask))
+        except OSError:
+            break               # one of them has an owner now
+    return len(groups)
+
+
 def listen(seconds, race, ready, over):
     """Returns how many groups were joined, and how many messages came."""
     sock = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, NETLINK_GENERIC)
     sock.bind((0, 0))           # without a port id a socket is passed over
     sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 20)
     joined = join_all(sock)
+    if race:
+        os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
     ready()
     end, messages = time.monotonic() + seconds, 0
     while time.monotonic() < end:
-        if race:
+        if race == "--race":
             join_all(sock)
+        elif race:
+            bind_all(sock, list(range(1, 33)))
         if not select.select([sock], [], [], 0 if race else .2)[0]:
             if over:            # and what came before it is read
                 break
@@ -87,8 +109,8 @@ def many(n, seconds, race, children, over):
 
 def main():
     words = sys.argv[1:]
-    race = "--race" in words
-    numbers = [word for word in words if word != "--race"]
+    race = next((word for word in words if word.startswith("--")), "")
+    numbers = [word for word in words if word != race]
     children, over = [], []
 
     def end(*_):

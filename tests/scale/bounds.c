@@ -270,6 +270,21 @@ void strangers(char **args)
 	       w_registered, w_status_off() ? "off" : "on", w_messages);
 }
 
+/*
+ * Somebody joins while the family is registered, because he was checked before. He is evicted. The
+ * registration that this takes fails once for want of memory, and is tried again. The status says
+ * that multicast is off until then.
+ */
+void late(char **args)
+{
+	(void)args;
+	w_late = true;
+	w_no_family = true;
+	w_boot(4, "pmc=off hook=tracepoint");
+	printf("registered %u times, %u times with multicast on; then multicast is %s\n",
+	       w_registered, w_on_early, w_status_off() ? "off" : "on");
+}
+
 static void counted(const char *when)
 {
 	unsigned long long area, kept;
@@ -362,6 +377,34 @@ void grace(char **args)
 	w_grace_ns = 0;
 	leak(40, 0, 0, 0);
 	printf("%u records, %u freed\n", w_records(), w_freed());
+}
+
+/*
+ * 2000 processes come and end while a grace period lasts and no full pass is due. Buried records
+ * that wait for their readers are memory beside the table: two burials of 100 may wait, no more.
+ */
+void waits(char **args)
+{
+	unsigned int most = 0, waiting, n = 0;
+
+	(void)args;
+	w_boot(4, "pmc=off hook=tracepoint sample_interval_ms=3600000 suspect_interval_ms=60000");
+	leak(2, 0, 0, 0);
+	w_grace_ns = 35000000000ULL;
+	for (unsigned int round = 0; round < 20; round++) {
+		programs(0, "p", 0, 100);
+		n += 100;
+		for (unsigned int i = 0; i < 100; i++)
+			w_end(task(i), 0, true);
+		for (unsigned int i = 0; i < 10; i++) {
+			w_interrupts();
+			w_advance(100000000);
+			w_work(0);
+		}
+		waiting = w_births() - w_records() - w_freed();
+		most = waiting > most ? waiting : most;
+	}
+	printf("%u of %u that end have records, at most %u wait\n", w_births(), n, most);
 }
 
 /*

@@ -108,6 +108,11 @@ unsigned int w_lost(void)
 }
 
 /* Records of processes that have ended, back in the pool. */
+unsigned int w_births(void)
+{
+	return (unsigned int)seep_counter(SEEPAGE_COUNTER_BIRTHS);
+}
+
 unsigned int w_freed(void)
 {
 	return seep_counter(SEEPAGE_COUNTER_DEATHS);

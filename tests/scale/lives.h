@@ -58,6 +58,7 @@ void w_count_here(struct task_struct *a, struct task_struct *b);
 void w_counted(struct task_struct *t, unsigned long long *area, unsigned long long *kept);
 
 unsigned int w_lost(void);
+unsigned int w_births(void);
 unsigned int w_freed(void);
 unsigned int w_passes(void);
 
@@ -67,7 +68,10 @@ void w_answer(struct task_struct *t);
 extern bool w_records_series;	/* somebody listens to the group series */
 extern unsigned int w_messages, w_largest, w_samples, w_ends;	/* that were multicast there */
 extern bool w_strangers;	/* somebody is in each group before the module, and again */
+extern bool w_late;		/* somebody is between the check of a join and the join */
+extern bool w_no_family;	/* the second registration fails once, for want of memory */
 extern unsigned int w_registered;	/* how often the family was */
+extern unsigned int w_on_early;	/* how often the status said then that multicast is on */
 bool w_status_off(void);
 #define W_PIDS	(1 << 16)
 int w_dump_own(struct task_struct *t, const char *comm, unsigned int states);
@@ -94,9 +98,11 @@ void shares(char **args);
 void dump(char **args);
 void slices(char **args);
 void strangers(char **args);
+void late(char **args);
 void kept(char **args);
 void record(char **args);
 void grace(char **args);
+void waits(char **args);
 void offline(char **args);
 void flood(char **args);
 void watched(char **args);

@@ -393,10 +393,11 @@ static const struct {
 	{ "becomes", becomes, 0 },	{ "past", past, 0 },
 	{ "given", given, 0 },		{ "outlives", outlives, 0 },
 	{ "losses", losses, 0 },	{ "orphans", orphans, 0 },
-	{ "grace", grace, 0 },		{ "offline", offline, 0 },
+	{ "grace", grace, 0 },		{ "waits", waits, 0 },
+	{ "offline", offline, 0 },
 	{ "unseen", unseen, 0 },	{ "behind", behind, 0 },
 	{ "threads", threads, 0 },	{ "slices", slices, 0 },
-	{ "strangers", strangers, 0 },
+	{ "strangers", strangers, 0 },	{ "late", late, 0 },
 };
 
 int main(int argc, char **argv)

@@ -93,23 +93,37 @@ int nla_put_64bit(struct sk_buff *skb, int type, int len, const void *data, int 
 	return nla_put(skb, type, len, data);
 }
 
-bool w_strangers;
-unsigned int w_registered;
+bool w_strangers, w_late, w_no_family;
+unsigned int w_registered, w_on_early;
+static bool late_joined;
 
 int genl_register_family(struct genl_family *family)
 {
+	if (w_registered == 1 && w_no_family) {
+		w_no_family = false;
+		return -ENOMEM;
+	}
 	w_registered++;
+	w_on_early += !seep_multicast_off;
 	return 0;
 }
 
 int genl_unregister_family(const struct genl_family *family)
 {
+	late_joined = false;
 	return 0;
+}
+
+/* Who was checked before the groups had an owner joins meanwhile. */
+void synchronize_rcu_tasks(void)
+{
+	late_joined |= w_late;
+	w_late = false;
 }
 
 int netlink_has_listeners(struct sock *sk, unsigned int group)
 {
-	return w_strangers || (w_records_series && group == SEEP_MCGRP_SERIES);
+	return w_strangers || late_joined || (w_records_series && group == SEEP_MCGRP_SERIES);
 }
 
 void do_trace_netlink_extack(const char *text)

@@ -12,7 +12,7 @@
  * is -EPERM. SET_CONFIG, RESET, SET_FACTS and joining a multicast group need CAP_SYS_ADMIN.
  * Without either, a user has one request at a time, others are -EBUSY; and a dump is in the
  * receive buffer when the request returns. One that does not fit, or takes 50 ms, ends with
- * -ENOBUFS in NLMSG_DONE, and FILTER_AFTER_PID behind it, which a request for the rest has.
+ * -ENOBUFS in NLMSG_DONE. FILTER_AFTER_PID follows there: the request for the rest has it.
  * The family exists in the initial network namespace only. A pid in a reply is that of the
  * reader's pid namespace, in a multicast that of the initial one.
  *
