@@ -286,7 +286,7 @@ void seep_account_fold_and(const struct seep_rec *rec, void (*then)(void *arg), 
 
 /*
  * A CPU has gone offline: its cache is empty when it comes back. CPU hotplug calls this and waits
- * for the mutex. So nobody who holds the mutex may wait for hotplug: it allocates memory.
+ * for the mutex. So no holder of the mutex may wait for hotplug: it allocates memory.
  */
 static int __cold cpu_is_dead(unsigned int cpu)
 {

@@ -51,8 +51,9 @@ struct task_struct *seep_owner_of(struct task_struct *t, const struct mm_struct 
 }
 
 /*
- * Call @visit for the first thread of @process that runs in a mm of its own. task_lock()
- * keeps t->mm stable meanwhile. Context: RCU.
+ * Call @visit for the first thread of @process that runs in a mm of its own. A child of
+ * clone(CLONE_VFORK) without CLONE_VM does. task_lock() keeps t->mm stable meanwhile.
+ * Context: RCU.
  */
 static void visit_user_thread(struct task_struct *process, seep_visit_fn *visit, void *arg)
 {
@@ -63,7 +64,7 @@ static void visit_user_thread(struct task_struct *process, seep_visit_fn *visit,
 	for_each_thread(process, t) {
 		task_lock(t);
 		found = t->mm && !(READ_ONCE(t->flags) & PF_KTHREAD) &&
-			!READ_ONCE(t->vfork_done);
+			seep_owner_of(t, t->mm) == t;
 		if (found)
 			visit(t, arg);
 		task_unlock(t);

@@ -239,7 +239,7 @@ static void begin(struct watch *w, const struct message *status)
  * Connects at the start, after an overrun and after a reload: resolves the family, asks
  * for the status, joins the group and reads the ring. Returns 0 or -errno. If the
  * module is not loaded, it sets w->away and returns 0. While multicast is off it does not
- * join: a module that is being loaded could not tell it from one who may not listen.
+ * join: a module that is being loaded could not tell it from one that may not listen.
  */
 static int connect_module(struct watch *w)
 {

@@ -441,7 +441,7 @@ int __init seep_netlink_init(void)
 		return rc;
 	/* else the first pass tries */
 	seep_netlink_spare = seep_netlink_small();
-	/* who asks meanwhile shall not join yet: it would look like one that was not checked */
+	/* not to join yet: such a listener would look like one that was not checked */
 	seep_multicast_off = !SEEP_GENL_FILTERED;
 	rc = register_evicting(&heard);
 	if (rc) {

@@ -16,6 +16,7 @@ service=(setpriv --reuid 1 --regid 1 --clear-groups)
 bin=$(mktemp -d /tmp/attack.XXXXXX)
 chmod 755 "$bin"
 install -m 755 "$top/build/tests/idle" "$top/tests/attack/table.py" "$bin"
+cp "$bin/idle" "$bin/hidden"	# a service of its own
 
 status() { seepage -j status | field "$1"; }
 fresh() {
@@ -38,6 +39,17 @@ tracked() { seepage -j show "$1" >/dev/null 2>&1; }
 full() { (($(status .processes) >= max - 2)); }
 # records_of FILTER: how many records users have that FILTER takes
 records_of() { seepage -j ps | jq "[.[] | select(.uid | $1)] | length"; }
+
+# hidden_is_told: another leak of his own, in a process whose parent waits in vfork for it
+hidden_is_told() {
+	local parent hidden
+	"${nobody[@]}" "$bin/hidden" vfork 8000 >hidden.out &
+	parent=$!
+	wait_for 10 test -s hidden.out
+	read -r hidden <hidden.out
+	wait_told "a leak of a vfork child" "$hidden"
+	disperse $parent
+}
 
 # attack FILTER [--namespace]: 150 processes, of users that FILTER takes. A debug kernel takes
 # minutes to copy the page tables of all of them.
@@ -81,6 +93,7 @@ attack() {
 	wait_told "the service's leak" "$leak"
 	# heavier than what he has, once it has grown to twice 32 MB
 	[[ ${1-} ]] || wait_told "a leak of his own" "$own"
+	[[ ${1-} ]] || hidden_is_told
 	n=$(records_of "$filter")
 	((n <= max / 2)) || die "$n of $max records for one user, after exchanges"
 	disperse $leak_parent $own_parent

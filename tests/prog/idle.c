@@ -3,12 +3,19 @@
  * idle N [KB]: starts N children that do nothing, or that take and touch KB of memory each
  * second. Prints their pids when all have started. They exit with their parent, which waits to
  * be killed.
+ *
+ * idle vfork KB: starts one child by clone(CLONE_VFORK) without CLONE_VM. It has memory of its own,
+ * and its parent waits in the kernel all the time.
  */
+#define _GNU_SOURCE
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 static _Noreturn void live(size_t step)
@@ -35,6 +42,14 @@ int main(int argc, char **argv)
 	int fd[2];
 	char c;
 
+	if (argc > 1 && !strcmp(argv[1], "vfork")) {
+		if (syscall(SYS_clone, CLONE_VFORK | SIGCHLD, 0, 0, 0, 0))
+			return 1;
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		printf("%d\n", (int)getpid());
+		fflush(stdout);
+		live(step);
+	}
 	if (pipe(fd))
 		return 1;
 	for (long i = 0; i < n; i++) {
