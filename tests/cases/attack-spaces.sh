@@ -47,7 +47,7 @@ ready() { wait_for "${2:-20}" test -s "$1"; }
 # begin: loads the module and watches its passes. No attack runs yet.
 begin() {
 	load max_processes=$max sample_interval_ms=$interval_ms suspect_interval_ms=$interval_ms \
-		policy=classic warmup_s=0 min_process_size_mb=1 alert_confidence=20 max_cpu_permille=1000
+		policy=classic warmup_s=0 min_process_size_mb=16 alert_confidence=20 max_cpu_permille=1000
 	echo >"$tracing/trace"
 	echo 1 >"$tracing/events/seepage/seepage_tick/enable"
 	echo begin >"$tracing/trace_marker"

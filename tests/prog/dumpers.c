@@ -5,6 +5,9 @@
  * "ready" when all run, then the numbers of dumps, of dumps refused as busy, and of answers
  * about their own process.
  *
+ * dumpers flood-nlctrl THREADS SECONDS: the same threads ask nlctrl, in turn for all families and
+ * for itself, and leave the module alone. Prints "ready" and the numbers of answers.
+ *
  * dumpers ask N: asks N times for the status and for a dump. Prints the time in ms that nine
  * of ten waited at most: for the status, then for that part of the dump which took longest.
  * The sum of the parts depends on the share of the CPU that others leave.
@@ -49,6 +52,7 @@
 static atomic_ulong dumps, busy, answers;
 static atomic_uint running;
 static uint16_t family;
+static bool others;		/* the flood is one of requests to nlctrl */
 
 static _Noreturn void die(const char *what)
 {
@@ -148,6 +152,16 @@ static void find_family(void)
 	close(fd);
 }
 
+/* Asks nlctrl for all families, or for itself. */
+static void ask_nlctrl(int fd, bool all)
+{
+	if (all)
+		ask(fd, GENL_ID_CTRL, CTRL_CMD_GETFAMILY, NLM_F_DUMP, 0, NULL, 0);
+	else
+		ask(fd, GENL_ID_CTRL, CTRL_CMD_GETFAMILY, 0, CTRL_ATTR_FAMILY_NAME, "nlctrl",
+		    sizeof("nlctrl"));
+}
+
 /* ---- the flood ---- */
 
 static void *flood_one(void *odd)
@@ -161,6 +175,13 @@ static void *flood_one(void *odd)
 		die("SCHED_IDLE");
 	running++;
 	for (;;) {
+		if (others) {
+			ask_nlctrl(fd, !odd);
+			err = answer(fd, buf);
+			dumps += !err && !odd;
+			answers += !err && odd;
+			continue;
+		}
 		if (odd) {
 			ask(fd, family, SEEPAGE_CMD_GET_PROC, 0, SEEPAGE_A_PID, &pid, sizeof(pid));
 			answers += !answer(fd, buf);
@@ -184,8 +205,8 @@ static void flood(unsigned int threads, unsigned int seconds)
 	for (uintptr_t i = 0; i < threads; i++)
 		if (pthread_create(&t, &small, flood_one, (void *)(i & 1)))
 			die("pthread_create");
-	/* on a module that keeps them waiting some do not even begin */
-	for (int i = 0; i < 300 && running < threads; i++)
+	/* A thread that has not begun is not at the lowest priority yet. */
+	for (int i = 0; i < 3000 && running < threads; i++)
 		usleep(100000);
 	printf("ready\n");
 	fflush(stdout);
@@ -268,11 +289,7 @@ static void other_families(unsigned int n)
 	for (unsigned int i = 0; i < 2 * n; i++) {
 		uint64_t begin = now_us();
 
-		if (i & 1)
-			ask(fd, GENL_ID_CTRL, CTRL_CMD_GETFAMILY, NLM_F_DUMP, 0, NULL, 0);
-		else
-			ask(fd, GENL_ID_CTRL, CTRL_CMD_GETFAMILY, 0, CTRL_ATTR_FAMILY_NAME,
-			    "nlctrl", sizeof("nlctrl"));
+		ask_nlctrl(fd, i & 1);
 		if (answer_timed(fd, buf, begin, &took[i]))
 			die("GETFAMILY");
 		usleep(20000);
@@ -412,7 +429,8 @@ int main(int argc, char **argv)
 
 	if (strcmp(what, "families"))	/* they may be asked while the module is unloaded */
 		find_family();
-	if (!strcmp(what, "flood") && argc > 3)
+	others = !strcmp(what, "flood-nlctrl");
+	if ((others || !strcmp(what, "flood")) && argc > 3)
 		flood((unsigned int)atoi(argv[2]), (unsigned int)atoi(argv[3]));
 	else if (!strcmp(what, "ask") && argc > 2)
 		measure((unsigned int)atoi(argv[2]));
