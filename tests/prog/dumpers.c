@@ -5,8 +5,8 @@
  * "ready" when all run, then the numbers of dumps, of dumps refused as busy, and of answers
  * about their own process.
  *
- * dumpers flood-nlctrl THREADS SECONDS: the same threads ask nlctrl, in turn for all families and
- * for itself, and leave the module alone. Prints "ready" and the numbers of answers.
+ * dumpers flood-sockets THREADS SECONDS: the same threads open sockets and close them without end,
+ * and leave the module alone. Prints "ready" and how many.
  *
  * dumpers ask N: asks N times for the status and for a dump. Prints the time in ms that nine
  * of ten waited at most: for the status, then for that part of the dump which took longest.
@@ -52,7 +52,7 @@
 static atomic_ulong dumps, busy, answers;
 static atomic_uint running;
 static uint16_t family;
-static bool others;		/* the flood is one of requests to nlctrl */
+static bool sockets;		/* the flood is one of sockets */
 
 static _Noreturn void die(const char *what)
 {
@@ -152,16 +152,6 @@ static void find_family(void)
 	close(fd);
 }
 
-/* Asks nlctrl for all families, or for itself. */
-static void ask_nlctrl(int fd, bool all)
-{
-	if (all)
-		ask(fd, GENL_ID_CTRL, CTRL_CMD_GETFAMILY, NLM_F_DUMP, 0, NULL, 0);
-	else
-		ask(fd, GENL_ID_CTRL, CTRL_CMD_GETFAMILY, 0, CTRL_ATTR_FAMILY_NAME, "nlctrl",
-		    sizeof("nlctrl"));
-}
-
 /* ---- the flood ---- */
 
 static void *flood_one(void *odd)
@@ -175,11 +165,9 @@ static void *flood_one(void *odd)
 		die("SCHED_IDLE");
 	running++;
 	for (;;) {
-		if (others) {
-			ask_nlctrl(fd, !odd);
-			err = answer(fd, buf);
-			dumps += !err && !odd;
-			answers += !err && odd;
+		if (sockets) {
+			close(connected());
+			answers++;
 			continue;
 		}
 		if (odd) {
@@ -289,7 +277,11 @@ static void other_families(unsigned int n)
 	for (unsigned int i = 0; i < 2 * n; i++) {
 		uint64_t begin = now_us();
 
-		ask_nlctrl(fd, i & 1);
+		if (i & 1)
+			ask(fd, GENL_ID_CTRL, CTRL_CMD_GETFAMILY, NLM_F_DUMP, 0, NULL, 0);
+		else
+			ask(fd, GENL_ID_CTRL, CTRL_CMD_GETFAMILY, 0, CTRL_ATTR_FAMILY_NAME,
+			    "nlctrl", sizeof("nlctrl"));
 		if (answer_timed(fd, buf, begin, &took[i]))
 			die("GETFAMILY");
 		usleep(20000);
@@ -429,8 +421,8 @@ int main(int argc, char **argv)
 
 	if (strcmp(what, "families"))	/* they may be asked while the module is unloaded */
 		find_family();
-	others = !strcmp(what, "flood-nlctrl");
-	if ((others || !strcmp(what, "flood")) && argc > 3)
+	sockets = !strcmp(what, "flood-sockets");
+	if ((sockets || !strcmp(what, "flood")) && argc > 3)
 		flood((unsigned int)atoi(argv[2]), (unsigned int)atoi(argv[3]));
 	else if (!strcmp(what, "ask") && argc > 2)
 		measure((unsigned int)atoi(argv[2]));
