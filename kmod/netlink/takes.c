@@ -180,8 +180,8 @@ static const u32 takes[] = {
 					  A(CGROUP_USED_BYTES) | A(CGROUP_ID) | A(IDENTITY) |
 					  A(SINCE_SEQ),
 };
-#undef A
 
+#undef A
 static_assert(SEEPAGE_A_CGROUP_ID < 32);
 
 /**
