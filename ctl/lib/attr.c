@@ -8,6 +8,8 @@
 
 #define A(id, key, text, kind, unit)					\
 	[SEEPAGE_A_##id] = { key, text, KIND_##kind, UNIT_##unit }
+/* It is never printed. */
+#define REQUEST(id)	A(id, "", "", REQUEST, NONE)
 
 const struct attr_desc attr_table[__SEEPAGE_A_MAX] = {
 	A(UNSPEC, "unspec", "", NONE, NONE),
@@ -71,13 +73,13 @@ const struct attr_desc attr_table[__SEEPAGE_A_MAX] = {
 
 	A(CONFIG, "config", "config", NONE, NONE),
 
-	A(FILTER_STATES, "filter_states", "", REQUEST, NONE),
-	A(FILTER_MIN_CONFIDENCE, "filter_min_confidence", "", REQUEST, NONE),
-	A(FILTER_UID, "filter_uid", "", REQUEST, NONE),
-	A(FILTER_COMM, "filter_comm", "", REQUEST, NONE),
-	A(FILTER_AFTER_PID, "filter_after_pid", "", REQUEST, NONE),
-	A(SINCE_SEQ, "since_seq", "", REQUEST, NONE),
-	A(RESET_WHAT, "reset_what", "", REQUEST, NONE),
+	REQUEST(FILTER_STATES),
+	REQUEST(FILTER_MIN_CONFIDENCE),
+	REQUEST(FILTER_UID),
+	REQUEST(FILTER_COMM),
+	REQUEST(FILTER_AFTER_PID),
+	REQUEST(SINCE_SEQ),
+	REQUEST(RESET_WHAT),
 
 	A(PASS_SEQ, "pass_seq", "message", UINT, NONE),
 	A(PASS_NS, "pass_ns", "pass", UINT, NS),
@@ -92,10 +94,10 @@ const struct attr_desc attr_table[__SEEPAGE_A_MAX] = {
 	A(COLD_AGE_SECONDS, "cold_age_seconds", "COLD-AGE", UINT, SECONDS),
 	A(LIMIT, "limit", "LIMIT", LIMIT, NONE),
 	A(SUBJECT, "subject", "SUBJECT", SUBJECT, NONE),
-	A(GROUP, "group", "", REQUEST, NONE),
+	REQUEST(GROUP),
 	A(IDENTITY, "identity", "identity", NONE, NONE),
-	A(LIMIT_BYTES, "limit_bytes", "", REQUEST, NONE),
-	A(CGROUP_USED_BYTES, "cgroup_used_bytes", "", REQUEST, NONE),
+	REQUEST(LIMIT_BYTES),
+	REQUEST(CGROUP_USED_BYTES),
 
 	A(SHMEM_TOTAL_BYTES, "shmem_total_bytes", "shared memory of the system", UINT, BYTES),
 	A(MEMBERS, "members", "MEMBERS", UINT, NONE),

@@ -66,7 +66,7 @@ ADDITIONS = {
          "kmod/netlink/takes.c: seep_dump_proc_takes: no SEEPAGE_A_TRIAL, which GET_PROC takes"),
         ("kmod/netlink/takes.c", "A(PID) | A(GROUP)", "A(PID) | A(GROUP) | A(TRIAL)",
          "kmod/netlink/takes.c: takes[]: no SEEPAGE_A_TRIAL for GET_PROC"),
-        ("ctl/lib/attr.c", "\tA(PID,", '\tA(TRIAL, "trial", "", REQUEST, NONE),\n\tA(PID,',
+        ("ctl/lib/attr.c", "\tA(PID,", '\tREQUEST(TRIAL),\n\tA(PID,',
          "ctl/lib/attr.c: attr_table: 0 entries for SEEPAGE_A_TRIAL"),
         ("ctl/cmd/ps.c", "nla_put_u32(msg, SEEPAGE_A_FILTER_UID, (u32)f->uid);",
          "nla_put_u32(msg, SEEPAGE_A_FILTER_UID, (u32)f->uid), nla_put_u8(msg, SEEPAGE_A_TRIAL, 1);",
