@@ -25,7 +25,7 @@
 #include "seep.h"
 
 /* netlink/takes.c */
-extern const struct nla_policy seep_dump_proc_takes[SEEPAGE_A_GROUP + 1];
+extern const struct nla_policy seep_dump_proc_takes[SEEPAGE_A_FILTER_AFTER_PID + 1];
 extern const struct nla_policy seep_dump_alerts_takes[SEEPAGE_A_SINCE_SEQ + 1];
 extern const struct nla_policy seep_request_takes[SEEPAGE_A_CGROUP_ID + 1];
 int seep_netlink_takes(struct genl_info *info);

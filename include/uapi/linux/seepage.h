@@ -159,31 +159,29 @@ enum seepage_attr {
 	SEEPAGE_A_UNSPEC,
 	SEEPAGE_A_PAD,
 
-	/* in requests and replies; attributes of requests come first to keep policies short */
-	SEEPAGE_A_PID,			/* u32, thread group id */
-	SEEPAGE_A_CONFIG,		/* nest: type is enum seepage_cfg, u32 */
-	SEEPAGE_A_PMC_WANTED,		/* string, configured events; empty: the default ones */
-	SEEPAGE_A_COLD_PERMILLE,	/* u32, 0 to 1000: of the growth, not used again */
-
-	/* in requests only */
+	/* in requests; these come first to keep policies short, and those of dumps before all */
+	SEEPAGE_A_SINCE_SEQ,		/* u64, the first SEQ wanted, or that of an alert */
+	SEEPAGE_A_PID,			/* u32, thread group id; also in replies */
+	SEEPAGE_A_GROUP,		/* u8, any value: asks for the group of the process */
 	SEEPAGE_A_FILTER_STATES,	/* u32, mask of 1 << enum seepage_state */
 	SEEPAGE_A_FILTER_MIN_CONFIDENCE,/* u8, 0 to 100 */
 	SEEPAGE_A_FILTER_UID,		/* u32, real uid in the reader's user ns */
 	SEEPAGE_A_FILTER_COMM,		/* string, equal to comm */
 	SEEPAGE_A_FILTER_AFTER_PID,	/* u32, with a higher pid */
-	SEEPAGE_A_SINCE_SEQ,		/* u64, the first SEQ wanted, or that of an alert */
 	SEEPAGE_A_RESET_WHAT,		/* u32, mask of SEEPAGE_RESET_* */
 	SEEPAGE_A_LIMIT_BYTES,		/* u64, memory.max of its cgroup; 0: no limit known */
 	SEEPAGE_A_CGROUP_USED_BYTES,	/* u64, usage of that cgroup that cannot be reclaimed */
-	SEEPAGE_A_GROUP,		/* u8, any value: asks for the group of the process */
 
-	/* in requests and replies, of an alert */
-	SEEPAGE_A_IDENTITY,		/* nest of enum seepage_identity_attr */
+	/* in requests and replies */
+	SEEPAGE_A_CONFIG,		/* nest: type is enum seepage_cfg, u32 */
+	SEEPAGE_A_PMC_WANTED,		/* string, configured events; empty: the default ones */
+	SEEPAGE_A_COLD_PERMILLE,	/* u32, 0 to 1000: of the growth, not used again */
+	SEEPAGE_A_IDENTITY,		/* nest of enum seepage_identity_attr, of an alert */
+	SEEPAGE_A_CGROUP_ID,		/* u64, inode of the cgroup v2 directory */
 
 	/* identity */
 	SEEPAGE_A_COMM,			/* string, SEEPAGE_COMM_LEN with its NUL */
 	SEEPAGE_A_UID,			/* u32, real uid in the reader's user ns */
-	SEEPAGE_A_CGROUP_ID,		/* u64, inode of the cgroup v2 directory */
 
 	/* verdict */
 	SEEPAGE_A_STATE,		/* u8, enum seepage_state */
