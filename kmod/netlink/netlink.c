@@ -341,16 +341,18 @@ static int reset(struct sk_buff *skb, struct genl_info *info)
 /* ---- the family ---- */
 
 #define TAKES(p)	.policy = p, .maxattr = ARRAY_SIZE(p) - 1
-/* a maxattr of 0 would stand for that of the family, and every attribute would pass */
-static const struct nla_policy takes_nothing[2] = { };
+/* The part of the shared policy up to one attribute. */
+#define TAKES_TO(last)	.policy = seep_request_takes, .maxattr = SEEPAGE_A_##last
+/* The padding is refused. A maxattr of 0 would stand for that of the family: all would pass. */
+#define TAKES_NOTHING	TAKES_TO(PAD)
 
 static const struct seep_genl_ops ops[] = {
-	{ .cmd = SEEPAGE_CMD_GET_STATUS, TAKES(takes_nothing), .doit = get_status },
+	{ .cmd = SEEPAGE_CMD_GET_STATUS, TAKES_NOTHING, .doit = get_status },
 	{ .cmd = SEEPAGE_CMD_GET_PROC, TAKES(seep_dump_proc_takes), .doit = get_proc,
 	  .start = seep_dump_proc_start, .dumpit = seep_dump_proc, .done = seep_dump_done },
-	{ .cmd = SEEPAGE_CMD_GET_CONFIG, TAKES(takes_nothing), .doit = get_config },
+	{ .cmd = SEEPAGE_CMD_GET_CONFIG, TAKES_NOTHING, .doit = get_config },
 	{ .cmd = SEEPAGE_CMD_SET_CONFIG, TAKES(seep_request_takes), .doit = set_config },
-	{ .cmd = SEEPAGE_CMD_GET_ALERTS, TAKES(seep_dump_alerts_takes),
+	{ .cmd = SEEPAGE_CMD_GET_ALERTS, TAKES_TO(SINCE_SEQ),
 	  .start = seep_dump_alerts_start, .dumpit = seep_dump_alerts,
 	  .done = seep_dump_done },
 	{ .cmd = SEEPAGE_CMD_RESET, TAKES(seep_request_takes), .doit = reset },

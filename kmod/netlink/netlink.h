@@ -26,7 +26,6 @@
 
 /* netlink/takes.c */
 extern const struct nla_policy seep_dump_proc_takes[SEEPAGE_A_FILTER_AFTER_PID + 1];
-extern const struct nla_policy seep_dump_alerts_takes[SEEPAGE_A_SINCE_SEQ + 1];
 extern const struct nla_policy seep_request_takes[SEEPAGE_A_CGROUP_ID + 1];
 int seep_netlink_takes(struct genl_info *info);
 int seep_refuse(const struct nlattr *attr, struct netlink_ext_ack *extack, const char *text,

@@ -2,9 +2,11 @@
 /*
  * Policies: which attributes each request may hold, and which values.
  *
- * Each dump has a policy of its own, because its .start has no extack on all kernels and
- * could not say why it refuses. All other requests share one policy: a policy is large and
- * mostly empty.
+ * All requests but the dump of processes share one policy: a policy is large and mostly empty.
+ * Each takes the part of it up to its last attribute. Other attributes of that part are refused
+ * here. A dump cannot do that, because its .start has no extack on all kernels and could not say
+ * why it refuses. So the dump of processes has a policy of its own, and the one attribute of the
+ * dump of alerts is the first of the shared policy.
  *
  * Context: process. No locks: everything here is constant.
  */
@@ -153,14 +155,10 @@ const struct nla_policy seep_dump_proc_takes[] = {
 	[SEEPAGE_A_GROUP]	= { .type = NLA_U8 },
 };
 
-const struct nla_policy seep_dump_alerts_takes[] = {
-	[SEEPAGE_A_SINCE_SEQ]	= { .type = NLA_U64 },
-};
-
 const struct nla_policy seep_request_takes[] = {
+	[SEEPAGE_A_SINCE_SEQ]	= { .type = NLA_U64 },
 	[SEEPAGE_A_PID]		= NLA_POLICY_VALIDATE_FN(NLA_BINARY, check_pid),
 	[SEEPAGE_A_CONFIG]	= { .type = NLA_NESTED },
-	[SEEPAGE_A_SINCE_SEQ]	= { .type = NLA_U64 },
 	[SEEPAGE_A_RESET_WHAT]	= NLA_POLICY_VALIDATE_FN(NLA_BINARY, check_reset_what),
 	[SEEPAGE_A_COLD_PERMILLE] = NLA_POLICY_VALIDATE_FN(NLA_BINARY, check_cold),
 	[SEEPAGE_A_LIMIT_BYTES]	= { .type = NLA_U64 },

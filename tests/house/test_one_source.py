@@ -177,6 +177,10 @@ class OneSource(unittest.TestCase):
     def test_attribute_of_a_request(self):
         self.forget_each("attribute of a request")
 
+    def test_policy_that_ends_early(self):
+        self.assertIn("seep_request_takes up to PAD: no SEEPAGE_A_SINCE_SEQ, which GET_ALERTS takes",
+                      self.said([("kmod/netlink/netlink.c", "TAKES_TO(SINCE_SEQ)", "TAKES_TO(PAD)")]))
+
     def test_command(self):
         self.forget_each("command")
 
