@@ -196,29 +196,47 @@ void seep_group_count(struct seep_rec *rec)
 }
 
 /**
- * seep_group_learn() - learn from a process that has ended
- * @rec: its record, buried
+ * seep_group_known() - what the group of a process would know if the process ended now
+ * @rec: the process
+ * @known_rise: out: the highest climb that members released, granules
+ * @known_span: out: the longest one, ds
  *
  * Nothing is learned from a process with an alert, nor from a climb that was higher than
  * the headroom left to others.
  *
  * Context: seep_table_mutex.
  */
-void seep_group_learn(const struct seep_rec *rec)
+void seep_group_known(const struct seep_rec *rec, u32 *known_rise, u32 *known_span)
 {
 	const struct seep_det *d = &rec->det;
-	struct seep_group *g = rec->group;
+	const struct seep_group *g = rec->group;
 	u32 rise = d->high_v - d->low_v;
 
+	*known_rise = g ? g->known_rise : 0;
+	*known_span = g ? g->known_span : 0;
 	if (!g || seep_alert_is(d->state) || seep_alert_is(g->notified.alerted))
 		return;
 	if (rise >= seep_needed_rise(seep_least_rise(&rec->last), d->high_v) &&
 	    rise <= seep_granules(rec->last.headroom)) {
-		g->known_rise = max(g->known_rise, rise);
-		g->known_span = max(g->known_span, d->high_t - d->low_t);
+		*known_rise = max(*known_rise, rise);
+		*known_span = max(*known_span, d->high_t - d->low_t);
 	}
-	g->known_rise = max(g->known_rise, d->known_rise);
-	g->known_span = max(g->known_span, d->known_span);
+	*known_rise = max(*known_rise, d->known_rise);
+	*known_span = max(*known_span, d->known_span);
+}
+
+/**
+ * seep_group_learn() - learn from a process that has ended
+ * @rec: its record, buried
+ *
+ * Context: seep_table_mutex.
+ */
+void seep_group_learn(const struct seep_rec *rec)
+{
+	struct seep_group *g = rec->group;
+
+	if (g)
+		seep_group_known(rec, &g->known_rise, &g->known_span);
 }
 
 /*

@@ -385,6 +385,40 @@ void __cold seep_sample_reset(struct seep_rec *only)
 }
 
 /**
+ * seep_sample_teach() - user space tells what is known of the service of a process
+ * @rec: the process
+ * @rise: the highest climb that the service released, bytes; 0: not told
+ * @span_s: the longest one, seconds; 0: not told
+ *
+ * The history of the process itself restarts where it knew less: a recording has what is known
+ * at the begin of a history only. One that is under watch, or had an alert, is left alone.
+ *
+ * Context: process, may sleep, seep_table_mutex.
+ */
+void __cold seep_sample_teach(struct seep_rec *rec, u64 rise, u64 span_s)
+{
+	u32 known_rise = seep_granules(rise), known_span = min_t(u64, span_s, U32_MAX / 10) * 10;
+	struct seep_det *d = &rec->det;
+	struct seep_group *g;
+
+	if (!rec->ready)
+		first_look(rec);
+	g = rec->group;
+	if (g) {
+		g->known_rise = max(g->known_rise, known_rise);
+		g->known_span = max(g->known_span, known_span);
+	}
+	known_rise = max(d->known_rise, known_rise);
+	known_span = max(d->known_span, known_span);
+	if (d->state || rec->notified.worst ||
+	    (known_rise == d->known_rise && known_span == d->known_span))
+		return;
+	if (d->samples)
+		forget_record(rec);
+	seep_det_inherit(d, known_rise, known_span);
+}
+
+/**
  * seep_sample_init() - allocate what passes work with
  *
  * Context: module init.

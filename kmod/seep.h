@@ -197,6 +197,7 @@ struct seep_view {
 	u16 cold;			/* permille, valid with cold_ns */
 	u64 cold_age_s;			/* since cold_ns */
 	u64 cold_ns;			/* CLOCK_MONOTONIC when cold was measured; 0: not known */
+	u32 known_rise, known_span;	/* climbs that its service released: granules, ds */
 	struct seep_verdict verdict;
 };
 
@@ -595,6 +596,7 @@ void seep_sample_clear_watched(struct seep_sample *s);
 /* sample.c: process context, table mutex */
 bool seep_sample_pass(bool full, const struct seep_conf *c);
 void seep_sample_reset(struct seep_rec *only);	/* restart histories */
+void seep_sample_teach(struct seep_rec *rec, u64 rise, u64 span_s);	/* bytes, seconds */
 void seep_sample_wake(struct seep_rec *rec);	/* before last and det are shown */
 void seep_sample_welcome(void);	/* first look at all new records */
 int seep_sample_init(void);
@@ -631,6 +633,7 @@ extern struct list_head seep_suspects;
 #define SEEP_GROUP_HEADS	128U
 void seep_group_init(struct hlist_head *mem);
 void seep_group_join(struct seep_rec *rec);
+void seep_group_known(const struct seep_rec *rec, u32 *known_rise, u32 *known_span);
 void seep_group_learn(const struct seep_rec *rec);
 void seep_group_leave(struct seep_rec *rec);
 void seep_group_count(struct seep_rec *rec);

@@ -95,6 +95,7 @@ static void fill_facts(struct seep_view *v, const struct seep_rec *rec, u64 now_
 		v->has_subject = true;
 		v->verdict.subject = d->accused;
 	}
+	seep_group_known(rec, &v->known_rise, &v->known_span);
 	v->cold_ns = rec->last.cold_ns;
 	if (v->cold_ns) {
 		v->cold = rec->last.cold;

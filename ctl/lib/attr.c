@@ -92,6 +92,8 @@ const struct attr_desc attr_table[__SEEPAGE_A_MAX] = {
 
 	A(COLD_PERMILLE, "cold_permille", "COLD", UINT, NONE),
 	A(COLD_AGE_SECONDS, "cold_age_seconds", "COLD-AGE", UINT, SECONDS),
+	A(KNOWN_RISE_BYTES, "known_rise_bytes", "KNOWN-RISE", UINT, BYTES),
+	A(KNOWN_SPAN_SECONDS, "known_span_seconds", "KNOWN-SPAN", UINT, SECONDS),
 	A(LIMIT, "limit", "LIMIT", LIMIT, NONE),
 	A(SUBJECT, "subject", "SUBJECT", SUBJECT, NONE),
 	REQUEST(GROUP),

@@ -46,9 +46,10 @@ static int check_whole(struct nlattr **attrs, struct netlink_ext_ack *extack)
 
 	if (!attrs[SEEPAGE_A_PID])
 		return seep_invalid(NULL, extack, "attribute PID is missing");
-	if (!attrs[SEEPAGE_A_COLD_PERMILLE] && !limit && !attrs[SEEPAGE_A_IDENTITY])
+	if (!attrs[SEEPAGE_A_COLD_PERMILLE] && !limit && !attrs[SEEPAGE_A_IDENTITY] &&
+	    !attrs[SEEPAGE_A_KNOWN_RISE_BYTES] && !attrs[SEEPAGE_A_KNOWN_SPAN_SECONDS])
 		return seep_invalid(NULL, extack,
-				    "attribute COLD_PERMILLE, LIMIT_BYTES or IDENTITY is missing");
+				    "attribute COLD_PERMILLE, LIMIT_BYTES, IDENTITY or KNOWN_* is missing");
 	if (attrs[SEEPAGE_A_IDENTITY] && check_identity(attrs[SEEPAGE_A_IDENTITY], extack))
 		return -EINVAL;
 	if ((used || id) && !limit)
@@ -65,6 +66,9 @@ static int take(struct seep_rec *rec, struct nlattr **attrs)
 	const struct nlattr *cold = attrs[SEEPAGE_A_COLD_PERMILLE];
 	const struct nlattr *limit = attrs[SEEPAGE_A_LIMIT_BYTES];
 
+	/* first: the other facts are discarded where the history restarts */
+	seep_sample_teach(rec, seep_get_u64(attrs[SEEPAGE_A_KNOWN_RISE_BYTES]),
+			  seep_get_u64(attrs[SEEPAGE_A_KNOWN_SPAN_SECONDS]));
 	if (cold)
 		seep_facts_cold(rec, (u16)nla_get_u32(cold));
 	if (limit)

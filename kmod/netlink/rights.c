@@ -83,12 +83,15 @@ bool seep_netlink_is_own(const struct seep_rec *rec, kuid_t reader)
  * seep_netlink_own_only() - prepare a view for a reader that sees its own processes only
  * @v: the view
  *
- * Hides what is about other processes: factors that names.h marks for CAP_PERFMON, and what a
- * limit is shared with. The time to exhaustion goes by all that grow; it stays.
+ * Hides what is about other processes: factors that names.h marks for CAP_PERFMON, what a limit
+ * is shared with, and what is known of earlier lives. The time to exhaustion goes by all that
+ * grow; it stays.
  */
 void seep_netlink_own_only(struct seep_view *v)
 {
 	seep_verdict_hide(&v->verdict, SEEPAGE_FACTORS_PERFMON);
 	v->others = 0;
 	v->others_rate = 0;
+	v->known_rise = 0;
+	v->known_span = 0;
 }

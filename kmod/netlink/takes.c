@@ -164,6 +164,8 @@ const struct nla_policy seep_request_takes[] = {
 	[SEEPAGE_A_LIMIT_BYTES]	= { .type = NLA_U64 },
 	[SEEPAGE_A_CGROUP_USED_BYTES] = { .type = NLA_U64 },
 	[SEEPAGE_A_IDENTITY]	= { .type = NLA_NESTED },
+	[SEEPAGE_A_KNOWN_RISE_BYTES] = { .type = NLA_U64 },
+	[SEEPAGE_A_KNOWN_SPAN_SECONDS] = { .type = NLA_U64 },
 	[SEEPAGE_A_PMC_WANTED]	= NLA_POLICY_VALIDATE_FN(NLA_BINARY, check_events),
 	[SEEPAGE_A_CGROUP_ID]	= { .type = NLA_U64 },
 };
@@ -176,7 +178,8 @@ static const u32 takes[] = {
 	[SEEPAGE_CMD_RESET]		= A(PID) | A(RESET_WHAT),
 	[SEEPAGE_CMD_SET_FACTS]	= A(PID) | A(COLD_PERMILLE) | A(LIMIT_BYTES) |
 					  A(CGROUP_USED_BYTES) | A(CGROUP_ID) | A(IDENTITY) |
-					  A(SINCE_SEQ),
+					  A(SINCE_SEQ) | A(KNOWN_RISE_BYTES) |
+					  A(KNOWN_SPAN_SECONDS),
 };
 
 #undef A

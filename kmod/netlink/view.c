@@ -182,7 +182,7 @@ static u8 *put_figures(u8 *at, const struct seep_view *v)
 	return put_u64(at, SEEPAGE_A_AGE_SECONDS, v->age_s);
 }
 
-#define SIZE_FACTS		(4 * SIZE_32 + 2 * SIZE_64)
+#define SIZE_FACTS		(4 * SIZE_32 + 4 * SIZE_64)
 
 /* Facts that are not known are left out: most processes are at rest and have none. */
 static u8 *put_facts(u8 *at, const struct seep_view *v)
@@ -201,6 +201,10 @@ static u8 *put_facts(u8 *at, const struct seep_view *v)
 	}
 	if (v->has_subject)
 		at = put_u8(at, SEEPAGE_A_SUBJECT, v->verdict.subject);
+	if (v->known_rise)
+		at = put_u64(at, SEEPAGE_A_KNOWN_RISE_BYTES, seep_bytes(v->known_rise));
+	if (v->known_span)
+		at = put_u64(at, SEEPAGE_A_KNOWN_SPAN_SECONDS, v->known_span / 10);
 	return at;
 }
 

@@ -115,10 +115,11 @@ refused 'PID goes with history alone' reset "{\"pid\": $leak, \"reset-what\": [\
 held || die "alert $first is gone after a refusal"
 ynl sent --multi set-config '{"config": {"warmup-s": 7, "pmc": "off"}, "pmc-wanted": "cycles"}' \
 	--multi set-facts "{\"pid\": $leak, \"cold-permille\": 900, \"limit-bytes\": 1000000000,
-		\"cgroup-used-bytes\": 5}" \
+		\"cgroup-used-bytes\": 5, \"known-rise-bytes\": 67108864, \"known-span-seconds\": 600}" \
 	--multi reset '{"reset-what": ["alerts", "counters"]}'
 assert_eq "$(seepage -j get | jq -c '[.warmup_s, .pmc, .pmc_events]')" '[7,"off","cycles"]' "what was set"
-assert_eq "$(seepage -j show $leak | field .cold_permille)" 900 "cold_permille that was told"
+assert_eq "$(seepage -j show $leak | jq -c '[.cold_permille, .known_rise_bytes, .known_span_seconds]')" \
+	'[900,67108864,600]' "facts that were told"
 ! held || die "alert $first is held after a reset"
 
 # ---- what the family says of itself ----

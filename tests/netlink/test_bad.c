@@ -16,7 +16,7 @@ static const struct command {
 	const char *name;
 	uint8_t cmd;
 	uint16_t flags;
-	int takes[6];
+	int takes[8];
 } commands[] = {
 	{ "GET_STATUS", SEEPAGE_CMD_GET_STATUS, 0, { 0 } },
 	{ "GET_PROC do", SEEPAGE_CMD_GET_PROC, 0, { SEEPAGE_A_PID } },
@@ -30,7 +30,8 @@ static const struct command {
 	{ "RESET", SEEPAGE_CMD_RESET, 0, { SEEPAGE_A_RESET_WHAT, SEEPAGE_A_PID } },
 	{ "SET_FACTS", SEEPAGE_CMD_SET_FACTS, 0,
 	  { SEEPAGE_A_PID, SEEPAGE_A_COLD_PERMILLE, SEEPAGE_A_LIMIT_BYTES,
-	    SEEPAGE_A_CGROUP_USED_BYTES, SEEPAGE_A_CGROUP_ID, SEEPAGE_A_SINCE_SEQ } },
+	    SEEPAGE_A_CGROUP_USED_BYTES, SEEPAGE_A_CGROUP_ID, SEEPAGE_A_SINCE_SEQ,
+	    SEEPAGE_A_KNOWN_RISE_BYTES, SEEPAGE_A_KNOWN_SPAN_SECONDS } },
 };
 
 static bool takes(const struct command *k, int attr)
@@ -81,6 +82,8 @@ static void put_good(struct nlmsghdr *nlh, int attr)
 	case SEEPAGE_A_LIMIT_BYTES:
 	case SEEPAGE_A_CGROUP_USED_BYTES:
 	case SEEPAGE_A_CGROUP_ID:
+	case SEEPAGE_A_KNOWN_RISE_BYTES:
+	case SEEPAGE_A_KNOWN_SPAN_SECONDS:
 		mnl_attr_put_u64(nlh, attr, 1ULL << 60);
 		break;
 	default:		/* an attribute of replies */
@@ -177,6 +180,8 @@ static void wrong_length(void)
 				k->takes[i] == SEEPAGE_A_SINCE_SEQ ||
 				k->takes[i] == SEEPAGE_A_LIMIT_BYTES ||
 				k->takes[i] == SEEPAGE_A_CGROUP_ID ||
+				k->takes[i] == SEEPAGE_A_KNOWN_RISE_BYTES ||
+				k->takes[i] == SEEPAGE_A_KNOWN_SPAN_SECONDS ||
 				k->takes[i] == SEEPAGE_A_CGROUP_USED_BYTES ? 8 : 4;
 			for (j = 0; j < ARRAY_SIZE(len); j++) {
 				if (len[j] == right)
@@ -356,6 +361,10 @@ static void bad_facts(void)
 	      "cold alone: %s %s", strerror(-a.rc), a.text);
 	check(!ask(&c, facts(getpid(), SEEPAGE_A_LIMIT_BYTES, SEEPAGE_A_CGROUP_USED_BYTES), &a,
 		   NULL, NULL), "a limit alone: %s %s", strerror(-a.rc), a.text);
+	check(!ask(&c, facts(getpid(), SEEPAGE_A_KNOWN_RISE_BYTES, 0), &a, NULL, NULL),
+	      "a rise alone: %s %s", strerror(-a.rc), a.text);
+	check(!ask(&c, facts(getpid(), SEEPAGE_A_KNOWN_SPAN_SECONDS, 0), &a, NULL, NULL),
+	      "a span alone: %s %s", strerror(-a.rc), a.text);
 	nlh = facts(getpid(), 0, 0);
 	mnl_attr_put_u64(nlh, SEEPAGE_A_LIMIT_BYTES, 0);
 	check(!ask(&c, nlh, &a, NULL, NULL), "no limit any more: %s %s", strerror(-a.rc), a.text);

@@ -322,6 +322,73 @@ static void facts(void)
 	fresh(&c);
 }
 
+static int set_known(pid_t pid, uint64_t rise, uint64_t span_s)
+{
+	static char buf[REQ_SIZE] __attribute__((aligned(8)));
+	struct nlmsghdr *nlh = request(&c, buf, SEEPAGE_CMD_SET_FACTS, 0);
+	struct answer a;
+
+	mnl_attr_put_u32(nlh, SEEPAGE_A_PID, pid);
+	if (rise)
+		mnl_attr_put_u64(nlh, SEEPAGE_A_KNOWN_RISE_BYTES, rise);
+	if (span_s)
+		mnl_attr_put_u64(nlh, SEEPAGE_A_KNOWN_SPAN_SECONDS, span_s);
+	return ask(&c, nlh, &a, NULL, NULL);
+}
+
+/* 0 is left out. */
+static void knows(pid_t pid, uint64_t rise, uint64_t span_s, const char *when)
+{
+	bool by_rise, by_span;
+
+	got(pid, when);
+	by_rise = has(&m.p, SEEPAGE_A_KNOWN_RISE_BYTES);
+	by_span = has(&m.p, SEEPAGE_A_KNOWN_SPAN_SECONDS);
+	check(by_rise == !!rise && (!rise || num(&m.p, SEEPAGE_A_KNOWN_RISE_BYTES) == rise),
+	      "KNOWN_RISE_BYTES %s", when);
+	check(by_span == !!span_s && (!span_s || num(&m.p, SEEPAGE_A_KNOWN_SPAN_SECONDS) == span_s),
+	      "KNOWN_SPAN_SECONDS %s", when);
+}
+
+/*
+ * What a service is told of its climbs adds up, and the next process of it is shown with that.
+ * Values that are too high count as the highest that the module holds.
+ */
+static void known(void)
+{
+	const uint64_t most = (uint64_t)UINT32_MAX << 14, longest = UINT32_MAX / 10;
+	struct kid k, other, next;
+
+	conn_open(&c);
+	fresh(&c);
+	set_config(&c, SEEPAGE_CFG_SUSPECT_INTERVAL_MS, 100, SEEPAGE_CFG_SAMPLE_INTERVAL_MS, 100,
+		   SEEPAGE_CFG_MAX_CPU_PERMILLE, 1000, 0);
+	kid_start(&k, MB, 0, "known", 0);
+	kid_start(&other, MB, 0, "other", 0);
+	msleep(500);
+	knows(k.pid, 0, 0, "before anybody told it");
+	need(!set_known(k.pid, 64 * MB, 0), "SET_FACTS refused");
+	knows(k.pid, 64 * MB, 0, "of a rise alone");
+	need(!set_known(k.pid, 0, 600), "SET_FACTS refused");
+	knows(k.pid, 64 * MB, 600, "of a rise and a span");
+	need(!set_known(k.pid, MB, 60), "SET_FACTS refused");
+	knows(k.pid, 64 * MB, 600, "after lower ones");
+	msleep(500);
+	knows(k.pid, 64 * MB, 600, "some samples later");
+	knows(other.pid, 0, 0, "of another one");
+	kid_end(&k);
+	kid_start(&next, MB, 0, "known", 0);
+	msleep(500);
+	knows(next.pid, 64 * MB, 600, "of the next life");
+	need(!set_known(next.pid, 1ULL << 46, 1ULL << 32), "SET_FACTS refused");
+	knows(next.pid, most, longest, "beyond the highest");
+	need(!reset(&c, SEEPAGE_RESET_HISTORY, 0), "RESET refused");
+	knows(next.pid, 0, 0, "after a reset");
+	kid_end(&next);
+	kid_end(&other);
+	fresh(&c);
+}
+
 static int set_limit(pid_t pid, uint64_t cgroup)
 {
 	static char buf[REQ_SIZE] __attribute__((aligned(8)));
@@ -562,6 +629,7 @@ const struct test tests_proc[] = {
 	{ "proc-not-there", not_there },
 	{ "proc-vfork", vforked },
 	{ "proc-facts", facts },
+	{ "proc-known", known },
 	{ "proc-pools", pools },
 	{ "proc-exec", executed },
 	{ "proc-cgroup", cgroup },

@@ -100,7 +100,8 @@ static void promise_facts(const struct fuzz_sock *s, const struct nlmsghdr *nlh)
 
 	promise(may(s), "facts of a user was accepted");
 	promise(find(nlh, SEEPAGE_A_PID), "facts were accepted without a PID");
-	promise(cold || limit || find(nlh, SEEPAGE_A_IDENTITY),
+	promise(cold || limit || find(nlh, SEEPAGE_A_IDENTITY) ||
+		find(nlh, SEEPAGE_A_KNOWN_RISE_BYTES) || find(nlh, SEEPAGE_A_KNOWN_SPAN_SECONDS),
 		"facts were accepted without any");
 	promise(!cold || mnl_attr_get_u32(cold) <= 1000, "facts: %u permille were accepted",
 		cold ? mnl_attr_get_u32(cold) : 0);

@@ -88,6 +88,34 @@ unsigned int w_tell(struct task_struct *t, unsigned long long cgroup)
 	return left >> 20;
 }
 
+/* User space tells how the service of a process climbed before. */
+void w_teach(struct task_struct *t, unsigned long long rise, unsigned long long span_s)
+{
+	mutex_lock(&seep_table_mutex);
+	seep_sample_teach(seep_tab_find(t->mm), rise, span_s);
+	mutex_unlock(&seep_table_mutex);
+}
+
+/* What a reader is told of that: MiB and seconds. Return: the next sample begins a history. */
+bool w_knows(struct task_struct *t, unsigned int *mib, unsigned int *span_s)
+{
+	const struct seep_rec *rec = seep_tab_find(t->mm);
+	u32 rise, span;
+
+	mutex_lock(&seep_table_mutex);
+	seep_group_known(rec, &rise, &span);
+	mutex_unlock(&seep_table_mutex);
+	*mib = rise / SEEP_MIB;
+	*span_s = span / 10;
+	return !rec->det.samples;
+}
+
+/* Is the process under watch, or suspected? */
+bool w_watched(struct task_struct *t)
+{
+	return seep_tab_find(t->mm)->det.state != SEEPAGE_STATE_OK;
+}
+
 /* As a dump of all processes does it. Return: how many. */
 unsigned int w_dump(void)
 {

@@ -53,6 +53,9 @@ unsigned int w_slots(struct task_struct *t);
 unsigned int w_share(unsigned int uid);
 void w_bury(struct task_struct *t, unsigned int uid);
 unsigned int w_tell(struct task_struct *t, unsigned long long cgroup);
+void w_teach(struct task_struct *t, unsigned long long rise, unsigned long long span_s);
+bool w_knows(struct task_struct *t, unsigned int *mib, unsigned int *span_s);
+bool w_watched(struct task_struct *t);
 unsigned int w_dump(void);
 void w_count_here(struct task_struct *a, struct task_struct *b);
 void w_counted(struct task_struct *t, unsigned long long *area, unsigned long long *kept);
@@ -76,6 +79,7 @@ bool w_status_off(void);
 #define W_PIDS	(1 << 16)
 int w_dump_own(struct task_struct *t, const char *comm, unsigned int states);
 extern unsigned char w_seen[W_PIDS];	/* how often a pid was in an answer */
+extern unsigned int w_known;	/* answers that said what is known of earlier lives */
 extern unsigned int w_after;
 extern unsigned long long w_errand_ns;	/* that the worker takes for one */
 
@@ -115,6 +119,7 @@ void outlives(char **args);
 void unseen(char **args);
 void behind(char **args);
 void threads(char **args);
+void taught(char **args);
 void losses(char **args);
 void orphans(char **args);
 

@@ -263,6 +263,93 @@ void unseen(char **args)
 	live_thrice("at-once", 10, true);
 }
 
+#define CLIMB_S		450U
+
+/* A process climbs 900 MiB, releases them and ends. */
+static void climb(unsigned int i)
+{
+	leak(CLIMB_S, i, 1, 2048);
+	w_grow(task(i), -(long)CLIMB_S * 512);
+	leak(60, 0, 0, 0);
+	w_end(task(i), 0, true);
+	leak(60, 0, 0, 0);
+}
+
+static void print_known(const char *name, unsigned int i)
+{
+	unsigned int mib, span_s;
+	bool begins = w_knows(task(i), &mib, &span_s);
+
+	printf("%s: knows %u MiB in %u s%s\n", name, mib, span_s,
+	       begins ? ", its history begins" : "");
+}
+
+/* A user asks for its processes, one of which was taught. */
+static void ask_taught(unsigned int i)
+{
+	unsigned int n = 0;
+
+	print_known("mine", i);
+	w_after = 0;
+	w_dump_own(task(i), NULL, ~0U);
+	for (unsigned int pid = 0; pid < W_PIDS; pid++)
+		n += w_seen[pid];
+	printf("mine: the user is told of %u process, of earlier lives in %u\n", n, w_known);
+}
+
+/*
+ * Services climb alike. What user space kept of earlier lives is told of two of them, before and
+ * after their first sample, and a second life inherits it: these have no alert. One that is not
+ * taught has one. One that is taught only under watch, or when it has an alert, is left alone.
+ * Values that do not fit count as the highest that do. Even these excuse no leak: of a taught rise
+ * a quarter of headroom counts. A user without rights is not told what is known.
+ */
+void taught(char **args)
+{
+	(void)args;
+	w_little = true;
+	w_available = 1L << 20;
+	w_boot(4, "pmc=off hook=tracepoint");
+	serve("untaught", 0, 1);
+	climb(0);
+	serve("early", 1, 1);
+	w_teach(task(1), CLIMB_S << 21, CLIMB_S);
+	print_known("early", 1);
+	climb(1);
+	serve("rested", 2, 1);
+	leak(600, 0, 0, 0);
+	print_known("rested", 2);
+	w_teach(task(2), CLIMB_S << 21, CLIMB_S);
+	print_known("rested", 2);
+	leak(60, 0, 0, 0);
+	w_teach(task(2), 1 << 20, 1);
+	print_known("rested", 2);
+	climb(2);
+	serve("rested", 3, 1);
+	climb(3);
+
+	serve("watched", 4, 1);
+	while (!w_watched(task(4)))
+		leak(10, 4, 1, 2048);
+	w_teach(task(4), CLIMB_S << 21, CLIMB_S);
+	printf("watched: %u of 1 still is\n", count(w_watched, 4, 1));
+	leak(CLIMB_S, 4, 1, 2048);
+	w_teach(task(4), CLIMB_S << 22, CLIMB_S);
+	printf("watched: %u of 1 still has its alert\n", count(w_told, 4, 1));
+	w_end(task(4), 0, true);
+	leak(60, 0, 0, 0);
+
+	serve("huge", 5, 1);
+	w_teach(task(5), 1ULL << 46, 1ULL << 32);
+	print_known("huge", 5);
+	leak(1200, 5, 1, 2048);
+
+	serve_as(UID, "mine", 6, 1);
+	w_teach(task(6), CLIMB_S << 21, CLIMB_S);
+	leak(60, 0, 0, 0);	/* a view has facts from the first sample on */
+	ask_taught(6);
+}
+
 /*
  * The first threads of three processes have exited. One has another thread; the others have one
  * behind 1100 that have exited too. Another process comes to run in the memory of the first two. It

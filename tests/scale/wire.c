@@ -239,6 +239,7 @@ void usleep_range_state(unsigned long min, unsigned long max, unsigned int state
 /* ---- a dump of a reader without rights ---- */
 
 u8 w_seen[W_PIDS];
+unsigned int w_known;
 unsigned int w_after;
 static int result;
 
@@ -296,6 +297,8 @@ int netlink_unicast(struct sock *sk, struct sk_buff *skb, u32 portid, int nonblo
 			w_after = find_u32(nlh, sizeof(result), SEEPAGE_A_FILTER_AFTER_PID);
 		} else {
 			w_seen[find_u32(nlh, GENL_HDRLEN, SEEPAGE_A_PID) % W_PIDS]++;
+			w_known += find_u32(nlh, GENL_HDRLEN, SEEPAGE_A_KNOWN_RISE_BYTES) ||
+				   find_u32(nlh, GENL_HDRLEN, SEEPAGE_A_KNOWN_SPAN_SECONDS);
 		}
 	}
 	if (len)

@@ -49,7 +49,8 @@
  *                    reply:   ack only
  * SET_FACTS do    request: PID [COLD_PERMILLE] [LIMIT_BYTES] [CGROUP_USED_BYTES]
  *                             [CGROUP_ID], of the cgroup that has the limit;
- *                             [IDENTITY{ .. }] [SINCE_SEQ]
+ *                             [IDENTITY{ .. }] [SINCE_SEQ] [KNOWN_RISE_BYTES]
+ *                             [KNOWN_SPAN_SECONDS]
  *                    reply:   ack only
  * ALERT       multicast group "alert":  an alert
  * SAMPLE      multicast group "sample": a process, each time it was sampled
@@ -72,7 +73,8 @@
  *             FACTORS{ FACTOR{ .. }.. } [GATES{ GATE{ .. }.. }]
  *             [HISTORY{ LEVEL{ .. }.. }] [COLD_PERMILLE] [COLD_AGE_SECONDS]
  *             [LIMIT] [SHARES_WITH] [SHARED_GROWTH_BYTES_PER_HOUR] [SUBJECT]
- *             [MEMBERS] [GROWING] [PMC_SET] [PMC_VALUES] [PMC_BASELINE]
+ *             [MEMBERS] [GROWING] [KNOWN_RISE_BYTES] [KNOWN_SPAN_SECONDS]
+ *             [PMC_SET] [PMC_VALUES] [PMC_BASELINE]
  *             Memory figures and fault counts are current, the verdict is that of the last
  *             sample. UID and CGROUP_ID are left out for a process that ended before they
  *             were read. PID is left out of an alert for a process without a pid in the
@@ -113,8 +115,9 @@
  * for an hour loses it when another one needs the space.
  *
  * Facts are what only user space can find out about a process: whether it uses again the
- * memory that it gained, how much its cgroup may use, and what it is. A request has
- * COLD_PERMILLE, LIMIT_BYTES, IDENTITY or several; a limit above 0 needs CGROUP_USED_BYTES.
+ * memory that it gained, how much its cgroup may use, what it is, and how its service climbed
+ * before. A request has COLD_PERMILLE, LIMIT_BYTES, IDENTITY, KNOWN_RISE_BYTES,
+ * KNOWN_SPAN_SECONDS or several; a limit above 0 needs CGROUP_USED_BYTES.
  * IDENTITY is kept with the alerts of the process, or of its group, that have none yet, and
  * with those that follow, as long as one of them is in the ring; -ENOENT: there is none.
  * SINCE_SEQ is the SEQ that IDENTITY was looked up for. A fact is dated by the time of receipt.
@@ -124,6 +127,15 @@
  * the process may have ended, or executed another program, since it was looked at. Without
  * SINCE_SEQ alerts of an earlier process of the pid are left alone, but what was read of that
  * one may be taken for the later one.
+ *
+ * What is known is the highest and the longest climb of memory held that processes of a name,
+ * user and cgroup released, as far as they had no alert. Growth is novel where it is 1.5 times as
+ * high or as long. In a reply it is what would be known if the process ended now, and 0 is left
+ * out. In a request it is what user space has kept, for example over a reboot. The higher of it
+ * and of what is known holds from then on, for processes that are seen later. It also holds for
+ * the process itself, if that is in state OK, never had an alert and knows less: its history
+ * restarts, which discards its other facts. It is valid until all histories are reset. A reader
+ * without rights is not told of it.
  */
 #ifndef _UAPI_LINUX_SEEPAGE_H
 #define _UAPI_LINUX_SEEPAGE_H
@@ -177,6 +189,8 @@ enum seepage_attr {
 	SEEPAGE_A_PMC_WANTED,		/* string, configured events; empty: the default ones */
 	SEEPAGE_A_COLD_PERMILLE,	/* u32, 0 to 1000: of the growth, not used again */
 	SEEPAGE_A_IDENTITY,		/* nest of enum seepage_identity_attr, of an alert */
+	SEEPAGE_A_KNOWN_RISE_BYTES,	/* u64, highest climb that its service released */
+	SEEPAGE_A_KNOWN_SPAN_SECONDS,	/* u64, longest climb that its service released */
 	SEEPAGE_A_CGROUP_ID,		/* u64, inode of the cgroup v2 directory */
 
 	/* identity */
