@@ -4,7 +4,7 @@
 # those that the program lists itself.
 
 _seepage_commands='status ps show explain watch alerts get set apply reset version help'
-_seepage_tools='stat record replay export top where cold notify silence ack policy save doctor selftest report'
+_seepage_tools='stat record replay export top where cold notify silence ack policy envelope save doctor selftest report'
 _seepage_keys='sample_interval_ms suspect_interval_ms max_processes min_process_size_mb policy
 	alert_confidence alert_interval_s alerts_per_minute fault_rate_warning fault_rate_critical
 	rss_growth_percent monitoring_window_s warmup_s max_cpu_permille pmc pmc_max_counters pmc_events'
@@ -38,6 +38,7 @@ declare -A _seepage_options=(
 	[silence]='--unit --name --uid --cgroup --for --until --forever --comment --by --remove --from'
 	[ack]='--by --remove --from'
 	[policy]='--unit --name --cgroup --ignore --confidence --state --growth --limit --comment --replace'
+	[envelope]='--every --all'
 	[save]='--output'
 	[selftest]='--timeout'
 	[report]='--output --where'
@@ -80,6 +81,8 @@ _seepage_words() {
 	silence:--name | policy:--name | top:--name | ps:--comm | record:--comm) _seepage_names ;;
 	silence:--cgroup | policy:--cgroup | policy:check | policy:apply) return 1 ;;
 	policy:policy) echo 'list add del check apply' ;;
+	envelope:envelope) echo 'list run save restore forget' ;;
+	envelope:forget) _seepage_names ;;
 	silence:--remove) echo all ;;
 	ack:--remove) echo all ;;
 	replay:--set) compgen -W "$_seepage_keys" -S = ;;

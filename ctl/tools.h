@@ -32,6 +32,8 @@
 			"say that an alert is seen to"
 #define TOOL_POLICY	"policy", "[VERB]",				\
 			"set thresholds and limits"
+#define TOOL_ENVELOPE	"envelope", "[VERB]",				\
+			"keep what services released"
 #define TOOL_SAVE	"save", "[KEY VALUE...]",			\
 			"keep the configuration for the next boot"
 #define TOOL_DOCTOR	"doctor", "",					\
@@ -43,8 +45,8 @@
 
 /* The files of tools/ */
 extern const struct command cmd_stat, cmd_record, cmd_replay, cmd_export, cmd_top, cmd_where,
-	cmd_cold, cmd_notify, cmd_silence, cmd_ack, cmd_policy, cmd_save, cmd_doctor, cmd_selftest,
-	cmd_report;
+	cmd_cold, cmd_notify, cmd_silence, cmd_ack, cmd_policy, cmd_envelope, cmd_save, cmd_doctor,
+	cmd_selftest, cmd_report;
 
 /* tools.c: finds tools and executes them */
 struct tool {

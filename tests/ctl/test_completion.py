@@ -48,7 +48,7 @@ class Completion(unittest.TestCase):
         self.core, self.tools = (rows(part) for part in seepage("help").split("\nTools", 1))
 
     def test_commands_and_tools_are_those_of_help(self):
-        self.assertEqual(len(self.tools), 15)
+        self.assertEqual(len(self.tools), 16)
         self.assertEqual(complete(""), self.core + self.tools)
         self.assertEqual(complete("help", ""), self.core + self.tools)
         self.assertEqual(complete("-j", "sh"), ["show"])

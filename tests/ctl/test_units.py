@@ -19,7 +19,7 @@ class Units(unittest.TestCase):
         return subprocess.run(["systemd-analyze", *words], capture_output=True, text=True, timeout=60, check=False)
 
     def test_exposure(self):
-        self.assertEqual(len(UNITS), 5)
+        self.assertEqual(len(UNITS), 6)
         for unit in UNITS:
             with self.subTest(unit=os.path.basename(unit)):
                 p = self.analyze("security", "--offline=true", "--no-pager", unit)

@@ -22,7 +22,8 @@ class Install(unittest.TestCase):
             make("install-units", root)
             found = sorted(glob.glob(f"{root}{PREFIX}/lib/systemd/system/*"))
             self.assertEqual([os.path.basename(name) for name in found],
-                             [f"seepage-{name}.service" for name in ("config", "export", "notify", "record", "watch")])
+                             [f"seepage-{name}.service" for name in
+                              ("config", "envelope", "export", "notify", "record", "watch")])
             for name in found:
                 with open(name, encoding="utf-8") as f:
                     unit = f.read()
