@@ -4,8 +4,8 @@
  *
  * This comment is the manual of the interface. A message is a genlmsghdr with attributes of
  * enum seepage_attr. u64 and s64 attributes are aligned to 8 bytes with SEEPAGE_A_PAD. A
- * value that is not known is left out, never sent as 0. Enums only grow, and numbers are
- * never reused.
+ * value that is not known is left out, never sent as 0. From the first release on, enums only
+ * grow, and numbers are never reused.
  *
  * Permissions, in the initial user namespace. Reading needs CAP_PERFMON or CAP_SYS_ADMIN.
  * Without either, GET_PROC answers for the caller's own processes, and every other request
