@@ -446,6 +446,18 @@ void jsonc_no_object(const char *text, const char *type, char *err, size_t size)
 struct json_object *jsonc_parse(const char *text, size_t len, struct jsonc_bad *bad,
 				char *err, size_t size);
 
+/* A file of one object: "version", and a list. */
+struct jsonc_file {
+	const char *list;	/* its key */
+	int version;
+	size_t most;		/* members of the list */
+	size_t bytes;		/* of the file, at most */
+};
+
+struct json_object *jsonc_file_parse(const char *text, size_t len, const struct jsonc_file *f,
+				     char *err, size_t size);
+struct json_object *jsonc_file_read(int fd, const struct jsonc_file *f, char *err, size_t size);
+
 /* spark.c: figures as a one-line bar chart */
 #define SPARK_WIDE	4		/* most columns for one figure */
 #define SPARK_COLUMNS	160

@@ -155,24 +155,21 @@ static bool take_list(struct json_object *list, struct envelope *e, char *err, s
 	return true;
 }
 
+static const struct jsonc_file file = {
+	"entries", ENVELOPE_VERSION, ENVELOPE_MOST, ENVELOPE_BYTES
+};
+
+/* Takes the entries of @o, which is dropped; NULL: @err has the reason already. */
 static bool take_root(struct json_object *o, struct envelope *e, char *err, size_t size)
 {
-	struct json_object *version = json_object_object_get(o, "version");
-	struct json_object *list = json_object_object_get(o, "entries");
+	bool taken;
 
-	*err = '\0';
-	if (!json_object_is_type(version, json_type_int) ||
-	    json_object_get_int64(version) != ENVELOPE_VERSION)
-		snprintf(err, size, "version: '%.80s': allowed %d",
-			 json_object_to_json_string_ext(version, JSON_C_TO_STRING_PLAIN),
-			 ENVELOPE_VERSION);
-	else if (!json_object_is_type(list, json_type_array))
-		snprintf(err, size, "entries: '%.80s': allowed an array",
-			 json_object_to_json_string_ext(list, JSON_C_TO_STRING_PLAIN));
-	else if (json_object_array_length(list) > ENVELOPE_MOST)
-		snprintf(err, size, "entries: '%zu' of them: allowed are %d",
-			 json_object_array_length(list), ENVELOPE_MOST);
-	return !*err && take_list(list, e, err, size);
+	memset(e, 0, sizeof(*e));
+	taken = o && take_list(json_object_object_get(o, "entries"), e, err, size);
+	json_object_put(o);
+	if (!taken)
+		envelope_free(e);
+	return taken;
 }
 
 /**
@@ -187,46 +184,7 @@ static bool take_root(struct json_object *o, struct envelope *e, char *err, size
  */
 bool envelope_parse(const char *text, size_t len, struct envelope *e, char *err, size_t size)
 {
-	struct jsonc_bad bad;
-	struct json_object *o;
-	bool taken = false;
-
-	memset(e, 0, sizeof(*e));
-	if (len > ENVELOPE_BYTES) {
-		snprintf(err, size, "'%zu' bytes or more: allowed are %d", len, ENVELOPE_BYTES);
-		return false;
-	}
-	o = jsonc_parse(text, len, &bad, err, size);
-	if (!o)
-		return false;
-	if (!json_object_is_type(o, json_type_object))
-		jsonc_no_object(text, json_type_to_name(json_object_get_type(o)), err, size);
-	else
-		taken = take_root(o, e, err, size);
-	json_object_put(o);
-	if (!taken)
-		envelope_free(e);
-	return taken;
-}
-
-/* Returns an exit status. */
-static int read_fd(const struct ctx *ctx, const char *path, int fd, struct envelope *e)
-{
-	char *text = must(malloc(ENVELOPE_BYTES + 2)), err[CONF_ERR_MAX];
-	size_t len = 0;
-	int status = 0;
-	ssize_t n;
-
-	while (len <= ENVELOPE_BYTES &&
-	       (n = read(fd, text + len, ENVELOPE_BYTES + 1 - len)) > 0)
-		len += (size_t)n;
-	text[len] = '\0';
-	if (len <= ENVELOPE_BYTES && n < 0)
-		status = fail(ctx, "%s: %s", path, strerror(errno));
-	else if (!envelope_parse(text, len, e, err, sizeof(err)))
-		status = fail(ctx, "%s: %s" HINT, path, err);
-	free(text);
-	return status;
+	return take_root(jsonc_file_parse(text, len, &file, err, size), e, err, size);
 }
 
 /* @path: room for PATH_MAX. Returns an exit status. */
@@ -239,20 +197,21 @@ static int find_path(const struct ctx *ctx, char *path)
 /* Reads the file; without one there is no entry. Returns an exit status after saying why. */
 int envelope_read(const struct ctx *ctx, struct envelope *e)
 {
-	struct quiet_file file = { 0 };
-	char path[PATH_MAX];
+	char path[PATH_MAX], err[CONF_ERR_MAX];
+	struct quiet_file seen = { 0 };
 	const char *why;
 	int fd, status = find_path(ctx, path);
 
 	memset(e, 0, sizeof(*e));
 	if (status)
 		return status;
-	quiet_file_open(&file, path, &fd, &why);
+	quiet_file_open(&seen, path, &fd, &why);
 	if (why)
 		return fail(ctx, "%s: %s", path, why);
 	if (fd < 0)
 		return 0;
-	status = read_fd(ctx, path, fd, e);
+	if (!take_root(jsonc_file_read(fd, &file, err, sizeof(err)), e, err, sizeof(err)))
+		status = fail(ctx, "%s: %s" HINT, path, err);
 	close(fd);
 	return status;
 }

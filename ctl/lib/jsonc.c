@@ -4,12 +4,14 @@
  * and even in strict mode it silently takes the last of duplicate keys. So this
  * file blanks out comments, looks for duplicate keys, then parses strictly.
  */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include "ctl.h"
 
 #define DEPTH_MAX	16
-#define KEYS_MAX	1280	/* POLICY_MOST policies have all of theirs */
+#define KEYS_MAX	16384	/* ENVELOPE_MOST entries have all of theirs */
 #define LARGEST	"9223372036854775807"	/* INT64_MAX */
 
 struct key {
@@ -248,5 +250,72 @@ struct json_object *jsonc_parse(const char *text, size_t len, struct jsonc_bad *
 	}
 	free(s->text);
 	free(s);
+	return o;
+}
+
+static bool check_file(struct json_object *o, const struct jsonc_file *f, char *err, size_t size)
+{
+	struct json_object *version = json_object_object_get(o, "version");
+	struct json_object *list = json_object_object_get(o, f->list);
+
+	json_object_object_foreach(o, key, v) {
+		if (strcmp(key, "version") && strcmp(key, f->list)) {
+			snprintf(err, size, "unknown key '%.80s': allowed version, %s", key, f->list);
+			return false;
+		}
+	}
+	*err = '\0';
+	if (!json_object_is_type(version, json_type_int) ||
+	    json_object_get_int64(version) != f->version)
+		snprintf(err, size, "version: '%.80s': allowed %d",
+			 json_object_to_json_string_ext(version, JSON_C_TO_STRING_PLAIN), f->version);
+	else if (!json_object_is_type(list, json_type_array))
+		snprintf(err, size, "%s: '%.80s': allowed an array", f->list,
+			 json_object_to_json_string_ext(list, JSON_C_TO_STRING_PLAIN));
+	else if (json_object_array_length(list) > f->most)
+		snprintf(err, size, "%s: '%zu' of them: allowed are %zu", f->list,
+			 json_object_array_length(list), f->most);
+	return !*err;
+}
+
+/*
+ * Returns the object of a file that has a version and one list, which are checked, or NULL with
+ * the reason in @err. @text: with a NUL byte behind its @len bytes. The caller drops the object.
+ */
+struct json_object *jsonc_file_parse(const char *text, size_t len, const struct jsonc_file *f,
+				     char *err, size_t size)
+{
+	struct jsonc_bad bad;
+	struct json_object *o;
+
+	if (len > f->bytes) {
+		snprintf(err, size, "'%zu' bytes or more: allowed are %zu", len, f->bytes);
+		return NULL;
+	}
+	o = jsonc_parse(text, len, &bad, err, size);
+	if (o && json_object_is_type(o, json_type_object) && check_file(o, f, err, size))
+		return o;
+	if (o && !json_object_is_type(o, json_type_object))
+		jsonc_no_object(text, json_type_to_name(json_object_get_type(o)), err, size);
+	json_object_put(o);
+	return NULL;
+}
+
+/* The same of a file that is open. */
+struct json_object *jsonc_file_read(int fd, const struct jsonc_file *f, char *err, size_t size)
+{
+	char *text = must(malloc(f->bytes + 2));
+	struct json_object *o = NULL;
+	size_t len = 0;
+	ssize_t n = 0;
+
+	while (len <= f->bytes && (n = read(fd, text + len, f->bytes + 1 - len)) > 0)
+		len += (size_t)n;
+	text[len] = '\0';
+	if (n < 0)
+		snprintf(err, size, "%s", strerror(errno));
+	else
+		o = jsonc_file_parse(text, len, f, err, size);
+	free(text);
 	return o;
 }

@@ -234,29 +234,19 @@ refused:
 	return NULL;
 }
 
-static bool check_root(struct json_object *o, char *err, size_t size)
-{
-	struct json_object *version = json_object_object_get(o, "version");
-	struct json_object *list = json_object_object_get(o, "policies");
+static const struct jsonc_file policies_file = {
+	"policies", POLICY_VERSION, POLICY_MOST, POLICY_BYTES
+};
 
-	*err = '\0';
-	json_object_object_foreach(o, key, v)
-		if (strcmp(key, "version") && strcmp(key, "policies"))
-			snprintf(err, size, "unknown key '%.80s': allowed version, policies", key);
-	if (*err)
-		return false;
-	if (!json_object_is_type(version, json_type_int) ||
-	    json_object_get_int64(version) != POLICY_VERSION)
-		snprintf(err, size, "version: '%.80s': allowed %d",
-			 json_object_to_json_string_ext(version, JSON_C_TO_STRING_PLAIN),
-			 POLICY_VERSION);
-	else if (!json_object_is_type(list, json_type_array))
-		snprintf(err, size, "policies: '%.80s': allowed an array",
-			 json_object_to_json_string_ext(list, JSON_C_TO_STRING_PLAIN));
-	else if (json_object_array_length(list) > POLICY_MOST)
-		snprintf(err, size, "policies: '%zu' of them: allowed are %d",
-			 json_object_array_length(list), POLICY_MOST);
-	return !*err;
+/* Returns the list of policies in @o, which is dropped, or NULL with the reason in @err. */
+static struct json_object *list_of(struct json_object *o, char *err, size_t size)
+{
+	struct json_object *list = NULL;
+
+	if (o)
+		list = check_list(json_object_object_get(o, "policies"), err, size);
+	json_object_put(o);
+	return list;
 }
 
 /*
@@ -265,40 +255,15 @@ static bool check_root(struct json_object *o, char *err, size_t size)
  */
 struct json_object *policies_parse(const char *text, size_t len, char *err, size_t size)
 {
-	struct json_object *o, *list = NULL;
-	struct jsonc_bad bad;
-
-	if (len > POLICY_BYTES) {
-		snprintf(err, size, "'%zu' bytes or more: allowed are %d", len, POLICY_BYTES);
-		return NULL;
-	}
-	o = jsonc_parse(text, len, &bad, err, size);
-	if (!o)
-		return NULL;
-	if (!json_object_is_type(o, json_type_object))
-		jsonc_no_object(text, json_type_to_name(json_object_get_type(o)), err, size);
-	else if (check_root(o, err, size))
-		list = check_list(json_object_object_get(o, "policies"), err, size);
-	json_object_put(o);
-	return list;
+	return list_of(jsonc_file_parse(text, len, &policies_file, err, size), err, size);
 }
 
 /* Reads the file of @fd. */
 static void read_file(struct policies *p, int fd, const char *path)
 {
-	char *text = must(malloc(POLICY_BYTES + 2)), err[CONF_ERR_MAX - 200];
-	size_t len = 0;
-	ssize_t n;
+	char err[CONF_ERR_MAX - 200];
 
-	while (len <= POLICY_BYTES &&
-	       (n = read(fd, text + len, POLICY_BYTES + 1 - len)) > 0)
-		len += (size_t)n;
-	text[len] = '\0';
-	if (len <= POLICY_BYTES && n < 0)
-		snprintf(err, sizeof(err), "%s", strerror(errno));
-	else
-		p->o = policies_parse(text, len, err, sizeof(err));
-	free(text);
+	p->o = list_of(jsonc_file_read(fd, &policies_file, err, sizeof(err)), err, sizeof(err));
 	if (!p->o)
 		snprintf(p->err, sizeof(p->err), "%.160s: %s", path, err);
 }

@@ -470,6 +470,33 @@ static void a_wrong_byte_does_no_harm(void **state)
 	}
 }
 
+/* What is written can be read again, however much there is. */
+static void a_full_file_is_read(void **state)
+{
+	char *text = must(malloc(ENVELOPE_BYTES)), err[CONF_ERR_MAX];
+	struct envelope_entry entry = { .rise = MB, .span_s = 60, .learned_ns = 1, .confirmed_ns = 1 };
+	struct envelope e;
+	struct json_object *o;
+	size_t i, n = (size_t)sprintf(text, "{\"version\": 1, \"entries\": [");
+
+	snprintf(entry.key.comm, sizeof(entry.key.comm), "a");
+	for (i = 0; i < ENVELOPE_MOST; i++) {
+		snprintf(entry.key.unit, sizeof(entry.key.unit), "u%zu.service", i);
+		o = envelope_json(&entry);
+		n += (size_t)sprintf(text + n, "%s%s", i ? ", " : "", json_object_to_json_string(o));
+		json_object_put(o);
+	}
+	n += (size_t)sprintf(text + n, "]}");
+	*err = '\0';
+	if (!envelope_parse(text, n, &e, err, sizeof(err)))
+		fail_msg("%s", err);
+	assert_int_equal(e.n, ENVELOPE_MOST);
+	envelope_free(&e);
+	refused("{\"version\": 1, \"entries\": [], \"x\": 1}",
+		"unknown key 'x': allowed version, entries");
+	free(text);
+}
+
 static void a_file_has_no_more_entries_than_are_kept(void **state)
 {
 	char *text = must(malloc(ENVELOPE_BYTES)), why[128];
@@ -920,6 +947,7 @@ int main(void)
 		ALONE(a_file_is_taken_whole_or_not_at_all),
 		ALONE(a_file_that_is_cut_off_is_refused),
 		ALONE(a_wrong_byte_does_no_harm),
+		ALONE(a_full_file_is_read),
 		ALONE(a_file_has_no_more_entries_than_are_kept),
 		IN_DIR(save_writes_what_the_module_knows),
 		IN_DIR(a_file_that_is_refused_stays_as_it_is),
