@@ -151,6 +151,13 @@ void fresh(struct conn *c)
 	need(!rc, "RESET: %s", strerror(-rc));
 }
 
+void quick(struct conn *c, uint32_t ms)
+{
+	fresh(c);
+	need(!set_config(c, SEEPAGE_CFG_SUSPECT_INTERVAL_MS, ms, SEEPAGE_CFG_SAMPLE_INTERVAL_MS, ms,
+			 SEEPAGE_CFG_MAX_CPU_PERMILLE, 1000, 0), "SET_CONFIG refused");
+}
+
 static void on_dumped(const struct nlmsghdr *nlh, void *data)
 {
 	struct seen *s = data;

@@ -550,9 +550,7 @@ static void group_sample(void)
 
 	conn_open(&c);
 	conn_open(&ear);
-	fresh(&c);
-	set_config(&c, SEEPAGE_CFG_SUSPECT_INTERVAL_MS, 200, SEEPAGE_CFG_SAMPLE_INTERVAL_MS, 200,
-		   SEEPAGE_CFG_MAX_CPU_PERMILLE, 1000, 0);
+	quick(&c, 200);
 	kid_start(&busy, MB, 0, "busy", 0);
 	kid_start(&idle, MB, 0, "idle", 0);
 	msleep(1000);

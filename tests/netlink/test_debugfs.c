@@ -421,10 +421,8 @@ static void processes(void)
 	int row;
 
 	conn_open(&c);
-	fresh(&c);
 	/* 1000: else passes that take long make the last one come later than awaited */
-	set_config(&c, SEEPAGE_CFG_SUSPECT_INTERVAL_MS, 100, SEEPAGE_CFG_SAMPLE_INTERVAL_MS, 100,
-		   SEEPAGE_CFG_MAX_CPU_PERMILLE, 1000, 0);
+	quick(&c, 100);
 	kid_start(&k, 20 * MB, 100 * MB, "shown", 0);
 	kid_ask(&k, 's', 4 * MB);
 	msleep(1500);

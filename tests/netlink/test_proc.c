@@ -99,9 +99,7 @@ static void grows(void)
 	struct kid k;
 
 	conn_open(&c);
-	fresh(&c);
-	set_config(&c, SEEPAGE_CFG_SUSPECT_INTERVAL_MS, 100, SEEPAGE_CFG_SAMPLE_INTERVAL_MS, 100,
-		   SEEPAGE_CFG_MAX_CPU_PERMILLE, 1000, 0);
+	quick(&c, 100);
 	kid_start(&k, MB, 0, "grower", 0);
 	kid_ask(&k, 's', 4 * MB);
 	msleep(500);
@@ -170,9 +168,7 @@ static void group(void)
 	int rc;
 
 	conn_open(&c);
-	fresh(&c);
-	set_config(&c, SEEPAGE_CFG_SUSPECT_INTERVAL_MS, 100, SEEPAGE_CFG_SAMPLE_INTERVAL_MS, 100,
-		   SEEPAGE_CFG_MAX_CPU_PERMILLE, 1000, 0);
+	quick(&c, 100);
 	kid_start(&k, MB, 0, "of-a-group", 0);
 	msleep(500);
 	rc = get_group(&c, k.pid, &m);
@@ -296,9 +292,7 @@ static void facts(void)
 	struct kid k, other;
 
 	conn_open(&c);
-	fresh(&c);
-	set_config(&c, SEEPAGE_CFG_SUSPECT_INTERVAL_MS, 100, SEEPAGE_CFG_SAMPLE_INTERVAL_MS, 100,
-		   SEEPAGE_CFG_MAX_CPU_PERMILLE, 1000, 0);
+	quick(&c, 100);
 	kid_start(&k, MB, 0, "cold", 0);
 	kid_start(&other, MB, 0, "other", 0);
 	check(!knows_cold(k.pid), "COLD_PERMILLE before anybody told it");
@@ -360,9 +354,7 @@ static void known(void)
 	struct kid k, other, next;
 
 	conn_open(&c);
-	fresh(&c);
-	set_config(&c, SEEPAGE_CFG_SUSPECT_INTERVAL_MS, 100, SEEPAGE_CFG_SAMPLE_INTERVAL_MS, 100,
-		   SEEPAGE_CFG_MAX_CPU_PERMILLE, 1000, 0);
+	quick(&c, 100);
 	kid_start(&k, MB, 0, "known", 0);
 	kid_start(&other, MB, 0, "other", 0);
 	msleep(500);
@@ -484,10 +476,8 @@ static void executed(void)
 	int i, rc;
 
 	conn_open(&c);
-	fresh(&c);
 	/* facts is shown from the first sample on, which must not be put off */
-	need(!set_config(&c, SEEPAGE_CFG_SUSPECT_INTERVAL_MS, 500, SEEPAGE_CFG_SAMPLE_INTERVAL_MS,
-			 500, SEEPAGE_CFG_MAX_CPU_PERMILLE, 1000, 0), "SET_CONFIG refused");
+	quick(&c, 500);
 	pid = fork();
 	if (!pid) {
 		touch(20 * MB);

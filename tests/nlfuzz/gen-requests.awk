@@ -25,7 +25,7 @@ BEGIN { print "static const struct request requests[] = {" }
 /^ \* +dump +request:/ { how = $2 }
 /request: / {
 	close_request()
-	printf "\t{ \"%s %s\", SEEPAGE_CMD_%s, %s, {", cmd, how, cmd,
+	printf "\t{ \"%s %s\", SEEPAGE_CMD_%s, %s, (const int []){", cmd, how, cmd,
 	       how == "dump" ? "NLM_F_DUMP" : "0"
 	open = 1
 	count++

@@ -12,7 +12,7 @@ struct request {
 	const char *name;
 	uint8_t cmd;
 	uint16_t flags;
-	int takes[8];		/* ends with 0 */
+	const int *takes;	/* ends with 0 */
 };
 
 static const struct nest nest_factor, nest_gate, nest_level, nest_pmc, nest_identity;
