@@ -95,7 +95,6 @@ static void fill_facts(struct seep_view *v, const struct seep_rec *rec, u64 now_
 		v->has_subject = true;
 		v->verdict.subject = d->accused;
 	}
-	seep_group_known(rec, &v->known_rise, &v->known_span);
 	v->cold_ns = rec->last.cold_ns;
 	if (v->cold_ns) {
 		v->cold = rec->last.cold;
@@ -164,6 +163,7 @@ void seep_view_fill(struct seep_view *v, struct seep_rec *rec)
 	v->brk = min(seep_heap_bytes(rec->mm), v->vsz);
 	v->faults_user = seep_rec_faults(rec, 0);
 	v->faults_kernel = seep_rec_faults(rec, SEEP_F_KERNEL);
+	seep_group_known(rec, &v->known_rise, &v->known_span);
 	if (!rec->last.time_ns) {	/* no sample yet */
 		v->verdict.policy = seep_config_value(SEEPAGE_CFG_POLICY);
 		seep_view_weigh(v);

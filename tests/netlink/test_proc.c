@@ -345,8 +345,8 @@ static void knows(pid_t pid, uint64_t rise, uint64_t span_s, const char *when)
 }
 
 /*
- * What a service is told of its climbs adds up, and the next process of it is shown with that.
- * Values that are too high count as the highest that the module holds.
+ * What a service is told of its climbs adds up, and the next process of it is shown with that, each
+ * before its first sample too. Values that are too high count as the highest that the module holds.
  */
 static void known(void)
 {
@@ -354,6 +354,12 @@ static void known(void)
 	struct kid k, other, next;
 
 	conn_open(&c);
+	fresh(&c);
+	msleep(500);	/* the pass that a change of configuration hurries is over */
+	kid_start(&k, MB, 0, "known", 0);
+	need(!set_known(k.pid, 64 * MB, 600), "SET_FACTS refused");
+	knows(k.pid, 64 * MB, 600, "before the first sample");
+	kid_end(&k);
 	quick(&c, 100);
 	kid_start(&k, MB, 0, "known", 0);
 	kid_start(&other, MB, 0, "other", 0);

@@ -290,6 +290,7 @@ static void ask_taught(unsigned int i)
 	unsigned int n = 0;
 
 	print_known("mine", i);
+	memset(w_seen, 0, sizeof(w_seen));
 	w_after = 0;
 	w_dump_own(task(i), NULL, ~0U);
 	for (unsigned int pid = 0; pid < W_PIDS; pid++)
@@ -346,7 +347,8 @@ void taught(char **args)
 
 	serve_as(UID, "mine", 6, 1);
 	w_teach(task(6), CLIMB_S << 21, CLIMB_S);
-	leak(60, 0, 0, 0);	/* a view has facts from the first sample on */
+	ask_taught(6);	/* before its first sample */
+	leak(60, 0, 0, 0);
 	ask_taught(6);
 }
 
