@@ -474,8 +474,8 @@ u64 seep_pool_bytes(void);
 
 #define SEEP_RESCHED_EVERY	64U	/* records between two cond_resched() in a walk */
 /*
- * Threads of a process that are looked at. Those that have exited come first in their list, and stay
- * where a tracer does not reap them: a user may have any number.
+ * Threads of a process that are looked at. Those that have exited come first in their list, and
+ * stay where a tracer does not reap them: a user may have any number.
  */
 #define SEEP_MOST_THREADS	1024U
 

@@ -123,8 +123,9 @@ bool cold_was_read(u32 pid, u64 since_ms)
 {
 	u64 mark = 0, now = clock_ms();		/* 0: none */
 	int fd = cold_open();
-	ssize_t n __attribute__((unused)) = pread(fd, &mark, sizeof(mark), (off_t)pid * 8);
 
+	if (pread(fd, &mark, sizeof(mark), (off_t)pid * 8) != sizeof(mark))
+		mark = 0;
 	close(fd);
 	return now - mark < now - since_ms + 2 * COLD_MARK_MS;
 }

@@ -78,7 +78,8 @@ struct json_object *end_json(const struct message *msg)
 	json_add_text(o, "kind", how & SEEPAGE_END_EXEC ? "exec" : killed ? "signal" : "exit");
 	json_object_object_add(o, "code", known && !killed ?
 			       json_object_new_int64(WEXITSTATUS(status)) : NULL);
-	json_object_object_add(o, "signal", killed ? json_object_new_int64(WTERMSIG(status)) : NULL);
+	json_object_object_add(o, "signal", killed ?
+			       json_object_new_int64(WTERMSIG(status)) : NULL);
 	json_object_object_add(o, "oom", json_object_new_boolean(how & SEEPAGE_END_OOM ? 1 : 0));
 	if (msg_u64(msg, SEEPAGE_A_END_CGROUP_ID, &id))
 		path = cgroup_of(id);

@@ -260,7 +260,8 @@ static bool check_file(struct json_object *o, const struct jsonc_file *f, char *
 
 	json_object_object_foreach(o, key, v) {
 		if (strcmp(key, "version") && strcmp(key, f->list)) {
-			snprintf(err, size, "unknown key '%.80s': allowed version, %s", key, f->list);
+			snprintf(err, size, "unknown key '%.80s': allowed version, %s", key,
+				 f->list);
 			return false;
 		}
 	}
@@ -268,7 +269,8 @@ static bool check_file(struct json_object *o, const struct jsonc_file *f, char *
 	if (!json_object_is_type(version, json_type_int) ||
 	    json_object_get_int64(version) != f->version)
 		snprintf(err, size, "version: '%.80s': allowed %d",
-			 json_object_to_json_string_ext(version, JSON_C_TO_STRING_PLAIN), f->version);
+			 json_object_to_json_string_ext(version, JSON_C_TO_STRING_PLAIN),
+			 f->version);
 	else if (!json_object_is_type(list, json_type_array))
 		snprintf(err, size, "%s: '%.80s': allowed an array", f->list,
 			 json_object_to_json_string_ext(list, JSON_C_TO_STRING_PLAIN));

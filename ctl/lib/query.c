@@ -305,10 +305,12 @@ bool query_ended(struct knl *k, const struct msgs *m, const struct message *aler
 	if (group)
 		return false;
 	err = query_process(k, pid, &now);
-	if (err == -ENOENT)	/* it has no record: closing fails where there was nothing to open */
+	if (err == -ENOENT)	/* no record: closing fails where there was nothing to open */
 		ended = close(procfs_open_msg(alert, false)) < 0;
+	else if (err)
+		ended = err == -ESRCH;
 	else
-		ended = err ? err == -ESRCH : !msg_parse(&msg, now) && !msg_same_process(&msg, alert);
+		ended = !msg_parse(&msg, now) && !msg_same_process(&msg, alert);
 	free(now);
 	return ended;
 }

@@ -224,8 +224,8 @@ static void write_sections(FILE *f, struct live *v, const struct message *msg)
 		chart_draw(f, &c);
 		chart_free(&c);
 	} else {
-		fputs("<p class=\"m\">The process of the alert is gone: the module keeps its floors "
-		      "no more.</p>\n", f);
+		fputs("<p class=\"m\">The process of the alert is gone: the module keeps its "
+		      "floors no more.</p>\n", f);
 	}
 	figures(f, msg);
 	alerts(f, v);
@@ -273,7 +273,9 @@ static void say_of(const struct live *v, const struct message *msg, struct repor
 	of->group = msg_subject(msg) == SEEPAGE_SUBJECT_GROUP;
 	of->ended = v->ended;
 	of->from_ns = time_ns - (age_ns < time_ns ? age_ns : time_ns);
-	of->to_ns = msg_seq(&v->exit) ? msg_get(&v->exit, SEEPAGE_A_TIME_NS, UINT64_MAX) : UINT64_MAX;
+	of->to_ns = UINT64_MAX;
+	if (msg_seq(&v->exit))
+		of->to_ns = msg_get(&v->exit, SEEPAGE_A_TIME_NS, UINT64_MAX);
 	snprintf(of->comm, sizeof(of->comm), "%.*s", (int)len, comm ? comm : "");
 }
 

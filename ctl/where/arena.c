@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Finds the heaps in which glibc's malloc keeps chunks: the data segment (main arena), and the heaps
- * of other arenas, which begin at multiples of 64 MiB. mmapped.c finds chunks outside of them.
+ * Finds the heaps in which glibc's malloc keeps chunks: the data segment (main arena), and the
+ * heaps of other arenas, which begin at multiples of 64 MiB. mmapped.c finds chunks outside of
+ * them.
  */
 #include <stdlib.h>
 #include <unistd.h>

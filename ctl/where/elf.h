@@ -10,7 +10,7 @@
 #include <libelf.h>
 #include "where/where.h"
 
-typedef bool elf_symbol_fn(void *arg, Elf *elf, const char *name, const GElf_Sym *sym);
+typedef bool elf_symbol_fn(void *arg, struct Elf *elf, const char *name, GElf_Sym const *sym);
 
 /* May other files refer to the symbol, so that its name means what it says? */
 static inline bool elf_is_visible(const GElf_Sym *sym)

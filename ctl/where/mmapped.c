@@ -207,7 +207,7 @@ static u64 ranges(const struct target *t)
  * A block that realloc() makes larger outgrows its mapping, or moves, while it is looked for.
  */
 void mmapped_find(struct target *t, struct look *l,
-		   void (*each)(void *arg, u64 addr, u64 size), void *arg)
+		  void (*each)(void *arg, u64 addr, u64 size), void *arg)
 {
 	struct scan s = {
 		.pagemap = l ? there_open(t) : -1, .l = l, .lost_n = l ? l->lost_n : 0,

@@ -53,7 +53,7 @@ int target_open(const struct ctx *ctx, u32 pid, struct target *t);
 int target_refused(const struct target *t, int err);
 int target_maps(struct target *t);
 void target_free_maps(struct target *t);
-extern unsigned int target_turn;	/* odd: a read of memory is under way; stuck.c looks at it */
+extern unsigned int target_turn;	/* odd: a read of memory is under way, see stuck.c */
 bool target_read(struct target *t, u64 addr, void *buf, size_t n);
 void target_bound(struct target *t, u64 bytes, u64 seconds, bool (*stop)(void *arg), void *arg);
 void target_unbound(struct target *t);
@@ -269,7 +269,7 @@ bool arena_heap_info(struct target *t, u64 lo, u64 info[4]);
 /* mmapped.c: finds the chunks of glibc that have mappings of their own */
 void mmapped_look(struct target *t, struct look *l);
 void mmapped_find(struct target *t, struct look *l,
-		   void (*each)(void *arg, u64 addr, u64 size), void *arg);
+		  void (*each)(void *arg, u64 addr, u64 size), void *arg);
 
 /* pool.c: the pools of pymalloc, python's allocator for blocks of up to 512 bytes */
 #define POOL_BYTES	(16 * KIB)

@@ -19,9 +19,9 @@
  *
  * A CPU may hold counts for a record only while the record exists. No CPU begins to hold
  * one that is out of the table: no task is left in its mm, or, where it was given up for
- * another process (room.c), each CPU has taken an interrupt since. After that and before the record is
- * freed seep_pmu_leave() lets every CPU that holds for it fold and forget. A CPU that goes
- * offline, and one that is closed (another configuration, unload), does so by itself in
+ * another process (room.c), each CPU has taken an interrupt since. After that and before the
+ * record is freed seep_pmu_leave() lets every CPU that holds for it fold and forget. A CPU that
+ * goes offline, and one that is closed (another configuration, unload), does so by itself in
  * seep_pmu_close_here(). The areas go after all CPUs are closed.
  */
 #include <linux/cpumask.h>

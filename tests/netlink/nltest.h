@@ -128,7 +128,8 @@ int get_group(struct conn *c, pid_t pid, struct copy *m);	/* likewise */
 int set_config(struct conn *c, ...);	/* key, value, .. , 0; 0 or -errno */
 int reset(struct conn *c, uint32_t what, pid_t pid);
 void fresh(struct conn *c);		/* configuration of load, no history, no alerts */
-void quick(struct conn *c, uint32_t ms);	/* likewise, but a pass each @ms, however long it takes */
+/* likewise, but a pass each @ms, however long it takes */
+void quick(struct conn *c, uint32_t ms);
 
 struct filter {
 	pid_t pid;			/* 0: all */

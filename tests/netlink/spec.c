@@ -254,7 +254,8 @@ static void check_tree(const struct parsed *p, enum kind what, bool *allowed)
 		/* fall through */
 	default:
 		check_members(p, tree_process, what, allowed);
-		allowed[SEEPAGE_A_GATES] = what == PROC_DO || what == PROC_GROUP || what == AN_ALERT;
+		allowed[SEEPAGE_A_GATES] = what == PROC_DO || what == PROC_GROUP ||
+					   what == AN_ALERT;
 		allowed[SEEPAGE_A_HISTORY] = what == PROC_DO;
 		check(!allowed[SEEPAGE_A_GATES] || p->a[SEEPAGE_A_GATES], "GATES is missing");
 		check(!allowed[SEEPAGE_A_HISTORY] || p->a[SEEPAGE_A_HISTORY],

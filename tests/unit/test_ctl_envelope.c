@@ -474,7 +474,9 @@ static void a_wrong_byte_does_no_harm(void **state)
 static void a_full_file_is_read(void **state)
 {
 	char *text = must(malloc(ENVELOPE_BYTES)), err[CONF_ERR_MAX];
-	struct envelope_entry entry = { .rise = MB, .span_s = 60, .learned_ns = 1, .confirmed_ns = 1 };
+	struct envelope_entry entry = {
+		.rise = MB, .span_s = 60, .learned_ns = 1, .confirmed_ns = 1,
+	};
 	struct envelope e;
 	struct json_object *o;
 	size_t i, n = (size_t)sprintf(text, "{\"version\": 1, \"entries\": [");
@@ -483,7 +485,8 @@ static void a_full_file_is_read(void **state)
 	for (i = 0; i < ENVELOPE_MOST; i++) {
 		snprintf(entry.key.unit, sizeof(entry.key.unit), "u%zu.service", i);
 		o = envelope_json(&entry);
-		n += (size_t)sprintf(text + n, "%s%s", i ? ", " : "", json_object_to_json_string(o));
+		n += (size_t)sprintf(text + n, "%s%s", i ? ", " : "",
+				     json_object_to_json_string(o));
 		json_object_put(o);
 	}
 	n += (size_t)sprintf(text + n, "]}");

@@ -4,7 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#if defined(__has_include) && __has_include(<curl/curl.h>)
+#if defined(__has_include) && __has_include("curl/curl.h")
 #define HAVE_LIBCURL
 #endif
 #define SEEPAGE_CTL_VERSION	"0"

@@ -31,7 +31,7 @@ bool pool_is_used(struct target *t, u64 addr, u64 size)
 static unsigned int searches;
 
 void mmapped_find(struct target *t, struct look *l,
-		   void (*each)(void *arg, u64 addr, u64 size), void *arg)
+		  void (*each)(void *arg, u64 addr, u64 size), void *arg)
 {
 	searches++;
 }
@@ -130,6 +130,7 @@ struct of_site {
 static struct growth growth = {
 	.pages = true, .recent = true, .trend.seconds = WINDOW, .trend.burst_seconds = WINDOW / 2,
 };
+
 static double own = 2;		/* seconds of 2 in which it does not trap */
 static s64 burst;		/* what of the growth is of the burst; 0: half of it */
 static struct judgment is;
