@@ -71,6 +71,7 @@ unsigned char *doctor_bytes(const struct doctor *d, const char *path, size_t *n)
 bool __printf(2, 3) doctor_exists(const struct doctor *d, const char *fmt, ...);
 bool doctor_line(const struct doctor *d, const char *path, char *buf, size_t size);
 void doctor_path(const struct doctor *d, const char *path, char *buf, size_t size);
+bool doctor_has_unit(const struct doctor *d, const char *name);
 void doctor_begin(struct doctor *d);
 
 /* doctor/live.c: asks the module */
@@ -97,7 +98,7 @@ void doctor_get_headers(struct doctor *d, const char *release);
 void doctor_object(const struct doctor *d, const char *release, const char *module,
 		   struct doctor_object *o);
 
-/* doctor/module.c, kernel.c, build.c, people.c: the checks */
+/* doctor/module.c, kernel.c, build.c, people.c, told.c: the checks */
 void doctor_module(struct doctor *d);
 void doctor_work(struct doctor *d);
 void doctor_table(struct doctor *d);
@@ -114,6 +115,7 @@ void doctor_headers(struct doctor *d);
 void doctor_config(struct doctor *d);
 void doctor_rights(struct doctor *d);
 void doctor_watch(struct doctor *d);
+void doctor_told(struct doctor *d);
 void doctor_where(struct doctor *d);
 void doctor_symbols(struct doctor *d);
 

@@ -151,6 +151,18 @@ unsigned char *doctor_bytes(const struct doctor *d, const char *path, size_t *n)
 
 /* ---- what several checks need ---- */
 
+/* Is there a file of the service seepage-@name? */
+bool doctor_has_unit(const struct doctor *d, const char *name)
+{
+	static const char *const dirs[] = { "/etc", "/lib", "/usr/lib", "/usr/local/lib" };
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(dirs); i++)
+		if (doctor_exists(d, "%s/systemd/system/seepage-%s.service", dirs[i], name))
+			return true;
+	return false;
+}
+
 static void find_newest(struct doctor *d)
 {
 	char path[PATH_SIZE];

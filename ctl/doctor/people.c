@@ -62,17 +62,6 @@ static bool is_watch(const struct doctor *d, const char *pid)
 	return found && !no_cold;
 }
 
-static bool has_unit(const struct doctor *d)
-{
-	static const char *const dirs[] = { "/etc", "/lib", "/usr/lib", "/usr/local/lib" };
-	size_t i;
-
-	for (i = 0; i < ARRAY_SIZE(dirs); i++)
-		if (doctor_exists(d, "%s/systemd/system/seepage-watch.service", dirs[i]))
-			return true;
-	return false;
-}
-
 void doctor_watch(struct doctor *d)
 {
 	static const char wanted[] =
@@ -98,7 +87,7 @@ void doctor_watch(struct doctor *d)
 		    "looks whether gained memory is used%s",
 		    doctor_exists(d, "%s", wanted) ? "; its service is enabled" : "");
 	doctor_remedy(d, doctor_exists(d, "%s", wanted) ? "systemctl status seepage-watch" :
-		      has_unit(d) ? "systemctl enable --now seepage-watch" :
+		      doctor_has_unit(d, "watch") ? "systemctl enable --now seepage-watch" :
 		      "make install-units, then systemctl enable --now seepage-watch; without "
 		      "systemd, seepage watch in a service of another kind");
 }

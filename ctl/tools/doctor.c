@@ -5,10 +5,10 @@
 #include "tools.h"
 
 static void (*const checks[])(struct doctor *d) = {
-	doctor_module, doctor_work, doctor_alerts, doctor_watch, doctor_table, doctor_hook,
-	doctor_pmu, doctor_kernel_log, doctor_lockdown, doctor_secure_boot, doctor_signature,
-	doctor_dkms, doctor_headers, doctor_config, doctor_debugfs, doctor_rights, doctor_where,
-	doctor_symbols,
+	doctor_module, doctor_work, doctor_alerts, doctor_watch, doctor_told, doctor_table,
+	doctor_hook, doctor_pmu, doctor_kernel_log, doctor_lockdown, doctor_secure_boot,
+	doctor_signature, doctor_dkms, doctor_headers, doctor_config, doctor_debugfs,
+	doctor_rights, doctor_where, doctor_symbols,
 };
 
 static int run(struct ctx *ctx, int argc, char **argv)

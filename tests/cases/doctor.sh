@@ -33,6 +33,7 @@ tracepoint) assert_eq "$(line hook)" "ok page faults come from the tracepoints" 
 software) [[ $(line hook) == "warn page faults come from perf's software event"* ]] || die "$(line hook)" ;;
 esac
 [[ $(line watch) == "warn seepage watch does not run"* ]] || die "watch: $(line watch)"
+[[ $(line told) == "warn nobody is told"* ]] || die "told: $(line told)"
 
 seepage watch >watched 2>&1 &
 watch=$!

@@ -30,8 +30,10 @@ OPTIONS = "MODULES NET PERF_EVENTS TRACEPOINTS DEBUG_FS CGROUPS PROC_PAGE_MONITO
           "CROSS_MEMORY_ATTACH UPROBES".split()
 ALL_CAPS = f"{(1 << 41) - 1:016x}"
 # Every check, in the order of the lines; dkms and headers have two.
-CHECKS = ("module work alerts watch table hook pmu kernel_log lockdown secure_boot signature dkms dkms "
-          "headers headers config debugfs rights where symbols").split()
+CHECKS = ("module work alerts watch told table hook pmu kernel_log lockdown secure_boot signature dkms "
+          "dkms headers headers config debugfs rights where symbols").split()
+NOTIFY_CONF = "etc/seepage/notify.conf"
+WANTS = "etc/systemd/system/multi-user.target.wants/seepage-notify.service"
 
 
 def ko(version=VERSION, release=RUNNING, signer=b"DKMS key"):
@@ -73,6 +75,10 @@ def healthy():
         "proc/300/statm": "100 10 1 1 0 1 0\n",
         "proc/300/comm": "seepage\n", "proc/300/cmdline": "/usr/bin/seepage\0watch\0--wait\0",
         "etc/systemd/system/multi-user.target.wants/seepage-watch.service": "",
+        "proc/301/statm": "0 0 0 0 0 0 0\n", "proc/301/comm": "seepage-notify\n",
+        "proc/301/cgroup": "0::/system.slice/seepage-notify.service\n",
+        WANTS: "", "lib/systemd/system/seepage-notify.service": "",
+        NOTIFY_CONF: '{"alertmanager": ["http://a", "http://b"], "journal": true, "syslog": false}',
         "dev/kmsg": "6,1,1,-;seepage: loaded\n",
         "sys/bus/event_source/devices/cpu/type": "4\n",
         "sys/kernel/security/lockdown": "[none] integrity confidentiality\n",
@@ -219,6 +225,57 @@ class Doctor(unittest.TestCase):
         self.is_found("watch", "warn", "does not run", "systemctl enable --now seepage-watch")
         self.files["proc/300/comm"], self.files["proc/300/cmdline"] = "other\n", "other\0watch\0"
         self.is_found("watch", "warn", "does not run", "systemctl enable")
+
+    def test_told(self):
+        self.is_found("told", "ok", "3 receivers (alertmanager, journal); seepage-notify is enabled, runs; "
+                      "seepage-export is not enabled, does not run; seepage-watch is enabled, does not run")
+        self.files["proc/300/cgroup"] = "1:name=systemd:/system.slice/seepage-watch.service\n0::/\n"
+        self.is_found("told", "ok", "seepage-watch is enabled, runs")
+        del self.files[WANTS]
+        self.is_found("told", "warn", "until the next boot", "systemctl enable seepage-notify")
+        self.files["proc/301/cgroup"] = "0::/user.slice/x:/system.slice/seepage-notify.service.d\n"
+        self.is_found("told", "warn", "nobody is told by notify, which does not run: 3 receivers",
+                      "systemctl enable --now seepage-notify")
+        self.files[WANTS] = ""
+        self.is_found("told", "warn", "seepage-notify is enabled, does not run",
+                      "systemctl status seepage-notify")
+        del self.files["lib/systemd/system/seepage-notify.service"]
+        self.is_found("told", "warn", "does not run", "install seepage-tools, or make install-units; systemctl")
+
+    def test_told_by_no_receiver(self):
+        for text in ("{}", '{"journal": false, "exec": [], "webhook": "", "url": "http://a"}'):
+            self.files[NOTIFY_CONF] = text
+            self.is_found("told", "warn", f"nobody is told: notify has no receivers, as /{NOTIFY_CONF} names none",
+                          f"put receivers into /{NOTIFY_CONF}")
+        for text in ('{"journal": ', "[]"):
+            self.files[NOTIFY_CONF] = text
+            self.is_found("told", "warn", "cannot be read", f"mend /{NOTIFY_CONF}")
+        del self.files[NOTIFY_CONF]
+        self.is_found("told", "warn", f"/{NOTIFY_CONF} is missing", "systemctl enable seepage-notify")
+        self.files["proc/302/cgroup"] = "0::/system.slice/seepage-export.service\n"
+        self.is_found("told", "warn", "whether Prometheus asks for them is not known", "targets and rules")
+
+    def test_told_without_the_service(self):
+        del self.files[WANTS], self.files[NOTIFY_CONF]
+        self.files["proc/301/cgroup"] = "0::/user.slice\n"
+        self.files["proc/301/cmdline"] = "seepage-notify\0--journal\0"
+        self.files["proc/301/status"] = "Name:\tx\nUid:\t0\t0\t0\t0\n"
+        self.is_found("told", "ok", "seepage-notify is not enabled, runs as pid 301")
+        self.files["proc/301/cmdline"] = "seepage-notify\0--journal\0--from=x\0"
+        self.is_found("told", "warn", "nobody is told", "put receivers")
+        self.files["proc/301/cmdline"] = "seepage-notify\0--journal\0"
+        self.files["proc/301/status"] = "Name:\tx\nUid:\t1000\t1000\t1000\t1000\n"
+        self.is_found("told", "warn", "nobody is told", "put receivers")
+
+    def test_told_knows_the_receivers_of_notify_and_prints_none(self):
+        notify = os.path.join(os.path.dirname(TOOL), "seepage-notify")
+        said = subprocess.run([notify], capture_output=True, text=True, check=False, timeout=60).stderr
+        kinds = said.split("allowed ")[1].split(" (")[0].replace("--", "").replace("-", "_").split()
+        self.assertGreater(len(kinds), 5)
+        for kind in kinds:
+            self.files[NOTIFY_CONF] = json.dumps({kind: kind in ("journal", "syslog") or "http://h/secret"})
+            self.is_found("told", "ok", f"1 receiver ({kind});")
+            self.assertNotIn("secret", self.run_doctor("-j").stdout)
 
     def test_table(self):
         self.is_found("table", "ok", "room for 8192 processes, 2 are here")
