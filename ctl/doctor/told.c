@@ -26,13 +26,25 @@ struct receivers {
 	bool hidden;		/* this user may not read it */
 };
 
-/* The cgroup of a service is systemd's to give; a process cannot take it by its name. */
+/*
+ * The cgroup of a service is systemd's to give; a process cannot take it by its name. The whole
+ * path counts: below a cgroup of its own a user may make "x:/system.slice/seepage-notify.service".
+ */
 static bool is_in_service(const char *cgroup, const char *name)
 {
-	char end[64];
+	const char *line, *path, *end;
+	char wanted[64];
+	size_t n;
 
-	snprintf(end, sizeof(end), ":/system.slice/seepage-%s.service\n", name);
-	return strstr(cgroup, end);
+	n = (size_t)snprintf(wanted, sizeof(wanted), "/system.slice/seepage-%s.service", name);
+	for (line = cgroup; *line; line = *end ? end + 1 : end) {
+		end = line + strcspn(line, "\n");
+		/* "ID:CONTROLLERS:PATH"; no controller has a / in its name */
+		path = strstr(line, ":/");
+		if (path && path + 1 + n == end && !strncmp(path + 1, wanted, n))
+			return true;
+	}
+	return false;
 }
 
 static bool is_of_root(const struct doctor *d, const char *pid)

@@ -233,9 +233,12 @@ class Doctor(unittest.TestCase):
         self.is_found("told", "ok", "seepage-watch is enabled, runs")
         del self.files[WANTS]
         self.is_found("told", "warn", "until the next boot", "systemctl enable seepage-notify")
-        self.files["proc/301/cgroup"] = "0::/user.slice/x:/system.slice/seepage-notify.service.d\n"
-        self.is_found("told", "warn", "nobody is told by notify, which does not run: 3 receivers",
-                      "systemctl enable --now seepage-notify")
+        # A user that has a cgroup of his own makes others below it, also with a name that ends in ":".
+        for path in ("/user.slice/x:/system.slice/seepage-notify.service", "/system.slice/seepage-notify.service.d",
+                     "/user.slice/system.slice/seepage-notify.service"):
+            self.files["proc/301/cgroup"] = f"1:name=systemd:{path}\n0::{path}\n"
+            self.is_found("told", "warn", "nobody is told by notify, which does not run: 3 receivers",
+                          "systemctl enable --now seepage-notify")
         self.files[WANTS] = ""
         self.is_found("told", "warn", "seepage-notify is enabled, does not run",
                       "systemctl status seepage-notify")
