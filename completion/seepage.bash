@@ -35,7 +35,7 @@ declare -A _seepage_options=(
 		--from --dry-run --test'
 	[where]='--seconds --diff --keep --follow --limit --class --top --text --census --burst --object --samples --max-traps --cost --again-after --folded --svg --faults --profile --last'
 	[cold]='--window'
-	[silence]='--unit --name --uid --cgroup --for --until --forever --comment --by --remove --from'
+	[silence]='--unit --name --uid --user --cgroup --for --until --forever --comment --by --remove --from'
 	[ack]='--by --remove --from'
 	[policy]='--unit --name --cgroup --ignore --confidence --state --growth --limit --comment --replace'
 	[envelope]='--every --all'
@@ -76,7 +76,7 @@ _seepage_words() {
 	set:pmc | save:pmc) echo "$_seepage_pmc" ;;
 	save:-o | save:--output | silence:--from | ack:--from) return 1 ;;
 	set:*_* | save:*_*) ;; # the value of any other key
-	silence:--uid | ps:--uid | top:--user) compgen -u ;;
+	silence:--uid | silence:--user | ps:--uid | top:--user) compgen -u ;;
 	silence:--unit | policy:--unit | top:--unit) _seepage_units ;;
 	silence:--name | policy:--name | top:--name | ps:--comm | record:--comm) _seepage_names ;;
 	silence:--cgroup | policy:--cgroup | policy:check | policy:apply) return 1 ;;

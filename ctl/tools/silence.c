@@ -3,13 +3,14 @@
  * Holds notifications back: lists silences, adds one, removes one. The module is asked only for
  * the alert that a silence is about.
  */
+#include <pwd.h>
 #include <stdlib.h>
 #include <string.h>
 #include "quiet/quiet.h"
 #include "tools.h"
 
 static const char *unit, *name, *user, *cgroup, *for_, *until, *comment, *by, *removed, *from;
-static struct words units, names, users, cgroups;	/* as given, for the first four of them */
+static struct words units, names, uids, users, cgroups;	/* as given, for the first four of them */
 static bool forever;
 
 static const struct opt opts[] = {
@@ -17,8 +18,10 @@ static const struct opt opts[] = {
 	  .help = "processes of this systemd unit, or of all that fit a pattern" },
 	{ .name = "name", .kind = OPT_WORDS, .dest = &names, .arg = "NAME",
 	  .help = "processes of this name, or of all that fit a pattern" },
-	{ .name = "uid", .kind = OPT_WORDS, .dest = &users, .arg = "USER",
+	{ .name = "uid", .kind = OPT_WORDS, .dest = &uids, .arg = "USER",
 	  .help = "processes of this user, by uid or name" },
+	{ .name = "user", .kind = OPT_WORDS, .dest = &users, .arg = "USER",
+	  .help = "the same as --uid" },
 	{ .name = "cgroup", .kind = OPT_WORDS, .dest = &cgroups, .arg = "PATH",
 	  .help = "processes of this cgroup and of those below it" },
 	{ .name = "for", .kind = OPT_STRING, .dest = &for_, .arg = "DURATION",
@@ -38,6 +41,35 @@ static const struct opt opts[] = {
 	{ .name = NULL }
 };
 
+/* ---- the user ---- */
+
+/* Returns the name of the user that the silence is about, which the file does not have, or NULL. */
+static const char *user_name(const struct json_object *o)
+{
+	u64 uid = quiet_number(o, "uid", UINT64_MAX);
+	const struct passwd *pw = uid < UINT32_MAX ? getpwuid((uid_t)uid) : NULL;
+
+	return pw ? pw->pw_name : NULL;
+}
+
+static void add_user_name(struct json_object *o)
+{
+	const char *s = user_name(o);
+
+	json_object_object_add(o, "user", s ? json_text(s, strlen(s)) : NULL);
+}
+
+/* "unit nginx.service, uid 33 (www-data)": quiet_subject_text() ends with the uid */
+static void subject_text(const struct json_object *o, char *buf, size_t size)
+{
+	const char *s = user_name(o);
+	char text[TEXT_MAX];
+
+	quiet_subject_text(o, buf, size);
+	if (s)
+		sentence_append(buf, size, " (%s)", fmt_safe(text, sizeof(text), s, strlen(s)));
+}
+
 /* ---- list ---- */
 
 static void list_cells(struct table *t, const struct json_object *o, u64 now)
@@ -48,7 +80,7 @@ static void list_cells(struct table *t, const struct json_object *o, u64 now)
 
 	snprintf(text, sizeof(text), "%llu", quiet_number(o, "id", 0));
 	table_cell(t, text);
-	quiet_subject_text(o, text, sizeof(text));
+	subject_text(o, text, sizeof(text));
 	table_cell(t, text);
 	table_cell(t, end == UINT64_MAX ? "-" : fmt_time(text, sizeof(text), end));
 	table_cell(t, end == UINT64_MAX ? "-" :
@@ -73,8 +105,9 @@ static int list(const struct ctx *ctx)
 		o = json_object_array_get_idx(all, i);
 		if (quiet_over(o, now))
 			continue;
-		json_object_array_add(out, json_object_get(o));
 		list_cells(t, o, now);
+		add_user_name(o);
+		json_object_array_add(out, json_object_get(o));
 	}
 	status = quiet_show(ctx, status, t, out);
 	quiet_free(&q);
@@ -122,7 +155,7 @@ static int add_uid(const struct ctx *ctx, struct json_object *o)
 
 	if (!user)
 		return 0;
-	if (parse_user(ctx, "--uid", user, &uid))
+	if (parse_user(ctx, users.n ? "--user" : "--uid", user, &uid))
 		return EXIT_USAGE;
 	json_object_object_add(o, "uid", json_object_new_uint64(uid));
 	return 0;
@@ -212,10 +245,11 @@ static void say_added(const struct ctx *ctx, struct json_object *o)
 	char what[6 * TEXT_MAX], end[6 * TEXT_MAX];
 
 	if (ctx->json) {
+		add_user_name(o);
 		out_json(ctx, json_object_get(o));
 		return;
 	}
-	quiet_subject_text(o, what, sizeof(what));
+	subject_text(o, what, sizeof(what));
 	quiet_silence_text(o, end, sizeof(end));
 	out_printf("%s: silenced %s\n", what, end);
 }
@@ -229,7 +263,7 @@ static int add(struct ctx *ctx, const char *word)
 
 	if (!status && !word && !unit && !name && !user && !cgroup)
 		status = usage(ctx, "nothing is named: allowed '#N' in quotes, --unit, --name, "
-			       "--uid, --cgroup");
+			       "--user, --cgroup");
 	if (!status && word)
 		status = quiet_alert(ctx, word, from, &alert);
 	if (!status) {
@@ -247,11 +281,24 @@ static int add(struct ctx *ctx, const char *word)
 	return status;
 }
 
+/* Returns an exit status. */
+static int once_user(const struct ctx *ctx)
+{
+	const char *uid;
+	int status = quiet_once(ctx, "uid", &uids, &uid) ?: quiet_once(ctx, "user", &users, &user);
+
+	if (!status && uid && user)
+		status = usage(ctx, "--user: '%.80s': not allowed with --uid, which is the same",
+			       user);
+	user = user ? user : uid;
+	return status;
+}
+
 static int run(struct ctx *ctx, int argc, char **argv)
 {
 	int status = quiet_once(ctx, "unit", &units, &unit) ?:
 		     quiet_once(ctx, "name", &names, &name) ?:
-		     quiet_once(ctx, "uid", &users, &user) ?:
+		     once_user(ctx) ?:
 		     quiet_once(ctx, "cgroup", &cgroups, &cgroup);
 	bool adds = argc || unit || name || user || cgroup || for_ || until || forever ||
 		    comment || by || from;

@@ -356,22 +356,33 @@ class Words(Quiet):
         self.assertEqual(self.listed(), [])
         out, _ = self.silence("--unit", "nginx", "--uid", "0", "--for", "2h", "--comment", "planned \u2713",
                               "--by", "anna")
-        self.assertRegex(out, "^unit nginx.service, uid 0: silenced by silence 1 until .*: planned \u2713\n$")
+        self.assertRegex(out, "^unit nginx.service, uid 0 \\(root\\): silenced by silence 1 until .*: planned \u2713\n$")
         self.silence("--cgroup", "/a", "--forever")
         one, two = self.listed()
         self.assertEqual(set(one), {"id", "unit", "name", "uid", "cgroup", "alert", "comment", "by", "made_ns",
-                                    "until_ns"})
+                                    "until_ns", "user"})
         self.assertEqual((one["id"], one["unit"], one["name"], one["uid"], one["comment"], one["by"]),
                          (1, "nginx.service", None, 0, "planned \u2713", "anna"))
         self.assertEqual(one["until_ns"] - one["made_ns"], 7200 * 10**9)
         self.assertEqual((two["cgroup"], two["until_ns"]), ("/a", None))
-        self.assertRegex(self.silence()[0], r"(?s)ID +WHAT +UNTIL +LEFT +BY +COMMENT\n 1  unit nginx.service, uid 0 .*1h59m"
+        self.assertEqual((one["user"], two["user"]), ("root", None))
+        self.assertRegex(self.silence()[0], r"(?s)ID +WHAT +UNTIL +LEFT +BY +COMMENT\n 1  unit nginx.service, uid 0 \(root\) .*1h59m"
                          r"  anna  planned \u2713\n 2  cgroup /a +- +-  ")
         self.silence("--remove", "1")
         self.silence("--name", "x", "--forever")
         self.assertEqual([s["id"] for s in self.listed()], [2, 3])	# numbers are not used again
         self.silence("--remove", "all")
         self.assertEqual(self.listed(), [])
+
+    def test_user_is_another_word_for_uid(self):
+        out, _ = self.silence("--user", "root", "--forever")
+        self.assertEqual(out, "uid 0 (root): silenced by silence 1 without an end\n")
+        out, _ = self.silence("-j", "--user", "3999999999", "--forever")
+        self.assertEqual((json.loads(out)["uid"], json.loads(out)["user"]), (3999999999, None))
+        self.assertRegex(self.silence()[0], r" 1  uid 0 \(root\) +- +-  .*\n 2  uid 3999999999 +- +-  ")
+        self.assertEqual([(s["uid"], s["user"]) for s in self.listed()], [(0, "root"), (3999999999, None)])
+        with open(os.path.join(self.quiet, "silences.json"), encoding="utf-8") as f:
+            self.assertNotIn('"user"', f.read())	# names change
 
     def test_those_that_are_over_are_gone(self):
         self.silence("--name", "x", "--for", "1s")
@@ -407,7 +418,9 @@ class Words(Quiet):
         cases = (
             ([*x], "the end: allowed exactly one of --for DURATION, --until TIME, --forever"),
             ([*x, "--for", "1h", "--forever"], "the end: allowed exactly one of"),
-            (["--for", "1h"], "nothing is named: allowed '#N' in quotes, --unit, --name, --uid, --cgroup"),
+            (["--for", "1h"], "nothing is named: allowed '#N' in quotes, --unit, --name, --user, --cgroup"),
+            (["--user", "no-such-user", "--forever"], "--user: 'no-such-user': allowed a uid or the name of a user"),
+            (["--user", "0", "--uid", "0", "--forever"], "--user: '0': not allowed with --uid, which is the same"),
             (["--uid", "no-such-user", "--forever"], "--uid: 'no-such-user': allowed a uid or the name of a user"),
             (["--uid", "4294967295", "--forever"], "--uid: '4294967295': allowed"),
             (["--cgroup", "a/b", "--forever"], "--cgroup: 'a/b': allowed a path that begins with /"),
@@ -421,7 +434,7 @@ class Words(Quiet):
             *((["--unit", f"a{t}", "--forever"], f"--unit: 'a{t}': allowed a service or scope (")
               for t in ("*.slice", ".timer", ".socket", ".mount", ".target", ".path", ".swap", ".automount", ".device")),
             *((["--forever", *(w for v in two for w in (option, v))], f"{option}: '{two[1]}': given twice")
-              for option, two in (("--unit", "ab"), ("--name", "aa"), ("--uid", ("0", "1")), ("--cgroup", ("/a", "/b")))),
+              for option, two in (("--unit", "ab"), ("--name", "aa"), ("--uid", "01"), ("--user", "01"), ("--cgroup", ("/a", "/b")))),
             ([*x, "--forever", "--comment", "y" * 256], "allowed 1 to 255 bytes"),
             (["nginx", "--forever"],
              "'nginx': allowed N or '#N', the number of an alert; a unit: --unit nginx ("),
