@@ -167,15 +167,25 @@ static void find_receivers(const struct doctor *d, struct receivers *r)
 	json_object_put(o);
 }
 
-/* "seepage-export is enabled, runs; seepage-watch is not enabled, does not run" */
-static void say_services(const struct service *s, char *buf, size_t size)
+static bool has_systemd(const struct doctor *d)
 {
+	return doctor_exists(d, "/run/systemd/system");
+}
+
+/*
+ * "seepage-export is enabled, runs; seepage-watch is not enabled, does not run". Only systemd
+ * enables services.
+ */
+static void say_services(const struct doctor *d, const struct service *s, char *buf, size_t size)
+{
+	bool systemd = has_systemd(d);
 	size_t i;
 
 	*buf = '\0';
 	for (i = 0; i < SERVICES; i++) {
-		sentence_append(buf, size, "%sseepage-%s is %senabled, ", i ? "; " : "", names[i],
-				s[i].enabled ? "" : "not ");
+		sentence_append(buf, size, "%sseepage-%s ", i ? "; " : "", names[i]);
+		if (systemd)
+			sentence_append(buf, size, "is %senabled, ", s[i].enabled ? "" : "not ");
 		if (s[i].pid && !s[i].runs)
 			sentence_append(buf, size, "runs as pid %llu", s[i].pid);
 		else
@@ -186,8 +196,21 @@ static void say_services(const struct service *s, char *buf, size_t size)
 /* The first step of a remedy where the service is not installed, or "". */
 static const char *unit_step(const struct doctor *d)
 {
-	return doctor_has_unit(d, names[NOTIFY]) ? "" :
+	return doctor_has_unit(d, names[NOTIFY]) || !has_systemd(d) ? "" :
 	       "install seepage-tools, or make install-units; ";
+}
+
+/* The last step of a remedy. @systemctl: where there is systemd */
+static const char *start_step(const struct doctor *d, const char *systemctl)
+{
+	return has_systemd(d) ? systemctl :
+	       "have this machine's service manager run seepage notify --config " CONF " as root";
+}
+
+/* Each is there wherever its daemon is. */
+static const char *easy_receiver(const struct doctor *d)
+{
+	return has_systemd(d) ? "{\"journal\": true}" : "{\"syslog\": true}";
 }
 
 /* The service has receivers, or this user may not see whether it has. */
@@ -213,9 +236,38 @@ static void judge_service(struct doctor *d, const struct service *s, const struc
 	} else {
 		doctor_find(d, "told", DOCTOR_WARN, "nobody is told by notify, which does not run: "
 			    "%s; %s", what, states);
-		doctor_remedy(d, notify->enabled ? "%ssystemctl status seepage-notify" :
-			      "%ssystemctl enable --now seepage-notify", unit_step(d));
+		doctor_remedy(d, "%s%s", unit_step(d),
+			      start_step(d, notify->enabled ? "systemctl status seepage-notify" :
+					 "systemctl enable --now seepage-notify"));
 	}
+}
+
+/* No receivers are in the configuration. */
+static void judge_nothing(struct doctor *d, const struct service *s, const struct receivers *r,
+			  const char *states)
+{
+	static const char restart[] =
+		"systemctl enable seepage-notify && systemctl restart seepage-notify";
+	const char *why = r->missing ? "is missing" : "names none";
+
+	if (s[NOTIFY].runs) {
+		/* Without a receiver it would have ended. */
+		doctor_find(d, "told", DOCTOR_WARN, "notify runs with receivers from "
+			    "elsewhere, as %s %s; %s", CONF, why, states);
+		doctor_remedy(d, "look at systemctl cat seepage-notify; if it has no receivers, "
+			      "put them into " CONF ", as %s, before the next boot",
+			      easy_receiver(d));
+		return;
+	}
+	if (s[EXPORT].runs || s[EXPORT].pid)
+		doctor_find(d, "told", DOCTOR_WARN, "notify has no receivers; metrics are there, "
+			    "and whether Prometheus asks for them is not known here; %s", states);
+	else
+		doctor_find(d, "told", DOCTOR_WARN, "nobody is told: notify has no receivers, as "
+			    "%s %s; %s", CONF, why, states);
+	doctor_remedy(d, "%s%sput receivers into " CONF ", as %s, then %s",
+		      s[EXPORT].runs || s[EXPORT].pid ? "look at Prometheus' targets and rules; or "
+		      : "", unit_step(d), easy_receiver(d), start_step(d, restart));
 }
 
 void doctor_told(struct doctor *d)
@@ -226,29 +278,19 @@ void doctor_told(struct doctor *d)
 
 	find_services(d, s);
 	find_receivers(d, &r);
-	say_services(s, states, sizeof(states));
+	say_services(d, s, states, sizeof(states));
 	if (s[NOTIFY].pid && !s[NOTIFY].runs) {
 		/* Without a receiver it would have ended. */
 		doctor_find(d, "told", DOCTOR_OK, "notify runs with receivers of its own; %s",
 			    states);
 	} else if (r.hidden || r.n) {
 		judge_service(d, s, &r, states);
-	} else if (r.missing && (s[EXPORT].runs || s[EXPORT].pid)) {
-		doctor_find(d, "told", DOCTOR_WARN, "notify has no receivers; metrics are there, "
-			    "and whether Prometheus asks for them is not known here; %s", states);
-		doctor_remedy(d, "look at Prometheus' targets and rules; or %sput receivers into "
-			      CONF ", as {\"journal\": true}, then systemctl enable --now "
-			      "seepage-notify", unit_step(d));
 	} else if (r.missing || !*r.err) {
-		doctor_find(d, "told", DOCTOR_WARN, "nobody is told: notify has no receivers, as "
-			    "%s %s; %s", CONF, r.missing ? "is missing" : "names none", states);
-		doctor_remedy(d, "%sput receivers into " CONF ", as {\"journal\": true}, then "
-			      "systemctl enable seepage-notify && systemctl restart "
-			      "seepage-notify", unit_step(d));
+		judge_nothing(d, s, &r, states);
 	} else {
 		doctor_find(d, "told", DOCTOR_WARN, "%s cannot be read, %.200s: notify does not "
 			    "start with it; %s", CONF, r.err, states);
-		doctor_remedy(d, "%smend " CONF ", then systemctl restart seepage-notify",
-			      unit_step(d));
+		doctor_remedy(d, "%smend " CONF ", then %s", unit_step(d),
+			      start_step(d, "systemctl restart seepage-notify"));
 	}
 }

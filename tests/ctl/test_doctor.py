@@ -77,7 +77,7 @@ def healthy():
         "etc/systemd/system/multi-user.target.wants/seepage-watch.service": "",
         "proc/301/statm": "0 0 0 0 0 0 0\n", "proc/301/comm": "seepage-notify\n",
         "proc/301/cgroup": "0::/system.slice/seepage-notify.service\n",
-        WANTS: "", "lib/systemd/system/seepage-notify.service": "",
+        WANTS: "", "lib/systemd/system/seepage-notify.service": "", "run/systemd/system/x": "",
         NOTIFY_CONF: '{"alertmanager": ["http://a", "http://b"], "journal": true, "syslog": false}',
         "dev/kmsg": "6,1,1,-;seepage: loaded\n",
         "sys/bus/event_source/devices/cpu/type": "4\n",
@@ -246,6 +246,7 @@ class Doctor(unittest.TestCase):
         self.is_found("told", "warn", "does not run", "install seepage-tools, or make install-units; systemctl")
 
     def test_told_by_no_receiver(self):
+        self.files["proc/301/cgroup"] = "0::/user.slice\n"
         for text in ("{}", '{"journal": false, "exec": [], "webhook": "", "url": "http://a"}'):
             self.files[NOTIFY_CONF] = text
             self.is_found("told", "warn", f"nobody is told: notify has no receivers, as /{NOTIFY_CONF} names none",
@@ -256,7 +257,33 @@ class Doctor(unittest.TestCase):
         del self.files[NOTIFY_CONF]
         self.is_found("told", "warn", f"/{NOTIFY_CONF} is missing", "systemctl enable seepage-notify")
         self.files["proc/302/cgroup"] = "0::/system.slice/seepage-export.service\n"
-        self.is_found("told", "warn", "whether Prometheus asks for them is not known", "targets and rules")
+        for text in (None, "{}"):
+            self.files.pop(NOTIFY_CONF, None)
+            self.files |= {NOTIFY_CONF: text} if text else {}
+            self.is_found("told", "warn", "whether Prometheus asks for them is not known", "targets and rules")
+
+    def test_told_by_a_service_whose_receivers_are_elsewhere(self):
+        for text, why in (("{}", "names none"), (None, "is missing")):
+            self.files.pop(NOTIFY_CONF)
+            self.files |= {NOTIFY_CONF: text} if text else {}
+            self.is_found("told", "warn", f"notify runs with receivers from elsewhere, as /{NOTIFY_CONF} {why}; "
+                          "seepage-notify is enabled, runs;", "look at systemctl cat seepage-notify")
+
+    def test_told_without_systemd(self):
+        for path in ("run/systemd/system/x", WANTS, "lib/systemd/system/seepage-notify.service"):
+            del self.files[path]
+        self.files["proc/301/cgroup"] = "0::/\n"
+        found = "seepage-notify does not run; seepage-export does not run; seepage-watch does not run"
+        run = f"have this machine's service manager run seepage notify --config /{NOTIFY_CONF} as root"
+        self.is_found("told", "warn", f"which does not run: 3 receivers (alertmanager, journal); {found}", run)
+        self.files[NOTIFY_CONF] = "["
+        self.is_found("told", "warn", "cannot be read", f"mend /{NOTIFY_CONF}, then {run}")
+        del self.files[NOTIFY_CONF]
+        self.is_found("told", "warn", f"/{NOTIFY_CONF} is missing; {found}",
+                      f"put receivers into /{NOTIFY_CONF}, as {{\"syslog\": true}}, then {run}")
+        self.assertNotIn("systemctl", [f for f in self.findings() if f["check"] == "told"][0]["remedy"])
+        self.files["proc/301/status"] = "Name:\tx\nUid:\t0\t0\t0\t0\n"
+        self.is_found("told", "ok", "seepage-notify runs as pid 301; seepage-export does not run")
 
     def test_told_without_the_service(self):
         del self.files[WANTS], self.files[NOTIFY_CONF]
