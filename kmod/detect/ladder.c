@@ -160,8 +160,9 @@ static u32 rising_on(const struct seep_level *r, const struct seep_run *run, u32
 	return run->strict + (older < newer) - (gone < packed(r, closed, STEPS));
 }
 
+/* Bits of level 0 in both masks of a ladder: the one of runs, and above it the one of rose. */
 #define RUN	1U
-#define ROSE	2U
+#define ROSE	0x10000U
 
 /*
  * An epoch has closed with a floor above the oldest, which took the place of @gone. @runs: the
@@ -172,8 +173,8 @@ static seep_noinline u32 level_rises(const struct seep_level *r, struct seep_run
 				     const struct seep_clock *clk, u32 closed, u32 least, bool runs,
 				     u8 need, u16 gone)
 {
-	u16 code = packed(r, closed, 0);
-	u32 v = seep_floor_unpack(code), rise = v - seep_floor(r, closed, STEPS);
+	u16 code = packed(r, closed, 0), oldest = packed(r, closed, STEPS);
+	u32 v = seep_floor_unpack(code), rise = v - seep_floor_unpack(oldest);
 	u32 back, strict;
 
 	if (rise < seep_needed_rise(least, v))
@@ -185,7 +186,7 @@ static seep_noinline u32 level_rises(const struct seep_level *r, struct seep_run
 	if (!runs) {
 		back = seep_span(clk, closed);
 		run->t0 = back < clk->t_close ? clk->t_close - back : 0;
-		run->v0 = packed(r, closed, STEPS);
+		run->v0 = oldest;
 		run->t1 = clk->t_close;
 	}
 	if (code > packed(r, closed, 1))
@@ -209,22 +210,22 @@ static seep_noinline u32 level_rises(const struct seep_level *r, struct seep_run
 void seep_ladder_push(struct seep_ladder *s, struct seep_level *r, struct seep_run *run,
 		      const struct seep_clock *clk, u32 nlev, u32 closed, u32 v, u32 least)
 {
+	u32 bit = 1, how, still, both = s->runs | (u32)s->rose << 16;
 	u16 code = seep_floor_pack(v), gone, *min;
-	u32 bit = 1, how;
 
 	s->same = s->last == code ? s->same + 1 : 1;
 	s->last = code;
+	still = s->same / SEEP_STILL;
 	for (; nlev--; r++, run++, clk++, bit <<= 1, closed >>= 1) {
-		if (s->same / SEEP_STILL < bit) {
+		if (still < bit) {
 			min = &r->min[(closed - 1) % SEEP_MINIMA];
 			gone = *min;
 			*min = code;
 			how = 0;
 			if (closed >= SEEP_MINIMA && code > packed(r, closed, STEPS))
-				how = level_rises(r, run, clk, closed, least, s->runs & bit,
+				how = level_rises(r, run, clk, closed, least, both & bit,
 						  s->strict, gone);
-			s->runs = (u16)((s->runs & ~bit) | (how & RUN ? bit : 0));
-			s->rose = (u16)((s->rose & ~bit) | (how & ROSE ? bit : 0));
+			both = (both & ~(bit * (RUN | ROSE))) | how * bit;
 		}
 		if (closed & 1) {
 			r->half = code;
@@ -233,4 +234,6 @@ void seep_ladder_push(struct seep_ladder *s, struct seep_level *r, struct seep_r
 		if (r->half < code && closed > 2)
 			code = r->half;
 	}
+	s->runs = (u16)both;
+	s->rose = (u16)(both >> 16);
 }
