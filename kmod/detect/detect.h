@@ -284,7 +284,7 @@ void seep_det_rested(struct seep_det *d, const struct seep_sample *s, const u32 
 /* verdict.c: gates and factors of a verdict */
 void seep_add_gate(struct seep_verdict *v, u8 id, bool passed, s64 value, s64 limit);
 void seep_add_gate_unreached(struct seep_verdict *v, u8 id);
-void seep_add_factor(struct seep_verdict *v, u8 id, s8 points, u8 max, s64 value, s64 baseline);
+int seep_add_factor(struct seep_verdict *v, u8 id, s8 points, u8 max, s64 value, s64 baseline);
 void seep_verdict_hide(struct seep_verdict *v, u32 factors);
 
 /* state.c: the state over samples, and what restarts with it */

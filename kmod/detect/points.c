@@ -64,11 +64,11 @@ bool seep_cold_known(const struct seep_sample *s, const struct seep_growth *g)
  * Points for floors in order. The strictest level counts: a longer level that confirms
  * the rise may have equal steps where a shorter one has none.
  */
-static void factor_floor(struct seep_verdict *v, const struct seep_growth *g)
+static int factor_floor(struct seep_verdict *v, const struct seep_growth *g)
 {
-	seep_add_factor(v, SEEPAGE_FACTOR_FLOOR, g->strict >= SEEP_MINIMA - 1 ?
-			FLOOR_POINTS : FLOOR_POINTS_EQUAL, FLOOR_POINTS,
-			(s64)seep_bytes(seep_rise(g)), (s64)seep_bytes(g->v0));
+	return seep_add_factor(v, SEEPAGE_FACTOR_FLOOR, g->strict >= SEEP_MINIMA - 1 ?
+			       FLOOR_POINTS : FLOOR_POINTS_EQUAL, FLOOR_POINTS,
+			       (s64)seep_bytes(seep_rise(g)), (s64)seep_bytes(g->v0));
 }
 
 /*
@@ -76,7 +76,7 @@ static void factor_floor(struct seep_verdict *v, const struct seep_growth *g)
  * of 120 s has a ratio of 750 and 38 * 750 / 1000 = 28 points; growth of 150 s has a
  * ratio of 1250 and 38 + 10 * 250 / 500 = 43 points.
  */
-static void factor_persist(struct seep_verdict *v, const struct seep_growth *g)
+static int factor_persist(struct seep_verdict *v, const struct seep_growth *g)
 {
 	u32 span = g->t1 - g->t0;
 	u64 ratio = seep_div(1000ULL * span, g->patience), points;
@@ -88,25 +88,24 @@ static void factor_persist(struct seep_verdict *v, const struct seep_growth *g)
 					      (PERSIST_FULL - PERSIST_DUE);
 	else
 		points = PERSIST_POINTS;
-	seep_add_factor(v, SEEPAGE_FACTOR_PERSIST, (s8)points, PERSIST_POINTS, span / SEEP_DS_PER_S,
-			g->patience / SEEP_DS_PER_S);
+	return seep_add_factor(v, SEEPAGE_FACTOR_PERSIST, (s8)points, PERSIST_POINTS,
+			       span / SEEP_DS_PER_S, g->patience / SEEP_DS_PER_S);
 }
 
 /* Points for memory that is not released: share of the bytes gained that came back. */
-static void factor_release(struct seep_verdict *v, const struct seep_det *d)
+static int factor_release(struct seep_verdict *v, const struct seep_det *d)
 {
 	u64 up = d->up >> SEEP_GRANULE_SHIFT, down = d->down >> SEEP_GRANULE_SHIFT;
 	u64 share = up ? seep_div(down < up ? down * 1000 : up * 1000, up) : 0;
 
-	seep_add_factor(v, SEEPAGE_FACTOR_RELEASE,
-			share >= RELEASE_NONE ? 0 :
-			(s8)(RELEASE_POINTS - (u32)share / (RELEASE_NONE / RELEASE_POINTS)),
-			RELEASE_POINTS, (s64)share, 0);
+	return seep_add_factor(v, SEEPAGE_FACTOR_RELEASE, share >= RELEASE_NONE ? 0 :
+			       (s8)(RELEASE_POINTS - (u32)share / (RELEASE_NONE / RELEASE_POINTS)),
+			       RELEASE_POINTS, (s64)share, 0);
 }
 
 /* Pages kept of the pages faulted in since the watch began: churn keeps none, a leak all. */
-static void factor_retain(struct seep_verdict *v, const struct seep_det *d,
-			  const struct seep_sample *s)
+static int factor_retain(struct seep_verdict *v, const struct seep_det *d,
+			 const struct seep_sample *s)
 {
 	u64 faults = s->faults_anon - d->faults_anon0, pages = 0, share = 1000;
 
@@ -118,28 +117,28 @@ static void factor_retain(struct seep_verdict *v, const struct seep_det *d,
 		share = 0;
 	if (share > 1000000)
 		share = 1000000;
-	seep_add_factor(v, SEEPAGE_FACTOR_RETAIN,
-			share >= RETAIN_FULL ? RETAIN_POINTS :
-			(s8)(RETAIN_POINTS * (u32)share / RETAIN_FULL),
-			RETAIN_POINTS, (s64)share, 1000);
+	return seep_add_factor(v, SEEPAGE_FACTOR_RETAIN, share >= RETAIN_FULL ? RETAIN_POINTS :
+			       (s8)(RETAIN_POINTS * (u32)share / RETAIN_FULL),
+			       RETAIN_POINTS, (s64)share, 1000);
 }
 
 /* Growth that is not used again. An unknown coldness gives no points and no veto. */
-static void factor_cold(struct seep_verdict *v, const struct seep_sample *s,
-			const struct seep_growth *g)
+static int factor_cold(struct seep_verdict *v, const struct seep_sample *s,
+		       const struct seep_growth *g)
 {
-	if (seep_cold_known(s, g))
-		seep_add_factor(v, SEEPAGE_FACTOR_COLD,
-				s->cold >= COLD_PERMILLE ? COLD_POINTS : 0, COLD_POINTS,
-				s->cold, COLD_PERMILLE);
+	if (!seep_cold_known(s, g))
+		return 0;
+	return seep_add_factor(v, SEEPAGE_FACTOR_COLD, s->cold >= COLD_PERMILLE ? COLD_POINTS : 0,
+			       COLD_POINTS, s->cold, COLD_PERMILLE);
 }
 
 /* Growth without more LLC or TLB misses is not used. Unknown: no points. */
-static void factor_pmc(struct seep_verdict *v, const struct seep_sample *s)
+static int factor_pmc(struct seep_verdict *v, const struct seep_sample *s)
 {
-	if (s->pmc)
-		seep_add_factor(v, SEEPAGE_FACTOR_PMC, seep_pmu_points(s->pmc), SEEP_PMU_POINTS,
-				s->pmc, SEEP_PMU_FLAT);
+	if (!s->pmc)
+		return 0;
+	return seep_add_factor(v, SEEPAGE_FACTOR_PMC, seep_pmu_points(s->pmc), SEEP_PMU_POINTS,
+			       s->pmc, SEEP_PMU_FLAT);
 }
 
 /* What the growth consists of. Leaks exist of every kind, so it has no points. */
@@ -210,7 +209,7 @@ void seep_points_none(struct seep_verdict *v)
 
 /**
  * seep_points_add() - the factors of a growth, and the confidence
- * @v: factors and confidence are added
+ * @v: has no factors yet; factors and confidence are added
  * @d: history, not changed
  * @s: the sample
  * @g: the growth
@@ -220,19 +219,15 @@ void seep_points_none(struct seep_verdict *v)
 void seep_points_add(struct seep_verdict *v, const struct seep_det *d,
 		     const struct seep_sample *s, const struct seep_growth *g)
 {
-	int sum = 0;
-	u32 i;
+	int sum = factor_floor(v, g);
 
-	factor_floor(v, g);
-	factor_persist(v, g);
+	sum += factor_persist(v, g);
 	if (g->subject == SEEPAGE_SUBJECT_MEMORY) {
-		factor_release(v, d);
-		factor_retain(v, d, s);
-		factor_cold(v, s, g);
-		factor_pmc(v, s);
+		sum += factor_release(v, d);
+		sum += factor_retain(v, d, s);
+		sum += factor_cold(v, s, g);
+		sum += factor_pmc(v, s);
 	}
-	for (i = 0; i < v->nfactors; i++)
-		sum += v->factor[i].points;
 	v->confidence = sum < 0 ? 0 : sum < 100 ? (u8)sum : 100;
 }
 

@@ -54,14 +54,16 @@ void seep_add_gate_unreached(struct seep_verdict *v, u8 id)
  * @max: the most points that this factor gives
  * @value: its figure, in the unit of names.h
  * @baseline: what @value is compared with
+ *
+ * Return: @points; 0 where there is no room for the factor.
  */
-void seep_add_factor(struct seep_verdict *v, u8 id, s8 points, u8 max, s64 value, s64 baseline)
+int seep_add_factor(struct seep_verdict *v, u8 id, s8 points, u8 max, s64 value, s64 baseline)
 {
 	struct seep_factor *f = &v->factor[v->nfactors];
 
 	if (v->nfactors >= SEEP_MAX_FACTORS) {
 		v->dropped = true;
-		return;
+		return 0;
 	}
 	v->nfactors++;
 	f->id = id;
@@ -69,6 +71,7 @@ void seep_add_factor(struct seep_verdict *v, u8 id, s8 points, u8 max, s64 value
 	f->max = max;
 	f->value = value;
 	f->baseline = baseline;
+	return points;
 }
 
 /**
