@@ -139,10 +139,15 @@ static void push_vsz(struct seep_det *d)
 static void note_shmem(struct seep_det *d, const struct seep_sample *s)
 {
 	u32 mapped = seep_granules(s->shmem), shmem_total = seep_granules(s->shmem_total);
-	u32 came = d->shmem_unclaimed + seep_minus(shmem_total, d->shmem_total);
-	u32 grew = seep_minus(mapped, d->shmem_mapped), gone = seep_minus(d->shmem_mapped, mapped);
-	u32 early = d->shmem_preexisting_new < came ? d->shmem_preexisting_new : came, gained;
+	u32 came, grew, gone, early, gained;
 
+	if (mapped == d->shmem_mapped && shmem_total == d->shmem_total &&
+	    !d->shmem_preexisting_new)
+		return;		/* nothing came, and nothing is undone */
+	came = d->shmem_unclaimed + seep_minus(shmem_total, d->shmem_total);
+	grew = seep_minus(mapped, d->shmem_mapped);
+	gone = seep_minus(d->shmem_mapped, mapped);
+	early = d->shmem_preexisting_new < came ? d->shmem_preexisting_new : came;
 	came -= early;
 	gained = grew < came ? grew : came;
 	came -= gained;
