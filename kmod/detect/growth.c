@@ -27,36 +27,41 @@
 #define LATE_STEPS		4	/* of the seven steps of a level: its second half */
 #define FAIR			2	/* times the mean pace of all that grow below a limit */
 
-/* Add the levels of one ladder that have a run to the growth @g. */
+/* Add the levels of one ladder that have a run, one or more, to the growth @g. */
 static void look(struct seep_growth *g, const struct seep_ladder *s, const struct seep_level *r,
-		 const struct seep_run *run, const struct seep_clock *clk, u32 nlev, u32 epochs)
+		 const struct seep_run *run, const struct seep_clock *clk, u32 epochs)
 {
-	u32 runs = s->runs, j, top = 0, last = nlev, t1 = g->t1;
+	u32 runs = s->runs, j = 0, top, last = 0, t1 = g->t1;
+	u64 t0 = g->seen ? g->t0 : ~0ULL;	/* above the begin of every run */
 	const struct seep_run *first = NULL;
+	u8 strict = g->strict;
 
-	if (!runs)
-		return;
-	for (j = 0; runs; j++, run++, runs >>= 1) {
-		if (!(runs & 1))
-			continue;
-		if (!g->seen || run->t0 < g->t0) {
-			g->t0 = run->t0;
-			g->seen = true;
-			first = run;
+	do {
+		if (runs & 1) {
+			if (run->t0 < t0) {
+				t0 = run->t0;
+				first = run;
+			}
+			if (run->t1 > t1) {
+				t1 = run->t1;
+				last = j;
+			}
+			if (run->strict > strict)
+				strict = run->strict;
 		}
-		if (run->t1 > t1) {
-			t1 = run->t1;
-			last = j;
-		}
-		if (run->strict > g->strict)
-			g->strict = run->strict;
-		top = j;
-	}
+		run++;
+		j++;
+		runs >>= 1;
+	} while (runs);
+	top = j - 1;
+	g->seen = true;
+	g->t0 = (u32)t0;
+	g->strict = strict;
 	if (first)
 		g->v0 = seep_floor_unpack(first->v0);
-	g->t1 = t1;
-	if (last < nlev)
+	if (t1 > g->t1)
 		g->floor = seep_floor(r + last, epochs >> last, 0);
+	g->t1 = t1;
 	r += top;
 	g->below.level = NULL;
 	if (top && s->runs >> (top - 1) & 1)
@@ -187,7 +192,7 @@ static void project(struct seep_growth *g, const struct seep_sample *s)
  * seep_growth_find() - growth of memory held
  * @d: history, not changed
  * @s: the sample that was fed last
- * @g: the growth out; g->seen tells whether there is one
+ * @g: zeroed; the growth out, g->seen tells whether there is one
  *
  * The fast levels come first: a longer level with a run overrides their shape.
  *
@@ -198,17 +203,17 @@ void seep_growth_find(const struct seep_det *d, const struct seep_sample *s,
 {
 	const struct seep_watch *w = d->w;
 
-	memset(g, 0, sizeof(*g));
 	g->subject = SEEPAGE_SUBJECT_MEMORY;
 	if (!w)
 		return;
-	look(g, &w->fast, w->fast_level, w->fast_run, w->fast_clock, SEEP_FAST_LEVELS,
-	     w->fast_epochs);
+	if (w->fast.runs)
+		look(g, &w->fast, w->fast_level, w->fast_run, w->fast_clock, w->fast_epochs);
 	if (g->seen && g->t0 <= w->t_watch + ONSET_DS && w->onset_v <= g->v0) {
 		g->t0 = w->onset_t;	/* it has risen ever since the watch began */
 		g->v0 = w->onset_v;
 	}
-	look(g, &d->mem, d->mem_level, w->mem_run, d->clock, SEEP_SLOW_LEVELS, d->epochs);
+	if (d->mem.runs)
+		look(g, &d->mem, d->mem_level, w->mem_run, d->clock, d->epochs);
 	if (g->seen)
 		project(g, s);
 }
@@ -217,7 +222,7 @@ void seep_growth_find(const struct seep_det *d, const struct seep_sample *s,
  * seep_growth_find_vsz() - growth of unheld address space
  * @d: history, not changed
  * @s: the sample that was fed last
- * @g: the growth out; g->seen tells whether there is one
+ * @g: zeroed; the growth out, g->seen tells whether there is one
  *
  * Address space that is never touched costs no memory. It is exhausted at RLIMIT_AS, at the
  * last address that a process can have, or never; then its patience is fixed.
@@ -227,14 +232,11 @@ void seep_growth_find(const struct seep_det *d, const struct seep_sample *s,
 void seep_growth_find_vsz(const struct seep_det *d, const struct seep_sample *s,
 			  struct seep_growth *g)
 {
-	memset(g, 0, sizeof(*g));
 	g->subject = SEEPAGE_SUBJECT_VSZ;
-	if (!d->w)
+	if (!d->w || !d->vsz.runs)
 		return;
-	look(g, &d->vsz, d->vsz_level, d->w->vsz_run, d->clock + SEEP_VSZ_SHIFT, SEEP_VSZ_LEVELS,
+	look(g, &d->vsz, d->vsz_level, d->w->vsz_run, d->clock + SEEP_VSZ_SHIFT,
 	     d->epochs >> SEEP_VSZ_SHIFT);
-	if (!g->seen)
-		return;
 	if (s->limit == SEEPAGE_LIMIT_AS || s->limit == SEEPAGE_LIMIT_TASK_SIZE) {
 		project(g, s);
 		g->rate = 0;

@@ -312,7 +312,7 @@ static void vsz_verdict(const struct seep_det *d, const struct seep_sample *s,
 	u64 used = seep_bytes(seep_det_unheld(d));
 	bool big = used >= size;
 	struct seep_verdict vsz;
-	struct seep_growth g;
+	struct seep_growth g = { 0 };
 
 	seep_growth_find_vsz(d, s, &g);
 	if (g.t1 - g.t0 < g.patience)
@@ -348,7 +348,7 @@ void seep_ladder_verdict(const struct seep_det *d, const struct seep_sample *s,
 	u64 size = (u64)c->v[SEEPAGE_CFG_MIN_PROCESS_SIZE_MB] << 20;
 	u64 used = seep_rss(s) + s->swap;
 	bool big = used >= size;
-	struct seep_growth g;
+	struct seep_growth g = { 0 };
 
 	v->policy = SEEPAGE_POLICY_LADDER;
 	v->state = SEEPAGE_STATE_OK;
