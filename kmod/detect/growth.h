@@ -23,12 +23,12 @@ struct seep_growth {
 	u32 v0, floor;		/* floors before it and now, granules */
 	u8 strict;		/* strict steps, the most of all levels with a run */
 	u8 subject;		/* enum seepage_subject */
+	u8 confirm_percent;	/* of patience, how long until the alert is confirmed */
+	bool seen;		/* some level has a run */
 	u64 tte_ds;		/* time to exhaustion; SEEP_UNKNOWN: never */
 	u64 fair_ds;		/* as tte_ds, with others as patience counts them */
 	u32 patience;		/* ds, how long growth must last for an alert */
 	u32 rate;		/* granules an hour; 0: it has ended, or is not of memory */
-	u8 confirm_percent;	/* of patience, how long until the alert is confirmed */
-	bool seen;		/* some level has a run */
 };
 
 /* The rise since the growth began, granules. */

@@ -237,7 +237,6 @@ static bool gates(struct seep_verdict *v, const struct seep_det *d,
 		  const struct seep_sample *s, const struct seep_conf *c,
 		  const struct seep_growth *g, bool brief)
 {
-	u64 tte_s = g->tte_ds == SEEP_UNKNOWN ? SEEP_UNKNOWN : seep_div(g->tte_ds, SEEP_DS_PER_S);
 	bool memory = g->subject == SEEPAGE_SUBJECT_MEMORY, open, passed;
 	u32 span = g->t1 - g->t0, need;
 	s64 value, limit;
@@ -260,9 +259,9 @@ static bool gates(struct seep_verdict *v, const struct seep_det *d,
 		return closed(v);
 	if (memory) {
 		open &= memory_gates(v, d, s, g);
-		passed = tte_s <= HORIZON_S;
+		passed = v->tte_s <= HORIZON_S;
 		seep_add_gate(v, SEEPAGE_GATE_HORIZON, passed,
-			      (s64)(tte_s > 1ULL << 62 ? 1ULL << 62 : tte_s), HORIZON_S);
+			      (s64)(v->tte_s > 1ULL << 62 ? 1ULL << 62 : v->tte_s), HORIZON_S);
 		open &= passed;
 	}
 	if (!open)
