@@ -180,15 +180,15 @@ static noinline void read_surroundings(const struct seep_rec *rec, struct seep_s
 	confine(s, rec->mm->task_size, s->vsz, SEEPAGE_LIMIT_TASK_SIZE, &own);
 }
 
-/* Argument of read_on_the_spot(). */
-struct reading {
+/* Argument of read_on_the_spot(). One for all calls: on the stack each would clear it. */
+static struct reading {
 	const struct seep_rec *rec;
 	struct seep_sample *s;
 	u64 *rw;
 	u64 fast[NR_MM_COUNTERS];	/* bytes, each counter before it was added up */
 	s64 sum[NR_MM_COUNTERS];	/* pages, with what was cached beside it then */
 	long error;			/* pages that sum may be off; negative: sum is not known */
-};
+} reading;				/* seep_table_mutex */
 
 static noinline u64 counter_bytes(const struct reading *r, int member)
 {
@@ -278,19 +278,18 @@ static bool error_matters(const struct seep_rec *rec)
  */
 noinline void seep_sample_read(const struct seep_rec *rec, struct seep_sample *s, u64 rw[2])
 {
-	struct reading r;
-
-	r.rec = rec;
-	r.s = s;
-	r.rw = rw;
-	r.error = -1;
+	lockdep_assert_held(&seep_table_mutex);
+	reading.rec = rec;
+	reading.s = s;
+	reading.rw = rw;
+	reading.error = -1;
 	if (error_matters(rec))
-		read_exact(&r);
+		read_exact(&reading);
 	s->cold_ns = rec->last.cold_ns;	/* set by facts.c */
 	s->cold = rec->last.cold;
 	seep_sample_clear_watched(s);		/* unless read_surroundings() sets them */
 	s->page_shift = PAGE_SHIFT;
 	s->full = false;
 	s->group = false;
-	seep_account_fold_and(rec, read_on_the_spot, &r);
+	seep_account_fold_and(rec, read_on_the_spot, &reading);
 }
