@@ -4,6 +4,7 @@
 
 const struct seep_publish_ops *seep_publish;
 bool seep_series_on;
+bool seep_samples_on;
 
 /**
  * seep_publish_set() - set or clear the callbacks
@@ -16,5 +17,6 @@ void seep_publish_set(const struct seep_publish_ops *ops)
 	mutex_lock(&seep_table_mutex);
 	seep_publish = ops;
 	seep_series_on = false;
+	seep_samples_on = false;
 	mutex_unlock(&seep_table_mutex);
 }

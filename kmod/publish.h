@@ -18,7 +18,7 @@
 
 struct seep_publish_ops {
 	void (*alert)(const struct seep_alert *a);
-	void (*sample)(struct seep_rec *rec);	/* the record has changed */
+	void (*sample)(struct seep_rec *rec);	/* it has changed; while seep_samples_on */
 
 	/* A pass begins: @left and @shmem_total as in read.h; @c is valid until end(). */
 	void (*begin)(u64 now_ns, u64 left, u64 shmem_total, bool full,
@@ -39,6 +39,8 @@ extern const struct seep_publish_ops *seep_publish;	/* or NULL */
  * (begin(), gone()) and clear it; so does seep_publish_set().
  */
 extern bool seep_series_on;
+/* The sample group had listeners when the pass began. seep_publish_set() clears it. */
+extern bool seep_samples_on;
 void seep_publish_set(const struct seep_publish_ops *ops);	/* takes the mutex itself */
 
 static inline void seep_publish_alert(const struct seep_alert *a)
@@ -51,7 +53,7 @@ static inline void seep_publish_alert(const struct seep_alert *a)
 static inline void seep_publish_sample(struct seep_rec *rec)
 {
 	lockdep_assert_held(&seep_table_mutex);
-	if (seep_publish)
+	if (unlikely(seep_samples_on))
 		seep_publish->sample(rec);
 }
 

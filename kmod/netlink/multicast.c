@@ -97,14 +97,11 @@ static void publish_alert(const struct seep_alert *a)
 		multicast(SEEP_MCGRP_ALERT, SEEPAGE_CMD_ALERT, a, NULL, NULL);
 }
 
-/* Multicasts a process that was sampled, if there are listeners. Context: likewise. */
+/* Multicasts a process that was sampled. Context: likewise, while seep_samples_on. */
 static void publish_sample(struct seep_rec *rec)
 {
-	struct seep_view *v;
+	struct seep_view *v = kmalloc(sizeof(*v), SEEP_GFP);
 
-	if (!seep_netlink_heard(SEEP_MCGRP_SAMPLE))
-		return;
-	v = kmalloc(sizeof(*v), SEEP_GFP);
 	if (!v) {
 		seep_count(NOTIFY_FAILED);
 		return;

@@ -115,6 +115,7 @@ void seep_series_begin(u64 now_ns, u64 headroom, u64 shmem_total, bool full,
 	if (!seep_netlink_spare)	/* an alert has used it */
 		seep_netlink_spare = seep_netlink_small();
 	seep_series_on = seep_netlink_heard(SEEP_MCGRP_SERIES);
+	seep_samples_on = seep_netlink_heard(SEEP_MCGRP_SAMPLE);
 	msg.now_ns = now_ns;
 	msg.headroom = headroom;
 	msg.shmem_total = shmem_total;
