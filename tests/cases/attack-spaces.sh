@@ -135,7 +135,7 @@ spaces=$!
 ready spaces.out 60
 leak_is_told spaces
 # A family that is registered waits for the requests under way, and all later ones for it.
-(as 2004 nice -n 19 "$bin/crowd" crowd 600) >crowd.out &
+(as 2004 "$bin/crowd" crowd 600) >crowd.out &
 crowd=$!
 ready crowd.out 60
 echo 0 >registered
