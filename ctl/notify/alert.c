@@ -109,10 +109,12 @@ static void append_where(const struct json_object *o, char *buf, size_t size)
 	const char *unit = quiet_string(o, "unit"), *runtime = quiet_string(o, "runtime");
 	const char *container = quiet_string(o, "container");
 
-	if (runtime && container)
+	if (runtime && container) {
 		sentence_append(buf, size, " in %s %.12s", runtime, container);
-	else if (unit)
+		container_append(o, buf, size);
+	} else if (unit) {
 		sentence_append(buf, size, " in %s", unit);
+	}
 }
 
 /* What else grows below the same limit counts for the time that is left. */
@@ -220,10 +222,11 @@ static void add_user(struct json_object *o)
 
 /*
  * Adds the keys that notifications have beside those of watch: id, boot_id, host, user, text,
- * severity_label. The id is the same whenever this alert is read again, on this boot. That of a
- * limit has it already.
+ * severity_label, and those of container_names(). @before: an earlier alert of its incident, or
+ * NULL. The id is the same whenever this alert is read again, on this boot. That of a limit has it
+ * already.
  */
-void alert_complete(struct alert *a, const char *boot)
+void alert_complete(struct alert *a, const char *boot, const struct json_object *before)
 {
 	char id[128], text[SENTENCE_MAX];
 
@@ -231,6 +234,8 @@ void alert_complete(struct alert *a, const char *boot)
 		 a->seq);
 	if (!a->limit)
 		json_object_object_add(a->o, "id", json_object_new_string(id));
+	if (!a->limit)
+		container_names(a->o, before);
 	sentence(a, text, sizeof(text));
 	json_object_object_add(a->o, "boot_id", json_object_new_string(boot));
 	json_object_object_add(a->o, "host", json_text(alert_host(), strlen(alert_host())));

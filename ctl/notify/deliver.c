@@ -314,7 +314,7 @@ int deliver_test(struct delivery *d)
 	int status = 0;
 
 	alert_test(&a);
-	alert_complete(&a, d->spool->boot);
+	alert_complete(&a, d->spool->boot, NULL);
 	one = incident_open(&open, &a, d->spool->boot);
 	for (to = d->set->to; to < d->set->to + d->set->n; to++) {
 		if (begin(d, to, payload_note(d->set, to, &a, one), &r))

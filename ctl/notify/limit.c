@@ -144,7 +144,7 @@ static void tell(struct delivery *d, struct json_object *o)
 	struct alert a;
 
 	alert_of(o, &a);
-	alert_complete(&a, d->spool->boot);
+	alert_complete(&a, d->spool->boot, NULL);
 	deliver_alert(d, &a);
 	alert_free(&a);
 }

@@ -33,9 +33,13 @@ void alert_of(struct json_object *o, struct alert *a);
 bool alert_of_name(const struct alert *a);
 void alert_test(struct alert *a);
 const char *alert_end_text(const struct json_object *o, char *buf, size_t size);
-void alert_complete(struct alert *a, const char *boot);
+void alert_complete(struct alert *a, const char *boot, const struct json_object *before);
 void alert_free(struct alert *a);
 const char *alert_host(void);
+
+/* notify/container.c: names of containers and pods, which the path of a cgroup does not have */
+void container_names(struct json_object *alert, const struct json_object *before);
+void container_append(const struct json_object *alert, char *buf, size_t size);
 
 /* notify/incident.c: which processes are under an alert that receivers were told of */
 struct incident {

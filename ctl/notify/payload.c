@@ -136,7 +136,10 @@ static struct json_object *labels_of(const struct alert *a)
 	if (!alert_of_name(a))
 		add_label(o, "unit", quiet_string(a->o, "unit"));
 	add_label(o, "container", quiet_string(a->o, "container"));
+	add_label(o, "container_name", quiet_string(a->o, "container_name"));
 	add_label(o, "pod", quiet_string(a->o, "pod"));
+	add_label(o, "pod_name", quiet_string(a->o, "pod_name"));
+	add_label(o, "pod_namespace", quiet_string(a->o, "pod_namespace"));
 	/* With equal labels Alertmanager would not tell anybody that it is exceeded now. */
 	add_label(o, "severity", a->severity >= (a->limit ? ERROR : CRITICAL) ? "critical" :
 		  a->severity >= WARNING ? "warning" : "info");

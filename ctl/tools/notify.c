@@ -51,6 +51,7 @@ static void sum_up_bad(struct notify *n)
 
 static void read_line(struct notify *n, const char *line, size_t len)
 {
+	struct incident *one;
 	char err[256];
 	struct alert a;
 	bool is_new;
@@ -69,7 +70,8 @@ static void read_line(struct notify *n, const char *line, size_t len)
 	}
 	sum_up_bad(n);
 	is_new = state_take(&n->spool, &a);
-	alert_complete(&a, n->spool.boot);
+	one = incident_find(&n->spool.open, &a);
+	alert_complete(&a, n->spool.boot, one ? one->alert : NULL);
 	if (is_new) {
 		deliver_alert(&n->d, &a);
 	} else {

@@ -272,6 +272,87 @@ class Payload(Notify):
         self.assertEqual({a["startsAt"] for a in first + second + third}, {first[0]["startsAt"]})
         self.assertGreater(third[0]["endsAt"], third[0]["startsAt"])
 
+    def container(self, runtime, path, content, **keys):
+        """The message about an alert of a container whose runtime has this file."""
+        cid = "0123456789abcdef" * 4
+        root = tempfile.mkdtemp(dir=self.dir)
+        path = os.path.join(root, path.replace("ID", cid))
+        os.makedirs(os.path.dirname(path))
+        with open(path, "w", encoding="utf-8") as f:
+            f.write(content if isinstance(content, str) else json.dumps(content).replace("ID", cid))
+        self.state = os.path.join(root, "state")
+        to = Receiver(self)
+        self.run_on([alert(1, **{"unit": "x.scope", "runtime": runtime, "container": cid} | keys)],
+                    "--webhook", to.url, env={"SEEPAGE_ROOT": root})
+        a = to.taken[0]["alert"]
+        return (a["container_name"], a["pod_name"], a["pod_namespace"],
+                a["text"].split(" in ", 1)[1].split(", RSS")[0])
+
+    def test_names_of_containers(self):
+        docker = "var/lib/docker/containers/ID/config.v2.json"
+        task = "run/containerd/io.containerd.runtime.v2.task/k8s.io/ID/config.json"
+        store = "var/lib/containers/storage/overlay-containers/"
+        cri = {"io.kubernetes.cri.container-name": "app", "io.kubernetes.cri.sandbox-name": "web-7d",
+               "io.kubernetes.cri.sandbox-namespace": "shop"}
+        kubelet = {"io.kubernetes.container.name": "app", "io.kubernetes.pod.name": "web-7d",
+                   "io.kubernetes.pod.namespace": "shop"}
+        pod = ("app", "web-7d", "shop")
+        where = "%s 0123456789ab (app of pod web-7d in shop)"
+        for runtime, path, content, names, in_text in (
+                ("docker", docker, {"Name": "/web", "Config": {"Labels": {}}}, ("web", None, None),
+                 "docker 0123456789ab (web)"),
+                ("docker", docker, {"Name": "/k8s_app", "Config": {"Labels": kubelet}}, pod,
+                 where % "docker"),
+                ("containerd", task, {"annotations": cri}, pod, where % "containerd"),
+                ("containerd", task.replace("k8s.io", "default"),
+                 {"annotations": {"nerdctl/name": "web"}}, ("web", None, None),
+                 "containerd 0123456789ab (web)"),
+                ("kubernetes", task, {"annotations": cri}, pod, where % "kubernetes"),
+                ("cri-o", store + "ID/userdata/config.json", {"annotations": kubelet}, pod,
+                 where % "cri-o"),
+                ("podman", store + "containers.json",
+                 [{"id": "f" * 64, "names": ["other"]}, {"id": "ID", "names": ["web", "second"]}],
+                 ("web", None, None), "podman 0123456789ab (web)"),
+                ("podman", store + "volatile-containers.json", [{"id": "ID", "names": ["web"]}],
+                 ("web", None, None), "podman 0123456789ab (web)")):
+            with self.subTest(runtime=runtime, path=path):
+                self.assertEqual(self.container(runtime, path, content), (*names, in_text))
+
+    def test_names_of_containers_that_are_not_known(self):
+        docker = "var/lib/docker/containers/ID/config.v2.json"
+        none = (None, None, None, "docker 0123456789ab")
+        for content in ("", "[", "[1, {}]", "{}", '{"Name": 1, "Config": 2}',
+                        {"Name": "/", "Config": {"Labels": ["x"]}},
+                        {"Name": "/we\u001bb", "Config": {"Labels": {"io.kubernetes.pod.name": 7}}},
+                        " " * (5 << 20) + '{"Name": "/web", "Config": {}}'):
+            with self.subTest(content=str(content)[:40]):
+                self.assertEqual(self.container("docker", docker, content), none)
+        self.assertEqual(self.container("docker", "var/lib/docker/containers/config.v2.json",
+                                        {"Name": "/web", "Config": {}}, container="..")[:3],
+                         none[:3])
+
+    def test_the_name_of_a_container_outlives_its_files(self):
+        cid = "0123456789abcdef" * 4
+        path = self.path("var")
+        os.makedirs(f"{path}/lib/docker/containers/{cid}")
+        file = self.path(f"var/lib/docker/containers/{cid}/config.v2.json",
+                         '{"Name": "/web", "Config": {}}')
+        to = Receiver(self)
+        p = self.pipe("--webhook", to.url, "--alertmanager", to.url, env={"SEEPAGE_ROOT": self.dir})
+        self.feed(p, [alert(1, pid=5, runtime="docker", container=cid)])
+        wait_for(lambda: len(to.taken) == 2)
+        os.unlink(file)
+        self.feed(p, [alert(2, pid=5, age_seconds=602, runtime="docker", container=cid,
+                            state="exited"),
+                      alert(3, pid=9, runtime="docker", container=cid)])
+        p.stdin.close()
+        p.stdin = None
+        self.ended(p)
+        alerts = [b["alert"]["container_name"] for b in to.taken if "alert" in b]
+        self.assertEqual(alerts, ["web", "web", None])
+        labels = [b[0]["labels"].get("container_name") for b in to.taken if isinstance(b, list)]
+        self.assertEqual(labels, ["web", "web", None])
+
     def test_labels_are_bounded(self):
         to = Receiver(self)
         self.run_on([alert(1, unit="\u00e4" * 500)], "--alertmanager", to.url)
