@@ -72,6 +72,7 @@ bool __printf(2, 3) doctor_exists(const struct doctor *d, const char *fmt, ...);
 bool doctor_line(const struct doctor *d, const char *path, char *buf, size_t size);
 void doctor_path(const struct doctor *d, const char *path, char *buf, size_t size);
 bool doctor_has_unit(const struct doctor *d, const char *name);
+bool doctor_proc_hides(const struct doctor *d);
 void doctor_begin(struct doctor *d);
 
 /* doctor/live.c: asks the module */
@@ -97,6 +98,20 @@ void doctor_get_headers(struct doctor *d, const char *release);
 
 void doctor_object(const struct doctor *d, const char *release, const char *module,
 		   struct doctor_object *o);
+
+/* doctor/services.c: those that tell of alerts, other than watch */
+enum doctor_service_name { DOCTOR_NOTIFY, DOCTOR_EXPORT, DOCTOR_SERVICES };
+
+struct doctor_service {
+	bool enabled;
+	bool runs;		/* systemd runs it */
+	u64 pid;		/* of a tool that was started otherwise, 0: none */
+	u64 uid;		/* of that tool; notify counts as root's only */
+};
+
+void doctor_find_services(const struct doctor *d, struct doctor_service *s);
+void doctor_say_services(const struct doctor *d, const struct doctor_service *s, char *buf,
+			 size_t size);
 
 /* doctor/module.c, kernel.c, build.c, people.c, told.c: the checks */
 void doctor_module(struct doctor *d);

@@ -163,6 +163,15 @@ bool doctor_has_unit(const struct doctor *d, const char *name)
 	return false;
 }
 
+/* Does /proc hide processes of others from this user, as with hidepid? Process 1 always exists. */
+bool doctor_proc_hides(const struct doctor *d)
+{
+	char *text = doctor_text(d, "/proc/1/status");
+
+	free(text);
+	return !text;
+}
+
 static void find_newest(struct doctor *d)
 {
 	char path[PATH_SIZE];

@@ -83,6 +83,13 @@ void doctor_watch(struct doctor *d)
 			    "");
 		return;
 	}
+	if (doctor_proc_hides(d)) {
+		doctor_find(d, "watch", DOCTOR_WARN, "whether seepage watch runs is not known, as "
+			    "/proc hides processes of others%s",
+			    doctor_exists(d, "%s", wanted) ? "; its service is enabled" : "");
+		doctor_remedy(d, "run it as root");
+		return;
+	}
 	doctor_find(d, "watch", DOCTOR_WARN, "seepage watch does not run: nobody reads alerts or "
 		    "looks whether gained memory is used%s",
 		    doctor_exists(d, "%s", wanted) ? "; its service is enabled" : "");

@@ -1,120 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The check whether anybody is told of alerts: the services, and the receivers of notify. */
-#include <dirent.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include "doctor/doctor.h"
+#include "notify/notify.h"
 
 #define CONF	"/etc/seepage/notify.conf"
-
-enum service_name { NOTIFY, EXPORT, WATCH, SERVICES };
-
-static const char *const names[SERVICES] = { "notify", "export", "watch" };
-
-struct service {
-	bool enabled;
-	bool runs;		/* systemd runs it */
-	u64 pid;		/* of a tool that root has started otherwise, 0: none */
-};
 
 struct receivers {
 	size_t n;		/* in the configuration of the service */
 	char kinds[TEXT_MAX];	/* "alertmanager, journal" */
-	char err[CONF_ERR_MAX];	/* why they are not known, or "" */
+	char err[128];		/* why the file cannot be read, or "" */
+	char refused[128];	/* why notify refuses it, or ""; no value of it, nor other text */
 	bool missing;		/* there is no such file */
 	bool hidden;		/* this user may not read it */
 };
-
-/*
- * The cgroup of a service is systemd's to give; a process cannot take it by its name. The whole
- * path counts: below a cgroup of its own a user may make "x:/system.slice/seepage-notify.service".
- */
-static bool is_in_service(const char *cgroup, const char *name)
-{
-	const char *line, *path, *end;
-	char wanted[64];
-	size_t n;
-
-	n = (size_t)snprintf(wanted, sizeof(wanted), "/system.slice/seepage-%s.service", name);
-	for (line = cgroup; *line; line = *end ? end + 1 : end) {
-		end = line + strcspn(line, "\n");
-		/* "ID:CONTROLLERS:PATH"; no controller has a / in its name */
-		path = strstr(line, ":/");
-		if (path && path + 1 + n == end && !strncmp(path + 1, wanted, n))
-			return true;
-	}
-	return false;
-}
-
-static bool is_of_root(const struct doctor *d, const char *pid)
-{
-	char *text = doctor_text(d, "/proc/%s/status", pid);
-	const char *line = text ? strstr(text, "\nUid:") : NULL;
-	u64 real = 1, effective = 1;
-
-	if (line)
-		sscanf(line, "\nUid: %llu %llu", &real, &effective);
-	free(text);
-	return !real && !effective;
-}
-
-/* notify with one of these words tells nobody of alerts to come. */
-static bool is_trial(const struct doctor *d, const char *pid)
-{
-	static const char *const words[] = { "--dry-run", "--test", "--from", "--help" };
-	char path[320];
-	unsigned char *line;
-	bool trial = false;
-	size_t n, at, i;
-
-	snprintf(path, sizeof(path), "/proc/%s/cmdline", pid);
-	line = doctor_bytes(d, path, &n);
-	if (!line)
-		return false;
-	for (at = 0; at < n; at += strlen((char *)line + at) + 1)
-		for (i = 0; i < ARRAY_SIZE(words); i++)
-			trial |= !strncmp((char *)line + at, words[i], strlen(words[i]));
-	free(line);
-	return trial;
-}
-
-static void look_at_process(const struct doctor *d, const char *pid, struct service *s)
-{
-	char *cgroup = doctor_text(d, "/proc/%s/cgroup", pid);
-	char path[320], comm[32], tool[32];
-	size_t i;
-
-	snprintf(path, sizeof(path), "/proc/%s/comm", pid);
-	doctor_line(d, path, comm, sizeof(comm));
-	for (i = 0; i < SERVICES; i++) {
-		snprintf(tool, sizeof(tool), "seepage-%s", names[i]);
-		if (cgroup && is_in_service(cgroup, names[i]))
-			s[i].runs = true;
-		else if (!strcmp(comm, tool) && is_of_root(d, pid) && !is_trial(d, pid))
-			s[i].pid = strtoull(pid, NULL, 10);
-	}
-	free(cgroup);
-}
-
-static void find_services(const struct doctor *d, struct service *s)
-{
-	char path[1024];
-	struct dirent *e;
-	size_t i;
-	DIR *dir;
-
-	for (i = 0; i < SERVICES; i++)
-		s[i].enabled = doctor_exists(d, "/etc/systemd/system/multi-user.target.wants/"
-					     "seepage-%s.service", names[i]);
-	doctor_path(d, "/proc", path, sizeof(path));
-	dir = opendir(path);
-	while (dir && (e = readdir(dir)))
-		if (*e->d_name >= '1' && *e->d_name <= '9')
-			look_at_process(d, e->d_name, s);
-	if (dir)
-		closedir(dir);
-}
 
 /* The number of receivers that a key of the configuration has; strings are not empty. */
 static size_t count(struct json_object *v)
@@ -146,11 +47,28 @@ static void count_receivers(struct json_object *o, struct receivers *r)
 	}
 }
 
+/* Sets r->refused if notify refuses a key, or a value. */
+static void check_keys(struct json_object *o, struct receivers *r)
+{
+	struct json_object *bad;
+	const struct opt *opt;
+	char allowed[TEXT_MAX];
+
+	json_object_object_foreach(o, key, v) {
+		opt = key_find(key);
+		if (!opt)
+			snprintf(r->refused, sizeof(r->refused), "an unknown key");
+		else if (v && key_refuses(opt, v, &bad, allowed, sizeof(allowed)))
+			snprintf(r->refused, sizeof(r->refused), "a wrong value of %s", key);
+	}
+}
+
 static void find_receivers(const struct doctor *d, struct receivers *r)
 {
-	char *text = doctor_text(d, "%s", CONF);
+	char *text = doctor_text(d, "%s", CONF), err[CONF_ERR_MAX];
 	struct json_object *o;
 	struct jsonc_bad bad;
+	unsigned int line;
 
 	if (!text) {
 		r->missing = errno == ENOENT;
@@ -158,12 +76,17 @@ static void find_receivers(const struct doctor *d, struct receivers *r)
 		snprintf(r->err, sizeof(r->err), "%s", strerror(errno));
 		return;
 	}
-	o = jsonc_parse(text, strlen(text), &bad, r->err, sizeof(r->err));
+	o = jsonc_parse(text, strlen(text), &bad, err, sizeof(err));
 	free(text);
-	if (o && json_object_is_type(o, json_type_object))
+	if (o && json_object_is_type(o, json_type_object)) {
+		check_keys(o, r);
 		count_receivers(o, r);
-	else if (o)
-		snprintf(r->err, sizeof(r->err), "not a JSON object");
+	} else if (!o && !*bad.key && sscanf(err, "line %u:", &line) == 1) {
+		/* The rest of it quotes the file. */
+		snprintf(r->refused, sizeof(r->refused), "it is not valid, line %u", line);
+	} else {
+		snprintf(r->refused, sizeof(r->refused), "it is not valid");
+	}
 	json_object_put(o);
 }
 
@@ -172,31 +95,10 @@ static bool has_systemd(const struct doctor *d)
 	return doctor_exists(d, "/run/systemd/system");
 }
 
-/*
- * "seepage-export is enabled, runs; seepage-watch is not enabled, does not run". Only systemd
- * enables services.
- */
-static void say_services(const struct doctor *d, const struct service *s, char *buf, size_t size)
-{
-	bool systemd = has_systemd(d);
-	size_t i;
-
-	*buf = '\0';
-	for (i = 0; i < SERVICES; i++) {
-		sentence_append(buf, size, "%sseepage-%s ", i ? "; " : "", names[i]);
-		if (systemd)
-			sentence_append(buf, size, "is %senabled, ", s[i].enabled ? "" : "not ");
-		if (s[i].pid && !s[i].runs)
-			sentence_append(buf, size, "runs as pid %llu", s[i].pid);
-		else
-			sentence_append(buf, size, "%s", s[i].runs ? "runs" : "does not run");
-	}
-}
-
 /* The first step of a remedy where the service is not installed, or "". */
 static const char *unit_step(const struct doctor *d)
 {
-	return doctor_has_unit(d, names[NOTIFY]) || !has_systemd(d) ? "" :
+	return doctor_has_unit(d, "notify") || !has_systemd(d) ? "" :
 	       "install seepage-tools, or make install-units; ";
 }
 
@@ -207,25 +109,30 @@ static const char *start_step(const struct doctor *d, const char *systemctl)
 	       "have this machine's service manager run seepage notify --config " CONF " as root";
 }
 
-/* Each is there wherever its daemon is. */
+/* A receiver that needs no address: journald is part of systemd, syslog is there without it. */
 static const char *easy_receiver(const struct doctor *d)
 {
 	return has_systemd(d) ? "{\"journal\": true}" : "{\"syslog\": true}";
 }
 
-/* The service has receivers, or this user may not see whether it has. */
-static void judge_service(struct doctor *d, const struct service *s, const struct receivers *r,
-			  const char *states)
+static void say_receivers(const struct receivers *r, char *buf, size_t size)
 {
-	const struct service *notify = &s[NOTIFY];
+	if (r->hidden)
+		snprintf(buf, size, "receivers are not known: this user may not read %s", CONF);
+	else if (r->n)
+		snprintf(buf, size, "%zu receiver%s (%s)", r->n, r->n == 1 ? "" : "s", r->kinds);
+	else
+		snprintf(buf, size, "%s %s", CONF, r->missing ? "is missing" : "names none");
+}
+
+/* The service has receivers, or this user may not see whether it has. */
+static void judge_service(struct doctor *d, const struct doctor_service *s,
+			  const struct receivers *r, const char *states)
+{
+	const struct doctor_service *notify = &s[DOCTOR_NOTIFY];
 	char what[2 * TEXT_MAX];
 
-	if (r->hidden)
-		snprintf(what, sizeof(what), "receivers are not known: this user may not read %s",
-			 CONF);
-	else
-		snprintf(what, sizeof(what), "%zu receiver%s (%s)", r->n, r->n == 1 ? "" : "s",
-			 r->kinds);
+	say_receivers(r, what, sizeof(what));
 	if (notify->runs && notify->enabled) {
 		doctor_find(d, "told", r->hidden ? DOCTOR_WARN : DOCTOR_OK, "%s; %s", what, states);
 		if (r->hidden)
@@ -242,15 +149,30 @@ static void judge_service(struct doctor *d, const struct service *s, const struc
 	}
 }
 
+/* notify does not start with its configuration. */
+static void judge_refused(struct doctor *d, const struct receivers *r, const char *states)
+{
+	if (*r->refused)
+		doctor_find(d, "told", DOCTOR_WARN, "%s is refused by notify, which does not start "
+			    "with it: %s; %s", CONF, r->refused, states);
+	else
+		doctor_find(d, "told", DOCTOR_WARN, "%s cannot be read, %s: notify does not start "
+			    "with it; %s", CONF, r->err, states);
+	doctor_remedy(d, "%sseepage notify --config " CONF " --from /dev/null --dry-run says "
+		      "where; mend it, then %s", unit_step(d),
+		      start_step(d, "systemctl restart seepage-notify"));
+}
+
 /* No receivers are in the configuration. */
-static void judge_nothing(struct doctor *d, const struct service *s, const struct receivers *r,
-			  const char *states)
+static void judge_nothing(struct doctor *d, const struct doctor_service *s,
+			  const struct receivers *r, const char *states)
 {
 	static const char restart[] =
 		"systemctl enable seepage-notify && systemctl restart seepage-notify";
 	const char *why = r->missing ? "is missing" : "names none";
+	bool exports = s[DOCTOR_EXPORT].runs || s[DOCTOR_EXPORT].pid;
 
-	if (s[NOTIFY].runs) {
+	if (s[DOCTOR_NOTIFY].runs) {
 		/* Without a receiver it would have ended. */
 		doctor_find(d, "told", DOCTOR_WARN, "notify runs with receivers from "
 			    "elsewhere, as %s %s; %s", CONF, why, states);
@@ -259,38 +181,41 @@ static void judge_nothing(struct doctor *d, const struct service *s, const struc
 			      easy_receiver(d));
 		return;
 	}
-	if (s[EXPORT].runs || s[EXPORT].pid)
+	if (exports)
 		doctor_find(d, "told", DOCTOR_WARN, "notify has no receivers; metrics are there, "
 			    "and whether Prometheus asks for them is not known here; %s", states);
 	else
 		doctor_find(d, "told", DOCTOR_WARN, "nobody is told: notify has no receivers, as "
 			    "%s %s; %s", CONF, why, states);
 	doctor_remedy(d, "%s%sput receivers into " CONF ", as %s, then %s",
-		      s[EXPORT].runs || s[EXPORT].pid ? "look at Prometheus' targets and rules; or "
-		      : "", unit_step(d), easy_receiver(d), start_step(d, restart));
+		      exports ? "look at Prometheus' targets and rules; or " : "",
+		      unit_step(d), easy_receiver(d), start_step(d, restart));
 }
 
 void doctor_told(struct doctor *d)
 {
-	struct service s[SERVICES] = { 0 };
-	char states[2 * TEXT_MAX];
+	struct doctor_service s[DOCTOR_SERVICES] = { 0 };
+	const struct doctor_service *notify = &s[DOCTOR_NOTIFY];
+	char states[2 * TEXT_MAX], what[2 * TEXT_MAX];
 	struct receivers r = { 0 };
 
-	find_services(d, s);
+	doctor_find_services(d, s);
 	find_receivers(d, &r);
-	say_services(d, s, states, sizeof(states));
-	if (s[NOTIFY].pid && !s[NOTIFY].runs) {
+	doctor_say_services(d, s, states, sizeof(states));
+	if (notify->pid && !notify->runs) {
 		/* Without a receiver it would have ended. */
 		doctor_find(d, "told", DOCTOR_OK, "notify runs with receivers of its own; %s",
 			    states);
+	} else if (*r.refused || (*r.err && !r.missing && !r.hidden)) {
+		judge_refused(d, &r, states);
+	} else if (!notify->runs && doctor_proc_hides(d)) {
+		say_receivers(&r, what, sizeof(what));
+		doctor_find(d, "told", DOCTOR_WARN, "whether notify runs is not known, as /proc "
+			    "hides processes of others: %s; %s", what, states);
+		doctor_remedy(d, "run it as root");
 	} else if (r.hidden || r.n) {
 		judge_service(d, s, &r, states);
-	} else if (r.missing || !*r.err) {
-		judge_nothing(d, s, &r, states);
 	} else {
-		doctor_find(d, "told", DOCTOR_WARN, "%s cannot be read, %.200s: notify does not "
-			    "start with it; %s", CONF, r.err, states);
-		doctor_remedy(d, "%smend " CONF ", then %s", unit_step(d),
-			      start_step(d, "systemctl restart seepage-notify"));
+		judge_nothing(d, s, &r, states);
 	}
 }

@@ -130,7 +130,10 @@ struct result {
 	char text[256];
 };
 
-/* notify/conf.c: options, configuration file */
+/* notify/keys.c: options, and the keys of the configuration file */
+#define SETTING_NOT_GIVEN	UINT64_MAX	/* of what may be 0 */
+#define SETTING_STATE_DIR	"/var/lib/seepage/notify"
+
 struct settings {
 	struct words exec, webhook, alertmanager, pagerduty_key, pagerduty_key_file;
 	const char *config, *state_dir, *states, *cacert, *url, *pagerduty_url, *from;
@@ -143,6 +146,13 @@ struct settings {
 
 extern struct settings notify_settings;
 extern const struct opt notify_opts[];
+const struct opt *key_find(const char *key);
+const char *key_list(char *buf, size_t size);
+bool key_number(const struct opt *o, struct json_object *v, u64 *n);
+bool key_refuses(const struct opt *o, struct json_object *v, struct json_object **bad,
+		 char *allowed, size_t size);
+
+/* notify/conf.c: the configuration file */
 int conf_notify(struct ctx *ctx, struct settings *s);
 
 /* notify/receivers.c: where notes go */

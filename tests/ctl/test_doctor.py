@@ -33,6 +33,8 @@ ALL_CAPS = f"{(1 << 41) - 1:016x}"
 CHECKS = ("module work alerts watch told table hook pmu kernel_log lockdown secure_boot signature dkms "
           "dkms headers headers config debugfs rights where symbols").split()
 NOTIFY_CONF = "etc/seepage/notify.conf"
+STATUS = "Name:\tx\nState:\tS (sleeping)\nUid:\t0\t0\t0\t0\n"
+STATUS_OF_USER = STATUS.replace("0\t0\t0\t0", "1000\t1000\t1000\t1000")
 WANTS = "etc/systemd/system/multi-user.target.wants/seepage-notify.service"
 
 
@@ -71,12 +73,13 @@ def healthy():
         "proc/self/status": f"Name:\tx\nCapEff:\t{ALL_CAPS}\n",
         "proc/self/uid_map": "         0          0 4294967295\n",
         "proc/self/maps": f"7f00-7f10 r--p 00000000 fe:00 1      /{LIBC}\n",
-        "proc/1/statm": "100 10 1 1 0 1 0\n", "proc/2/statm": "0 0 0 0 0 0 0\n",
+        "proc/1/status": "Name:\tinit\n", "proc/1/statm": "100 10 1 1 0 1 0\n", "proc/2/statm": "0 0 0 0 0 0 0\n",
         "proc/300/statm": "100 10 1 1 0 1 0\n",
         "proc/300/comm": "seepage\n", "proc/300/cmdline": "/usr/bin/seepage\0watch\0--wait\0",
         "etc/systemd/system/multi-user.target.wants/seepage-watch.service": "",
         "proc/301/statm": "0 0 0 0 0 0 0\n", "proc/301/comm": "seepage-notify\n",
         "proc/301/cgroup": "0::/system.slice/seepage-notify.service\n",
+        "proc/301/status": STATUS, "proc/301/cmdline": "seepage-notify\0--journal\0",
         WANTS: "", "lib/systemd/system/seepage-notify.service": "", "run/systemd/system/x": "",
         NOTIFY_CONF: '{"alertmanager": ["http://a", "http://b"], "journal": true, "syslog": false}',
         "dev/kmsg": "6,1,1,-;seepage: loaded\n",
@@ -119,6 +122,9 @@ class Doctor(unittest.TestCase):
         self.assertEqual(p.returncode, 1 if report["bad"] else 0)
         self.assertEqual(p.stderr, "")
         return report["findings"]
+
+    def finding(self, check):
+        return [f for f in self.findings() if f["check"] == check][0]
 
     def is_found(self, check, level, text, remedy=None, at=0):
         """The line of @check, the others of which stay ok where @level is not for all."""
@@ -228,11 +234,12 @@ class Doctor(unittest.TestCase):
 
     def test_told(self):
         self.is_found("told", "ok", "3 receivers (alertmanager, journal); seepage-notify is enabled, runs; "
-                      "seepage-export is not enabled, does not run; seepage-watch is enabled, does not run")
-        self.files["proc/300/cgroup"] = "1:name=systemd:/system.slice/seepage-watch.service\n0::/\n"
-        self.is_found("told", "ok", "seepage-watch is enabled, runs")
+                      "seepage-export is not enabled, does not run")
+        # The check before it is the one of watch, which is a command and has no name of its own.
+        self.assertNotIn("seepage-watch", self.finding("told")["text"])
         del self.files[WANTS]
         self.is_found("told", "warn", "until the next boot", "systemctl enable seepage-notify")
+        self.files["proc/301/status"] = STATUS_OF_USER
         # A user that has a cgroup of his own makes others below it, also with a name that ends in ":".
         for path in ("/user.slice/x:/system.slice/seepage-notify.service", "/system.slice/seepage-notify.service.d",
                      "/user.slice/system.slice/seepage-notify.service"):
@@ -246,17 +253,15 @@ class Doctor(unittest.TestCase):
         self.is_found("told", "warn", "does not run", "install seepage-tools, or make install-units; systemctl")
 
     def test_told_by_no_receiver(self):
-        self.files["proc/301/cgroup"] = "0::/user.slice\n"
+        self.files |= {"proc/301/cgroup": "0::/user.slice\n", "proc/301/status": STATUS_OF_USER}
         for text in ("{}", '{"journal": false, "exec": [], "webhook": "", "url": "http://a"}'):
             self.files[NOTIFY_CONF] = text
             self.is_found("told", "warn", f"nobody is told: notify has no receivers, as /{NOTIFY_CONF} names none",
                           f"put receivers into /{NOTIFY_CONF}")
-        for text in ('{"journal": ', "[]"):
-            self.files[NOTIFY_CONF] = text
-            self.is_found("told", "warn", "cannot be read", f"mend /{NOTIFY_CONF}")
         del self.files[NOTIFY_CONF]
         self.is_found("told", "warn", f"/{NOTIFY_CONF} is missing", "systemctl enable seepage-notify")
-        self.files["proc/302/cgroup"] = "0::/system.slice/seepage-export.service\n"
+        self.files |= {"proc/302/cgroup": "0::/system.slice/seepage-export.service\n",
+                       "proc/302/status": STATUS, "proc/302/cmdline": "seepage-export\0"}
         for text in (None, "{}"):
             self.files.pop(NOTIFY_CONF, None)
             self.files |= {NOTIFY_CONF: text} if text else {}
@@ -273,28 +278,29 @@ class Doctor(unittest.TestCase):
         for path in ("run/systemd/system/x", WANTS, "lib/systemd/system/seepage-notify.service"):
             del self.files[path]
         self.files["proc/301/cgroup"] = "0::/\n"
-        found = "seepage-notify does not run; seepage-export does not run; seepage-watch does not run"
+        del self.files["proc/301/status"]
+        found = "seepage-notify does not run; seepage-export does not run"
         run = f"have this machine's service manager run seepage notify --config /{NOTIFY_CONF} as root"
         self.is_found("told", "warn", f"which does not run: 3 receivers (alertmanager, journal); {found}", run)
         self.files[NOTIFY_CONF] = "["
-        self.is_found("told", "warn", "cannot be read", f"mend /{NOTIFY_CONF}, then {run}")
+        self.is_found("told", "warn", "is refused by notify", f"mend it, then {run}")
         del self.files[NOTIFY_CONF]
         self.is_found("told", "warn", f"/{NOTIFY_CONF} is missing; {found}",
                       f"put receivers into /{NOTIFY_CONF}, as {{\"syslog\": true}}, then {run}")
-        self.assertNotIn("systemctl", [f for f in self.findings() if f["check"] == "told"][0]["remedy"])
-        self.files["proc/301/status"] = "Name:\tx\nUid:\t0\t0\t0\t0\n"
+        self.assertNotIn("systemctl", self.finding("told")["remedy"])
+        self.files["proc/301/status"] = STATUS
         self.is_found("told", "ok", "seepage-notify runs as pid 301; seepage-export does not run")
 
     def test_told_without_the_service(self):
         del self.files[WANTS], self.files[NOTIFY_CONF]
         self.files["proc/301/cgroup"] = "0::/user.slice\n"
         self.files["proc/301/cmdline"] = "seepage-notify\0--journal\0"
-        self.files["proc/301/status"] = "Name:\tx\nUid:\t0\t0\t0\t0\n"
+        self.files["proc/301/status"] = STATUS
         self.is_found("told", "ok", "seepage-notify is not enabled, runs as pid 301")
         self.files["proc/301/cmdline"] = "seepage-notify\0--journal\0--from=x\0"
         self.is_found("told", "warn", "nobody is told", "put receivers")
         self.files["proc/301/cmdline"] = "seepage-notify\0--journal\0"
-        self.files["proc/301/status"] = "Name:\tx\nUid:\t1000\t1000\t1000\t1000\n"
+        self.files["proc/301/status"] = STATUS_OF_USER
         self.is_found("told", "warn", "nobody is told", "put receivers")
 
     def test_told_knows_the_receivers_of_notify_and_prints_none(self):
@@ -306,6 +312,72 @@ class Doctor(unittest.TestCase):
             self.files[NOTIFY_CONF] = json.dumps({kind: kind in ("journal", "syslog") or "http://h/secret"})
             self.is_found("told", "ok", f"1 receiver ({kind});")
             self.assertNotIn("secret", self.run_doctor("-j").stdout)
+
+    def test_told_of_a_configuration_that_notify_refuses_prints_none_of_it(self):
+        for text, said in (('{"pagerduty_key": 99999999999999999999999999999999}', "it is not valid;"),
+                           ('{\n"exec": ["curl -H \\"Token: 9999\\" x": 1]}', "it is not valid, line 2;"),
+                           ('{"9999": 1,\n "9999": 2}', "it is not valid, line 2;"),
+                           ('{"journal": ', "it is not valid, line 1;"), ("[]", "it is not valid;"),
+                           ('{"journal": true, "9999": true}', "an unknown key;"),
+                           ('{"journal": true, "dry_run": true}', "an unknown key;"),
+                           ('{"journal": "9999"}', "a wrong value of journal;"),
+                           ('{"webhook": 9999}', "a wrong value of webhook;"),
+                           ('{"exec": ["x", 9999]}', "a wrong value of exec;"),
+                           ('{"journal": true, "state": "9999"}', "a wrong value of state;"),
+                           ('{"journal": true, "min_severity": 9999}', "a wrong value of min_severity;")):
+            with self.subTest(text=text):
+                self.files[NOTIFY_CONF] = text
+                self.is_found("told", "warn", f"/{NOTIFY_CONF} is refused by notify, which does not start with it: {said}",
+                              f"seepage notify --config /{NOTIFY_CONF} --from /dev/null --dry-run says where; "
+                              "mend it, then systemctl restart seepage-notify")
+                self.assertNotIn("9999", self.run_doctor("-j").stdout)
+                notify = self.run_notify(text)
+                self.assertEqual(notify.returncode, 2)
+                self.assertIn(f"--config: '{self.config}': ", notify.stderr)
+        text = '{"journal": true, "exec": null, "spool_size": "64M", "state": "confirmed"}'
+        self.files[NOTIFY_CONF] = text
+        self.is_found("told", "ok", "1 receiver (journal);")
+        self.assertEqual(self.run_notify(text).returncode, 0)
+
+    def run_notify(self, text):
+        """The words of the remedy, with a file that has this text."""
+        with tempfile.NamedTemporaryFile("w", encoding="utf-8") as f:
+            f.write(text)
+            f.flush()
+            self.config = f.name
+            return subprocess.run([os.path.join(os.path.dirname(TOOL), "seepage-notify"), "--config", f.name,
+                                   "--from", "/dev/null", "--dry-run"], capture_output=True, text=True,
+                                  check=False, timeout=60)
+
+    def test_told_by_a_process_that_has_ended(self):
+        self.files["proc/301/status"] = STATUS.replace("S (sleeping)", "Z (zombie)")
+        self.is_found("told", "warn", "seepage-notify is enabled, does not run", "systemctl status")
+        self.files["proc/301/status"] = STATUS
+        for cgroup in ("0::/system.slice/seepage-notify.service\n", "0::/\n"):
+            self.files["proc/301/cgroup"] = cgroup
+            for words in ("", None):
+                self.files.pop("proc/301/cmdline", None)
+                self.files |= {} if words is None else {"proc/301/cmdline": words}
+                self.is_found("told", "warn", "seepage-notify is enabled, does not run", "systemctl status")
+
+    def test_told_by_export_of_another_user(self):
+        self.files |= {"proc/301/cgroup": "0::/\n", NOTIFY_CONF: "{}", "proc/302/comm": "seepage-export\n",
+                       "proc/302/cmdline": "seepage-export\0", "proc/302/status": STATUS_OF_USER}
+        self.files["proc/301/status"] = STATUS_OF_USER
+        self.is_found("told", "warn", "metrics are there", "targets and rules")
+        self.is_found("told", "warn", "seepage-notify is enabled, does not run; "
+                      "seepage-export is not enabled, runs as pid 302 of uid 1000", "targets and rules")
+
+    def test_hidden_processes(self):
+        for path in list(self.files):
+            if path.startswith(("proc/1/", "proc/300/", "proc/301/")):
+                del self.files[path]
+        hidden = "is not known, as /proc hides processes of others"
+        self.is_found("watch", "warn", f"whether seepage watch runs {hidden}; its service is enabled", "run it as root")
+        self.is_found("told", "warn", f"whether notify runs {hidden}: 3 receivers (alertmanager, journal); "
+                      "seepage-notify is enabled, may run; seepage-export is not enabled, may run", "run it as root")
+        del self.files[NOTIFY_CONF]
+        self.is_found("told", "warn", f"whether notify runs {hidden}: /{NOTIFY_CONF} is missing;", "run it as root")
 
     def test_table(self):
         self.is_found("table", "ok", "room for 8192 processes, 2 are here")

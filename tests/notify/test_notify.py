@@ -941,6 +941,7 @@ class Words(Notify):
             _, err = self.ended(p, status)
             self.assertEqual(err.count("\n"), 1, err)
             self.assertIn(said, err)
+            return err
         refused("a receiver is missing: allowed --exec")
         refused("--webhook: 'ftp://x': allowed http://HOST", "--webhook", "ftp://x")
         refused("--webhook: 'http://': allowed", "--webhook", "http://")
@@ -963,6 +964,14 @@ class Words(Notify):
         refused("journal: 'yes': allowed true, false", config='{"journal": "yes"}')
         refused("webhook: '5': allowed a string", config='{"webhook": 5}')
         refused("pagerduty_key: '...': allowed a string", config='{"pagerduty_key": 5}')
+        for config in ('{"pagerduty_key": 99999999999999999999}', '{"pagerduty_key": ["9999", 99999999999999999999]}'):
+            self.assertNotIn("9999", refused("config': pagerduty_key: '...': not a number", config=config))
+        refused("retry: '99999999999999999999': not a number", config='{"retry": 99999999999999999999}')
+        refused("webhook: '5': allowed a string", config='{"webhook": ["http://x", 5]}')
+        refused("webhook: 'http://x': allowed a string", "--webhook", "http://x",
+                config=json.dumps({"webhook": ["http://x"] * 64}))
+        refused("retry: '0': allowed 1..2592000", config='{"retry": 0}')
+        refused("spool_size: '4K ': allowed 4096..1099511627776, or a string", config='{"spool_size": "4K "}')
         refused("key 'journal' twice", config='{"journal": true, "journal": true}')
         refused("config': not a JSON object", config='[]')
 
