@@ -4,7 +4,8 @@
  * `seepage replay` can feed it again elsewhere.
  *
  * A pass is published whole if somebody listens when it begins, in messages of some ninety
- * samples. Without a listener it costs one test a sample.
+ * samples. Without a listener it costs one test a sample. The begin of a pass also asks whether
+ * the group "sample" has listeners, and sets its flag.
  *
  * Context: process, may sleep. Lock: seep_table_mutex for everything here; a pass holds it.
  */
@@ -100,7 +101,7 @@ static void *add(int array, size_t len)
 }
 
 /**
- * seep_series_begin() - a pass begins
+ * seep_series_begin() - a pass begins: sets the flags of the groups "series" and "sample"
  * @now_ns: its time, CLOCK_MONOTONIC
  * @headroom: bytes of available RAM and free swap, the same for all processes
  * @shmem_total: shared memory of the whole system, bytes

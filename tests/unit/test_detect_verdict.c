@@ -150,7 +150,8 @@ static void test_rest_is_what_the_full_verdict_says(void **state)
 			if (m.v.ngates)
 				continue;
 			rests++;
-			seep_ladder_verdict(&m.d, &m.s, &m.c, memset(&v, 0, sizeof(v)), false);
+			seep_verdict_init(&v);
+			seep_ladder_verdict(&m.d, &m.s, &m.c, &v, false);
 			assert_int_equal(v.state, m.v.state);
 			assert_int_equal(v.confidence, m.v.confidence);
 			assert_int_equal(v.t1, m.v.t1);
@@ -188,13 +189,13 @@ static void test_brief_verdict_is_the_whole_one(void **state)
 			feed(&m, t, (u64)shapes[i](t), true);
 			if (!m.v.ngates)
 				continue;
-			memset(&v, 0, sizeof(v));
+			seep_verdict_init(&v);
 			seep_ladder_verdict(&m.d, &m.s, &m.c, &v, true);
 			assert_in_range(v.ngates, 1, SEEP_MAX_GATES);
 			if (m.d.state == before) {
 				struct seep_verdict whole;
 
-				memset(&whole, 0, sizeof(whole));
+				seep_verdict_init(&whole);
 				seep_ladder_verdict(&m.d, &m.s, &m.c, &whole, false);
 				assert_int_equal(v.state, whole.state);
 				assert_int_equal(v.confidence, whole.confidence);
