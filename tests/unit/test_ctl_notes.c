@@ -82,7 +82,7 @@ static void alert_line(u64 seq, u64 pid, const char *alert_state, struct alert *
 		     "\"time_ns\":1700000000000000000,\"age_seconds\":600}", LOAD, seq, pid,
 		     alert_state);
 	assert_int_equal(alert_parse(line, (size_t)n, a, err, sizeof(err)), LINE_ALERT);
-	alert_complete(a, BOOT);
+	alert_complete(a, BOOT, NULL);
 }
 
 static void tell(u64 seq, u64 pid, const char *alert_state)
