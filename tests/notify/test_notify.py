@@ -516,6 +516,8 @@ class Failures(Notify):
         wait_for(lambda: os.path.exists(out) and '"seq":10,' in open(out, encoding="utf-8").read())
         self.assertLess(time.monotonic() - begun, 60)	# a time limit is 600
         self.assertEqual(len(hangs.seen), 1)
+        # cp has written the file, but may not have ended yet
+        wait_for(lambda: len(self.notes()) == 20)
         p.send_signal(signal.SIGTERM)
         _, err = self.ended(p)
         self.assertIn("0 delivered, 0 refused, 0 dropped, 10 waiting", err)
