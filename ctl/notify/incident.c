@@ -118,8 +118,8 @@ void incident_update(struct incident *one, const struct alert *a)
 	static const char *const keys[] = {
 		"id", "seq", "pid", "comm", "uid", "cgroup_id", "unit", "runtime", "container",
 		"container_name", "pod", "pod_name", "pod_namespace", "state", "severity",
-		"severity_label", "confidence", "text", "ack", "ack_by", "subject", "limit_of", "cgroup", "growth_bytes_per_hour",
-		"user", "cmdline", "last_end",
+		"severity_label", "confidence", "text", "ack", "ack_by", "subject", "limit_of",
+		"cgroup", "growth_bytes_per_hour", "user", "cmdline", "last_end",
 	};
 	size_t i;
 
