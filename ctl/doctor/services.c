@@ -41,16 +41,16 @@ static bool read_words(const struct doctor *d, const char *pid, struct process *
 	char path[320];
 	unsigned char *line;
 	size_t n = 0, at, i;
-	bool any;
 
 	snprintf(path, sizeof(path), "/proc/%s/cmdline", pid);
 	line = doctor_bytes(d, path, &n);
-	for (at = 0; line && at < n; at += strlen((char *)line + at) + 1)
+	if (!line)
+		return false;
+	for (at = 0; at < n; at += strlen((char *)line + at) + 1)
 		for (i = 0; i < ARRAY_SIZE(trials); i++)
 			p->trial |= !strncmp((char *)line + at, trials[i], strlen(trials[i]));
-	any = line && n;
 	free(line);
-	return any;
+	return n > 0;
 }
 
 /* Returns false if the process has ended, or does so meanwhile. */
