@@ -31,28 +31,17 @@ static size_t count(struct json_object *v)
 	return n;
 }
 
-/* Kinds and numbers only: URLs, keys and commands may be secrets. */
-static void count_receivers(struct json_object *o, struct receivers *r)
-{
-	static const char *const keys[] = { "exec", "webhook", "alertmanager", "pagerduty_key",
-					    "pagerduty_key_file", "journal", "syslog" };
-	size_t i, n;
-
-	for (i = 0; i < ARRAY_SIZE(keys); i++) {
-		n = count(json_object_object_get(o, keys[i]));
-		if (n)
-			sentence_append(r->kinds, sizeof(r->kinds), "%s%s", r->n ? ", " : "",
-					keys[i]);
-		r->n += n;
-	}
-}
-
-/* Sets r->refused if notify refuses a key, or a value. */
-static void check_keys(struct json_object *o, struct receivers *r)
+/*
+ * Takes the kinds and numbers of receivers only: URLs, keys and commands may be secrets. The keys
+ * that have words, or are flags, are those of receivers. Sets r->refused if notify refuses a key,
+ * or a value.
+ */
+static void take_keys(struct json_object *o, struct receivers *r)
 {
 	struct json_object *bad;
 	const struct opt *opt;
 	char allowed[TEXT_MAX];
+	size_t n;
 
 	json_object_object_foreach(o, key, v) {
 		opt = key_find(key);
@@ -60,6 +49,10 @@ static void check_keys(struct json_object *o, struct receivers *r)
 			snprintf(r->refused, sizeof(r->refused), "an unknown key");
 		else if (v && key_refuses(opt, v, &bad, allowed, sizeof(allowed)))
 			snprintf(r->refused, sizeof(r->refused), "a wrong value of %s", key);
+		n = opt && (opt->kind == OPT_WORDS || opt->kind == OPT_FLAG) ? count(v) : 0;
+		if (n)
+			sentence_append(r->kinds, sizeof(r->kinds), "%s%s", r->n ? ", " : "", key);
+		r->n += n;
 	}
 }
 
@@ -79,8 +72,7 @@ static void find_receivers(const struct doctor *d, struct receivers *r)
 	o = jsonc_parse(text, strlen(text), &bad, err, sizeof(err));
 	free(text);
 	if (o && json_object_is_type(o, json_type_object)) {
-		check_keys(o, r);
-		count_receivers(o, r);
+		take_keys(o, r);
 	} else if (!o && !*bad.key && sscanf(err, "line %u:", &line) == 1) {
 		/* The rest of it quotes the file. */
 		snprintf(r->refused, sizeof(r->refused), "it is not valid, line %u", line);

@@ -3,7 +3,6 @@
  * An alert as `watch -j` prints it, and what every receiver needs in addition: an id that
  * no other alert has, the host, a sentence, the severity as a word.
  */
-#include <pwd.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -211,15 +210,6 @@ static void sentence(const struct alert *a, char *buf, size_t size)
 	fmt_safe(buf, size, raw, strlen(raw));
 }
 
-/* Adds the name of the user, null where it has none. */
-static void add_user(struct json_object *o)
-{
-	u64 uid = quiet_number(o, "uid", UINT64_MAX);
-	const struct passwd *pw = uid < UINT32_MAX ? getpwuid((uid_t)uid) : NULL;
-
-	json_object_object_add(o, "user", pw ? json_text(pw->pw_name, strlen(pw->pw_name)) : NULL);
-}
-
 /*
  * Adds the keys that notifications have beside those of watch: id, boot_id, host, user, text,
  * severity_label, and those of container_names(). @before: an earlier alert of its incident, or
@@ -232,15 +222,14 @@ void alert_complete(struct alert *a, const char *boot, const struct json_object 
 
 	snprintf(id, sizeof(id), "%s%s/%llx/%llu", a->test ? "test/" : "", boot, a->instance,
 		 a->seq);
-	if (!a->limit)
+	if (!a->limit) {
 		json_object_object_add(a->o, "id", json_object_new_string(id));
-	if (!a->limit)
 		container_names(a->o, before);
+		quiet_add_user(a->o);
+	}
 	sentence(a, text, sizeof(text));
 	json_object_object_add(a->o, "boot_id", json_object_new_string(boot));
 	json_object_object_add(a->o, "host", json_text(alert_host(), strlen(alert_host())));
-	if (!a->limit)
-		add_user(a->o);
 	json_object_object_add(a->o, "text", json_text(text, strlen(text)));
 	json_object_object_add(a->o, "severity_label",
 			       json_object_new_string(severity_word(a->severity)));

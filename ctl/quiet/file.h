@@ -38,6 +38,10 @@ bool quiet_is_text(const char *s);
 bool quiet_ends_in(const char *s, const char *end);
 bool quiet_fits(const struct json_object *o, const struct quiet_subject *s);
 
+/* quiet/user.c */
+const char *quiet_user_name(u64 uid);
+void quiet_add_user(struct json_object *o);
+
 /* quiet/words.c: what the tools for them have in common */
 int quiet_unit_name(const struct ctx *ctx, char *buf, size_t size, const char *unit);
 int quiet_once(const struct ctx *ctx, const char *option, const struct words *given,

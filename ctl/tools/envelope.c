@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <limits.h>
 #include <poll.h>
-#include <pwd.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,20 +27,12 @@ static const struct opt opts[] = {
 	{ .name = NULL }
 };
 
-/* Returns the name of the user, NULL: it has none. */
-static const char *user_name(u32 uid)
-{
-	const struct passwd *pw = getpwuid(uid);
-
-	return pw ? pw->pw_name : NULL;
-}
-
 /* ---- list ---- */
 
 static void list_cells(struct table *t, const struct envelope_entry *entry)
 {
 	const struct envelope_key *key = &entry->key;
-	const char *user = user_name(key->uid);
+	const char *user = quiet_user_name(key->uid);
 	char text[4 * QUIET_TEXT + 1];
 
 	table_cell(t, fmt_safe(text, sizeof(text), key->unit, strlen(key->unit)));
@@ -57,7 +48,7 @@ static void list_cells(struct table *t, const struct envelope_entry *entry)
 static struct json_object *list_json(const struct envelope_entry *entry)
 {
 	struct json_object *o = envelope_json(entry);
-	const char *user = user_name(entry->key.uid);
+	const char *user = quiet_user_name(entry->key.uid);
 
 	json_object_object_del(o, "owner");
 	json_object_object_add(o, "instance", json_object_new_uint64(entry->instance));
@@ -103,7 +94,7 @@ struct forgetting {
 static bool is_called(const struct envelope_key *key, const char *word)
 {
 	char unit[QUIET_TEXT + sizeof(".service")];
-	const char *user = user_name(key->uid);
+	const char *user = quiet_user_name(key->uid);
 	u64 uid;
 
 	snprintf(unit, sizeof(unit), "%s.service", word);

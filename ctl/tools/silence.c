@@ -3,7 +3,6 @@
  * Holds notifications back: lists silences, adds one, removes one. The module is asked only for
  * the alert that a silence is about.
  */
-#include <pwd.h>
 #include <stdlib.h>
 #include <string.h>
 #include "quiet/quiet.h"
@@ -43,26 +42,10 @@ static const struct opt opts[] = {
 
 /* ---- the user ---- */
 
-/* Returns the name of the user that the silence is about, which the file does not have, or NULL. */
-static const char *user_name(const struct json_object *o)
-{
-	u64 uid = quiet_number(o, "uid", UINT64_MAX);
-	const struct passwd *pw = uid < UINT32_MAX ? getpwuid((uid_t)uid) : NULL;
-
-	return pw ? pw->pw_name : NULL;
-}
-
-static void add_user_name(struct json_object *o)
-{
-	const char *s = user_name(o);
-
-	json_object_object_add(o, "user", s ? json_text(s, strlen(s)) : NULL);
-}
-
 /* "unit nginx.service, uid 33 (www-data)": quiet_subject_text() ends with the uid */
 static void subject_text(const struct json_object *o, char *buf, size_t size)
 {
-	const char *s = user_name(o);
+	const char *s = quiet_user_name(quiet_number(o, "uid", UINT64_MAX));
 	char text[TEXT_MAX];
 
 	quiet_subject_text(o, buf, size);
@@ -106,7 +89,7 @@ static int list(const struct ctx *ctx)
 		if (quiet_over(o, now))
 			continue;
 		list_cells(t, o, now);
-		add_user_name(o);
+		quiet_add_user(o);
 		json_object_array_add(out, json_object_get(o));
 	}
 	status = quiet_show(ctx, status, t, out);
@@ -245,7 +228,7 @@ static void say_added(const struct ctx *ctx, struct json_object *o)
 	char what[6 * TEXT_MAX], end[6 * TEXT_MAX];
 
 	if (ctx->json) {
-		add_user_name(o);
+		quiet_add_user(o);
 		out_json(ctx, json_object_get(o));
 		return;
 	}
