@@ -251,6 +251,14 @@ static void fold_and(void *info)
 	v->then(v->arg);
 }
 
+/* Not inlined: most records are in no slot, and need no struct visit. */
+static noinline bool fold_rec_and(const struct seep_rec *rec, void (*then)(void *arg), void *arg)
+{
+	struct visit v = { .then = then, .arg = arg };
+
+	return fold_cpus(rec, NULL, fold_and, &v);
+}
+
 /**
  * seep_account_fold_and() - fold all counts of a record, then read it at once
  * @rec: the record
@@ -264,7 +272,6 @@ static void fold_and(void *info)
  */
 void seep_account_fold_and(const struct seep_rec *rec, void (*then)(void *arg), void *arg)
 {
-	struct visit v = { .then = then, .arg = arg };
 	unsigned long flags;
 
 	lockdep_assert_held(&seep_table_mutex);
@@ -277,7 +284,7 @@ void seep_account_fold_and(const struct seep_rec *rec, void (*then)(void *arg), 
 	 * Where no slot holds it, the counts are in the record. Pairs with
 	 * smp_mb__before_atomic() in fold_slot().
 	 */
-	if (atomic_read_acquire(&rec->cpus) && fold_cpus(rec, NULL, fold_and, &v))
+	if (atomic_read_acquire(&rec->cpus) && fold_rec_and(rec, then, arg))
 		return;
 	local_irq_save(flags);
 	then(arg);

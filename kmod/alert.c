@@ -180,6 +180,7 @@ static const struct seep_alert *push(const struct subject *subj, u8 prev, u8 sta
 	else if (verdict)
 		a->view.verdict = *verdict;
 	a->view.verdict.state = state;
+	a->view.floors = SEEP_MINIMA;	/* so that FLOORS is left out */
 	memset(&a->end, 0, sizeof(a->end));
 	memset(&a->lives, 0, sizeof(a->lives));
 	if (g && g->lives.n) {

@@ -26,12 +26,12 @@
  *
  * Context: process, may sleep. Lock: seep_table_mutex for everything here.
  */
-#include <linux/hash.h>
 #include <linux/kernel.h>
 #include <linux/ktime.h>
-#include <linux/log2.h>
 #include <linux/mm.h>
 #include <linux/pid.h>
+#include <linux/random.h>
+#include <linux/siphash.h>
 #include <linux/slab.h>
 #include "publish.h"
 #include "seep.h"
@@ -44,16 +44,18 @@
 #define GROUP_ID	BIT_ULL(63)
 
 static struct hlist_head *heads;	/* SEEP_GROUP_HEADS of them */
+static siphash_key_t key;		/* random, set at load */
 static LIST_HEAD(all_groups);
 static LIST_HEAD(empty_groups);		/* without members; the first has been so for longest */
 
+/* A user chooses names. With a hash that is known all groups of a user could be in one bucket. */
 static struct hlist_head *bucket_of(const char *comm, const struct seep_rec *rec, u64 place)
 {
 	u64 half[TASK_COMM_LEN / sizeof(u64)];
 
 	memcpy(half, comm, sizeof(half));
-	return &heads[hash_64(half[0] ^ half[1] ^ place * 3 ^ __kuid_val(rec->charged),
-			      ilog2(SEEP_GROUP_HEADS))];
+	return &heads[siphash_4u64(half[0], half[1], place, __kuid_val(rec->charged), &key) %
+		      SEEP_GROUP_HEADS];
 }
 
 static struct seep_group *find(const char *comm, const struct seep_rec *rec, u64 place)
@@ -641,6 +643,7 @@ u64 seep_group_bytes(void)
 void __init seep_group_init(struct hlist_head *mem)
 {
 	heads = mem;
+	get_random_bytes(&key, sizeof(key));
 }
 
 /**

@@ -190,30 +190,43 @@ static struct reading {
 	long error;			/* pages that sum may be off; negative: sum is not known */
 } reading;				/* seep_table_mutex */
 
-static noinline u64 counter_bytes(const struct reading *r, int member)
+/* What the counters say in @r->s becomes what they say with what is cached beside them. */
+static noinline __cold void make_exact(const struct reading *r)
 {
-	u64 fast = seep_counter_bytes(r->rec->mm, member);
+	static const u8 at[NR_MM_COUNTERS] = {
+		[MM_FILEPAGES] = offsetof(struct seep_sample, file),
+		[MM_ANONPAGES] = offsetof(struct seep_sample, anon),
+		[MM_SWAPENTS] = offsetof(struct seep_sample, swap),
+		[MM_SHMEMPAGES] = offsetof(struct seep_sample, shmem),
+	};
+	u64 *bytes;
+	int i;
 
-	return r->error < 0 ? fast :
-	       seep_exact(fast, r->fast[member], max_t(s64, r->sum[member], 0) << PAGE_SHIFT);
+	BUILD_BUG_ON(NR_MM_COUNTERS != 4);	/* all of them are in at[] */
+	for (i = 0; i < NR_MM_COUNTERS; i++) {
+		bytes = (u64 *)((u8 *)r->s + at[i]);
+		*bytes = seep_exact(*bytes, r->fast[i], max_t(s64, r->sum[i], 0) << PAGE_SHIFT);
+	}
+	r->s->error = min_t(u64, (u64)r->error << PAGE_SHIFT, U32_MAX);
 }
 
 /* All figures. Context: interrupts off. */
 static void read_figures(const struct reading *r)
 {
 	const struct seep_rec *rec = r->rec;
+	struct mm_struct *mm = rec->mm;
 	struct seep_sample *s = r->s;
 
-	s->anon = counter_bytes(r, MM_ANONPAGES);
-	s->file = counter_bytes(r, MM_FILEPAGES);
-	s->shmem = counter_bytes(r, MM_SHMEMPAGES);
-	s->swap = counter_bytes(r, MM_SWAPENTS);
-	s->vsz = seep_vsz_bytes(rec->mm);
-	s->pgtables = seep_pgtables_bytes(rec->mm);
+	s->anon = seep_counter_bytes(mm, MM_ANONPAGES);
+	s->file = seep_counter_bytes(mm, MM_FILEPAGES);
+	s->shmem = seep_counter_bytes(mm, MM_SHMEMPAGES);
+	s->swap = seep_counter_bytes(mm, MM_SWAPENTS);
+	s->vsz = seep_vsz_bytes(mm);
+	s->pgtables = seep_pgtables_bytes(mm);
 	read_faults(rec, s, r->rw);
 	seep_read_around(rec, s);
 	if (r->error >= 0)
-		s->error = min_t(u64, (u64)r->error << PAGE_SHIFT, U32_MAX);
+		make_exact(r);
 	if (s->anon + s->swap != rec->last.anon + rec->last.swap || rec->det.state ||
 	    s->vsz != rec->last.vsz)
 		read_surroundings(rec, s);

@@ -128,16 +128,16 @@ static void exchange(struct seep_room *r, struct list_head *graves)
 	void *given;
 	int nr;
 
-	/* A CPU keeps its last record while processes are refused: fold all caches first. */
-	seep_account_fold(NULL);
 	while (seep_room_next(r, &m.newcomer, &given)) {
 		m.rec = given;
 		if (!seep_pool_left() && !seep_pool_add())
 			return;
 		nr = m.newcomer.nr - 1;
-		/* Keep a record that a CPU counts for, and the last member of a group in alert. */
-		if (!atomic_read(&m.rec->cpus) &&
-		    !(in_alert(m.rec->group) && m.rec->group->n == 1))
+		/*
+		 * Keep the last member of a group in alert. A CPU may count for the record:
+		 * seep_tab_given_up() folds it. A process that faults on and on keeps nothing.
+		 */
+		if (!(in_alert(m.rec->group) && m.rec->group->n == 1))
 			seep_owner_visit(&nr, take, &m);
 		if (m.rec->dead) {
 			seep_group_leave(m.rec);

@@ -193,6 +193,7 @@ struct seep_view {
 	u16 others;			/* how many others grow below limit */
 	u32 others_rate;		/* their growth, granules an hour */
 	bool has_subject;		/* verdict.subject is valid */
+	u8 floors;			/* known floors of the lowest level */
 	bool own_limit;			/* limit is its own, far below what RAM has left */
 	u16 cold;			/* permille, valid with cold_ns */
 	u64 cold_age_s;			/* since cold_ns */

@@ -114,6 +114,15 @@ static bool takes_from_machine(const struct seep_rec *rec)
 	       rec->last.headroom >= seep_headroom.left / 2;
 }
 
+/* Add the rate of a record to the tally of its cgroup, which it has. */
+static noinline void add_to_cgroup(const struct seep_rec *rec)
+{
+	u64 left;
+
+	if (rec->cgroup->tally && seep_facts_headroom(rec, &rec->last, &left))
+		seep_growers_add(&rec->cgroup->tally->tally.sum, rec->rate);
+}
+
 /**
  * seep_share_judged() - a record was judged
  * @rec: the record
@@ -129,8 +138,6 @@ static bool takes_from_machine(const struct seep_rec *rec)
  */
 void seep_share_judged(struct seep_rec *rec, const struct seep_verdict *v, bool full)
 {
-	u64 left;
-
 	if (!seep_watched(v->state))
 		rec->rate = 0;
 	else if (full)
@@ -139,8 +146,8 @@ void seep_share_judged(struct seep_rec *rec, const struct seep_verdict *v, bool 
 		return;
 	if (takes_from_machine(rec))
 		seep_growers_add(&seep_tally_ram.sum, rec->rate);
-	if (rec->cgroup && rec->cgroup->tally && seep_facts_headroom(rec, &rec->last, &left))
-		seep_growers_add(&rec->cgroup->tally->tally.sum, rec->rate);
+	if (rec->cgroup)
+		add_to_cgroup(rec);
 }
 
 /**

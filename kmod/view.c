@@ -90,6 +90,7 @@ static void fill_facts(struct seep_view *v, const struct seep_rec *rec, u64 now_
 	v->others = rec->last.others;
 	v->others_rate = rec->last.others_rate;
 	v->own_limit = seep_own_limit(&rec->last, headroom(rec));
+	v->floors = seep_known(d->epochs, 0);
 	v->has_subject = v->verdict.t1;
 	if (!v->has_subject && d->policy == SEEPAGE_POLICY_LADDER && seep_alert_is(d->state)) {
 		v->has_subject = true;
@@ -203,6 +204,7 @@ void seep_view_fill_group(struct seep_view *v, const struct seep_group *g,
 	seep_broken(v->verdict.dropped);
 	v->verdict.subject = SEEPAGE_SUBJECT_GROUP;
 	v->has_subject = true;
+	v->floors = seep_known(g->history->det.epochs, 0);
 	v->limit = s->limit;
 	v->others = s->others;
 	v->others_rate = s->others_rate;

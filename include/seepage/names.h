@@ -199,7 +199,7 @@
 	X(DATA, rlimit_data, "bytes",							\
 	  "The process limit RLIMIT_DATA, data.")					\
 	X(CGROUP, cgroup, "bytes",							\
-	  "The limit memory.max of its cgroup, known while a watcher sends it.")	\
+	  "Limit of its cgroup, memory.max or high, known while a watcher sends it.")	\
 	X(MAPS, max_map_count, "mappings",						\
 	  "Mappings that a process may have (vm.max_map_count).")			\
 	X(TASK_SIZE, task_size, "bytes",						\

@@ -262,8 +262,8 @@ struct seep_verdict {
 	u32 epoch;		/* of the longest level with a run, ds */
 	u32 patience;		/* needed before an alert, ds */
 	u32 rate;		/* growth of memory held, granules an hour; 0: none */
+	struct seep_factor factor[SEEP_MAX_FACTORS];	/* near the begin: short offsets */
 	struct seep_gate gate[SEEP_MAX_GATES];
-	struct seep_factor factor[SEEP_MAX_FACTORS];
 };
 
 /* detect.c: the entry points. Any context; calls on one @d are serialised. */

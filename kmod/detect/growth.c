@@ -15,6 +15,7 @@
 #define PATIENCE_START_PERCENT	22	/* of tte, for growth that may be a start; 18 % */
 #define PATIENCE_MIN_DS		(20 * SEEP_DS_PER_S)
 #define PATIENCE_MAX_DS		(14 * SEEP_HOUR_DS)	/* a daily load rises for less */
+#define PATIENCE_UNUSED_DS	(7 * SEEP_HOUR_DS)	/* most for growth that is plainly unused */
 #define PATIENCE_VSZ_DS		(6 * SEEP_HOUR_DS)	/* where nothing limits address space */
 #define CONFIRM_PERCENT		110	/* of the patience */
 #define CONFIRM_START_PERCENT	105	/* likewise; such growth has waited for long enough */
@@ -24,6 +25,8 @@
 #define START_SHARE		4	/* or 1/4 of the time that the growth has lasted */
 #define START_TTE_DS		(20 * SEEP_MINUTE_DS)
 #define START_MIB_MIN		100
+#define EVEN_PERMILLE		1200	/* even growth: the newest steps, of the oldest, at most */
+#define EVEN_SHARE		6	/* and the late rate less 1/6, at most that since t0 */
 #define LATE_STEPS		4	/* of the seven steps of a level: its second half */
 #define FAIR			2	/* times the mean pace of all that grow below a limit */
 
@@ -90,7 +93,8 @@ static void look(struct seep_growth *g, const struct seep_ladder *s, const struc
  *	suspected	after 4 h 10 min, when 83 % of the runway are left
  *	confirmed	after 4 h 30 min, when 81 % are left
  *
- * A leak that needs a week has the longest patience, 14 h.
+ * A leak that needs a week has the longest patience, 14 h; 7 h where the growth is even and
+ * not used again.
  *
  * Growth that began with the process may be its start: programs read their data, fill their
  * pools and warm up (@start). It must therefore use up 18 % of the runway: for example
@@ -142,6 +146,46 @@ static u64 until(u64 left, u32 time, u32 gained, u64 others, u64 most)
 	return seep_div(left * time, gained + (others < most ? others : most));
 }
 
+/**
+ * seep_second_half() - how much faster or slower a level rises than before
+ * @l: the level
+ *
+ * The rise of its three newest steps, permille of the rise of its three oldest. The step
+ * between them is not counted.
+ *
+ * For example a cache that fills up, with steps of 40 30 22 17 13 9 7 granules: the
+ * oldest three are 92, the newest three 29, and 29 / 92 is 315 permille. Steady growth
+ * has 1000.
+ *
+ * The very first floor of a level is half an epoch late (ladder.c), so the first of its
+ * steps is half a step: with steps of 10 granules the oldest three are 25. A fifth is
+ * added, which makes them 30.
+ *
+ * Context: any.
+ * Return: permille, at most 10000.
+ */
+u32 seep_second_half(const struct seep_level_view *l)
+{
+	u32 first = seep_floor(l->level, l->closed, 4) - seep_floor(l->level, l->closed, 7);
+	u32 second = seep_floor(l->level, l->closed, 0) - seep_floor(l->level, l->closed, 3);
+	u64 share;
+
+	if (l->closed == SEEP_MINIMA)
+		first += first / 5;
+	share = first ? seep_div(1000ULL * second, first) : 1000;
+	return share < 10000 ? (u32)share : 10000;
+}
+
+/*
+ * Is it known that the process did not use again what it gained? A daily load rises for half a
+ * day, but uses what it takes. Of shared memory only the use by this process is known.
+ */
+static bool unused(const struct seep_growth *g, const struct seep_sample *s)
+{
+	return g->subject == SEEPAGE_SUBJECT_MEMORY && s->cold >= SEEP_COLD_PERMILLE &&
+	       s->shmem <= (s->anon + s->swap) / 2 && seep_cold_known(s, g);
+}
+
 /*
  * Set rate, time to exhaustion and patience. The rate is that since g->t0, or that of the
  * second half of the longest level where this is slower. It is none once nothing has risen
@@ -157,7 +201,7 @@ static void project(struct seep_growth *g, const struct seep_sample *s)
 	u32 gained = seep_rise(g), time = g->t1 - g->t0, epoch = g->window / (SEEP_MINIMA - 1);
 	u32 late, left = seep_granules(s->headroom);
 	u64 rate, others = 0, most;
-	bool start;
+	bool start, even;
 
 	g->tte_ds = SEEP_UNKNOWN;
 	g->fair_ds = SEEP_UNKNOWN;
@@ -167,6 +211,7 @@ static void project(struct seep_growth *g, const struct seep_sample *s)
 		return;
 	late = seep_floor(g->top.level, g->top.closed, 0) -
 	       seep_floor(g->top.level, g->top.closed, LATE_STEPS);
+	even = (u64)(late - late / EVEN_SHARE) * time <= (u64)gained * (LATE_STEPS * epoch);
 	if (late && (u64)late * time < (u64)gained * (LATE_STEPS * epoch)) {
 		gained = late;
 		time = LATE_STEPS * epoch;
@@ -180,6 +225,10 @@ static void project(struct seep_growth *g, const struct seep_sample *s)
 		g->fair_ds = until(left, time, gained, others, most);
 	start = may_be_start(g, s);
 	g->patience = patience(g->fair_ds, start);
+	/* The age that unused() allows a look goes by the patience without it, not by this one. */
+	if (even && g->patience > PATIENCE_UNUSED_DS && unused(g, s) &&
+	    seep_second_half(&g->top) <= EVEN_PERMILLE)
+		g->patience = PATIENCE_UNUSED_DS;
 	if (start)
 		g->confirm_percent = CONFIRM_START_PERCENT;
 	if (!time || seep_ds(s->time_ns) - g->t1 > 2 * epoch)

@@ -8,6 +8,8 @@
 
 #include "detect.h"
 
+#define SEEP_COLD_PERMILLE	900	/* growth of which that is cold counts as unused */
+
 /* A level with a run. */
 struct seep_level_view {
 	const struct seep_level *level;	/* NULL: there is none */
@@ -37,6 +39,7 @@ static inline u32 seep_rise(const struct seep_growth *g)
 	return seep_minus(g->floor, g->v0);
 }
 
+u32 seep_second_half(const struct seep_level_view *l);
 void seep_growth_find(const struct seep_det *d, const struct seep_sample *s,
 		      struct seep_growth *g);
 void seep_growth_find_vsz(const struct seep_det *d, const struct seep_sample *s,

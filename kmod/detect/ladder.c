@@ -46,6 +46,17 @@ u16 seep_floor_pack(u32 v)
 	return (u16)((shift << MANTISSA_BITS) + (v >> shift));
 }
 
+/* seep_floor_unpack(), for the loop over the levels. */
+static inline u32 unpacked(u16 code)
+{
+	u32 shift;
+
+	if (code < 2U << MANTISSA_BITS)
+		return code;
+	shift = (code >> MANTISSA_BITS) - 1U;
+	return (code - (shift << MANTISSA_BITS)) << shift;
+}
+
 /**
  * seep_floor_unpack() - the floor that a code stands for
  * @code: from seep_floor_pack()
@@ -55,12 +66,7 @@ u16 seep_floor_pack(u32 v)
  */
 u32 seep_floor_unpack(u16 code)
 {
-	u32 shift = code >> MANTISSA_BITS;
-
-	if (shift < 2)
-		return code;
-	shift--;
-	return (code - (shift << MANTISSA_BITS)) << shift;
+	return unpacked(code);
 }
 
 /* @i counts back from the newest (0) of the @closed epochs of the level. */
@@ -165,33 +171,28 @@ static u32 rising_on(const struct seep_level *r, const struct seep_run *run, u32
 #define ROSE	0x10000U
 
 /*
- * An epoch has closed with a floor above the oldest, which took the place of @gone. @runs: the
- * level has had a run. @run is written where it has one now. Return: RUN, it has; ROSE, its
- * floors rose by what counts where the counters have no error.
+ * An epoch has closed with a floor that rose by enough above the oldest, which took the place of
+ * @gone. @runs: the level has had a run. @run is written where it has one now. Return: RUN | ROSE
+ * then, else ROSE.
  */
 static seep_noinline u32 level_rises(const struct seep_level *r, struct seep_run *run,
-				     const struct seep_clock *clk, u32 closed, u32 least, bool runs,
-				     u8 need, u16 gone)
+				     const struct seep_clock *clk, u32 closed, u32 runs, u8 need,
+				     u16 gone)
 {
-	u16 code = packed(r, closed, 0), oldest = packed(r, closed, STEPS);
-	u32 v = seep_floor_unpack(code), rise = v - seep_floor_unpack(oldest);
-	u32 back, strict;
+	u32 back, strict = runs ? rising_on(r, run, closed, gone) : rising_steps(r, closed);
 
-	if (rise < seep_needed_rise(least, v))
-		return rise < seep_needed_rise(SEEP_LEAST_RISE, v) ? 0 : ROSE;
-	strict = runs ? rising_on(r, run, closed, gone) : rising_steps(r, closed);
 	if (strict < need)
 		return ROSE;
 	run->strict = (u8)strict;
 	if (!runs) {
 		back = seep_span(clk, closed);
 		run->t0 = back < clk->t_close ? clk->t_close - back : 0;
-		run->v0 = oldest;
+		run->v0 = packed(r, closed, STEPS);
 		run->t1 = clk->t_close;
 	}
-	if (code > packed(r, closed, 1))
+	if (packed(r, closed, 0) > packed(r, closed, 1))
 		run->t1 = clk->t_close;
-	return ROSE | RUN;
+	return RUN | ROSE;
 }
 
 /**
@@ -210,8 +211,8 @@ static seep_noinline u32 level_rises(const struct seep_level *r, struct seep_run
 void seep_ladder_push(struct seep_ladder *s, struct seep_level *r, struct seep_run *run,
 		      const struct seep_clock *clk, u32 nlev, u32 closed, u32 v, u32 least)
 {
-	u32 bit = 1, how, still, both = s->runs | (u32)s->rose << 16;
-	u16 code = seep_floor_pack(v), gone, *min;
+	u32 bit = 1, how, still, rise, both = s->runs | (u32)s->rose << 16;
+	u16 code = seep_floor_pack(v), gone, oldest, *min;
 
 	s->same = s->last == code ? s->same + 1 : 1;
 	s->last = code;
@@ -222,9 +223,15 @@ void seep_ladder_push(struct seep_ladder *s, struct seep_level *r, struct seep_r
 			gone = *min;
 			*min = code;
 			how = 0;
-			if (closed >= SEEP_MINIMA && code > packed(r, closed, STEPS))
-				how = level_rises(r, run, clk, closed, least, both & bit,
-						  s->strict, gone);
+			oldest = packed(r, closed, STEPS);
+			if (closed >= SEEP_MINIMA && code > oldest) {
+				v = unpacked(code);
+				rise = v - unpacked(oldest);
+				if (rise >= seep_needed_rise(SEEP_LEAST_RISE, v))
+					how = rise < seep_needed_rise(least, v) ? ROSE :
+					      level_rises(r, run, clk, closed, both & bit,
+							  s->strict, gone);
+			}
 			both = (both & ~(bit * (RUN | ROSE))) | how * bit;
 		}
 		if (closed & 1) {

@@ -20,7 +20,7 @@
 #define PERSIST_POINTS		(PERSIST_POINTS_DUE + PERSIST_POINTS_MORE)
 #define RELEASE_POINTS		10	/* nothing was released */
 #define RETAIN_POINTS		12	/* RETAIN_FULL of the faulted pages are kept */
-#define COLD_POINTS		12	/* COLD_PERMILLE of the growth is not used again */
+#define COLD_POINTS		12	/* SEEP_COLD_PERMILLE of the growth is not used again */
 /* SEEP_PMU_POINTS		 6 when misses do not rise, -6 when they do (pmu.h) */
 
 /* Permille at which a factor has all of its points, or none. */
@@ -28,7 +28,6 @@
 #define PERSIST_FULL		1500
 #define RELEASE_NONE		500
 #define RETAIN_FULL		800
-#define COLD_PERMILLE		900
 
 #define COLD_FRESH_DS		(14 * SEEP_HOUR_DS)
 #define LEAST_GAINED		SEEP_MIB	/* granules; below it KIND and WORK are noise */
@@ -61,14 +60,32 @@ bool seep_cold_known(const struct seep_sample *s, const struct seep_growth *g)
 }
 
 /*
+ * The factors that each growth of memory has, in this order: their places in v->factor. Of
+ * address space it has FLOOR and PERSIST.
+ */
+enum { AT_FLOOR, AT_PERSIST, AT_RELEASE, AT_RETAIN, AT_NR };
+
+/* seep_add_factor() at a fixed place, which is written without a call. Return: @points. */
+static inline int put_factor(struct seep_verdict *v, u32 at, u8 id, u32 points, u8 max,
+			     s64 value, s64 baseline)
+{
+	v->factor[at].id = id;
+	v->factor[at].points = (s8)points;
+	v->factor[at].max = max;
+	v->factor[at].value = value;
+	v->factor[at].baseline = baseline;
+	return (int)points;
+}
+
+/*
  * Points for floors in order. The strictest level counts: a longer level that confirms
  * the rise may have equal steps where a shorter one has none.
  */
 static int factor_floor(struct seep_verdict *v, const struct seep_growth *g)
 {
-	return seep_add_factor(v, SEEPAGE_FACTOR_FLOOR, g->strict >= SEEP_MINIMA - 1 ?
-			       FLOOR_POINTS : FLOOR_POINTS_EQUAL, FLOOR_POINTS,
-			       (s64)seep_bytes(seep_rise(g)), (s64)seep_bytes(g->v0));
+	return put_factor(v, AT_FLOOR, SEEPAGE_FACTOR_FLOOR,
+			  g->strict >= SEEP_MINIMA - 1 ? FLOOR_POINTS : FLOOR_POINTS_EQUAL,
+			  FLOOR_POINTS, (s64)seep_bytes(seep_rise(g)), (s64)seep_bytes(g->v0));
 }
 
 /*
@@ -79,7 +96,8 @@ static int factor_floor(struct seep_verdict *v, const struct seep_growth *g)
 static int factor_persist(struct seep_verdict *v, const struct seep_growth *g)
 {
 	u32 span = g->t1 - g->t0;
-	u64 ratio = seep_div(1000ULL * span, g->patience), points;
+	u64 ratio = seep_div(1000ULL * span, g->patience);
+	u32 points;
 
 	if (ratio <= PERSIST_DUE)
 		points = PERSIST_POINTS_DUE * (u32)ratio / PERSIST_DUE;
@@ -88,8 +106,8 @@ static int factor_persist(struct seep_verdict *v, const struct seep_growth *g)
 					      (PERSIST_FULL - PERSIST_DUE);
 	else
 		points = PERSIST_POINTS;
-	return seep_add_factor(v, SEEPAGE_FACTOR_PERSIST, (s8)points, PERSIST_POINTS,
-			       span / SEEP_DS_PER_S, g->patience / SEEP_DS_PER_S);
+	return put_factor(v, AT_PERSIST, SEEPAGE_FACTOR_PERSIST, points, PERSIST_POINTS,
+			  span / SEEP_DS_PER_S, g->patience / SEEP_DS_PER_S);
 }
 
 /* Points for memory that is not released: share of the bytes gained that came back. */
@@ -98,9 +116,10 @@ static int factor_release(struct seep_verdict *v, const struct seep_det *d)
 	u64 up = d->up >> SEEP_GRANULE_SHIFT, down = d->down >> SEEP_GRANULE_SHIFT;
 	u64 share = up ? seep_div(down < up ? down * 1000 : up * 1000, up) : 0;
 
-	return seep_add_factor(v, SEEPAGE_FACTOR_RELEASE, share >= RELEASE_NONE ? 0 :
-			       (s8)(RELEASE_POINTS - (u32)share / (RELEASE_NONE / RELEASE_POINTS)),
-			       RELEASE_POINTS, (s64)share, 0);
+	return put_factor(v, AT_RELEASE, SEEPAGE_FACTOR_RELEASE,
+			  share >= RELEASE_NONE ? 0 :
+			  RELEASE_POINTS - (u32)share / (RELEASE_NONE / RELEASE_POINTS),
+			  RELEASE_POINTS, (s64)share, 0);
 }
 
 /* Pages kept of the pages faulted in since the watch began: churn keeps none, a leak all. */
@@ -117,9 +136,10 @@ static int factor_retain(struct seep_verdict *v, const struct seep_det *d,
 		share = 0;
 	if (share > 1000000)
 		share = 1000000;
-	return seep_add_factor(v, SEEPAGE_FACTOR_RETAIN, share >= RETAIN_FULL ? RETAIN_POINTS :
-			       (s8)(RETAIN_POINTS * (u32)share / RETAIN_FULL),
-			       RETAIN_POINTS, (s64)share, 1000);
+	return put_factor(v, AT_RETAIN, SEEPAGE_FACTOR_RETAIN,
+			  share >= RETAIN_FULL ? RETAIN_POINTS :
+			  RETAIN_POINTS * (u32)share / RETAIN_FULL, RETAIN_POINTS, (s64)share,
+			  1000);
 }
 
 /* Growth that is not used again. An unknown coldness gives no points and no veto. */
@@ -128,8 +148,9 @@ static int factor_cold(struct seep_verdict *v, const struct seep_sample *s,
 {
 	if (!seep_cold_known(s, g))
 		return 0;
-	return seep_add_factor(v, SEEPAGE_FACTOR_COLD, s->cold >= COLD_PERMILLE ? COLD_POINTS : 0,
-			       COLD_POINTS, s->cold, COLD_PERMILLE);
+	return seep_add_factor(v, SEEPAGE_FACTOR_COLD,
+			       s->cold >= SEEP_COLD_PERMILLE ? COLD_POINTS : 0, COLD_POINTS,
+			       s->cold, SEEP_COLD_PERMILLE);
 }
 
 /* Growth without more LLC or TLB misses is not used. Unknown: no points. */
@@ -201,10 +222,16 @@ static void factor_pop(struct seep_verdict *v, const struct seep_sample *s)
  */
 void seep_points_none(struct seep_verdict *v)
 {
-	seep_add_factor(v, SEEPAGE_FACTOR_FLOOR, 0, FLOOR_POINTS, 0, 0);
-	seep_add_factor(v, SEEPAGE_FACTOR_PERSIST, 0, PERSIST_POINTS, 0, 0);
-	seep_add_factor(v, SEEPAGE_FACTOR_RELEASE, 0, RELEASE_POINTS, 0, 0);
-	seep_add_factor(v, SEEPAGE_FACTOR_RETAIN, 0, RETAIN_POINTS, 0, 1000);
+	static const u8 max[AT_NR] = {
+		[AT_FLOOR] = FLOOR_POINTS, [AT_PERSIST] = PERSIST_POINTS,
+		[AT_RELEASE] = RELEASE_POINTS, [AT_RETAIN] = RETAIN_POINTS,
+	};
+	u8 i;
+
+	_Static_assert(SEEPAGE_FACTOR_RETAIN - SEEPAGE_FACTOR_FLOOR == AT_RETAIN, "in this order");
+	for (i = 0; i < AT_NR; i++)
+		seep_add_factor(v, SEEPAGE_FACTOR_FLOOR + i, 0, max[i], 0,
+				i == AT_RETAIN ? 1000 : 0);
 }
 
 /**
@@ -222,9 +249,11 @@ void seep_points_add(struct seep_verdict *v, const struct seep_det *d,
 	int sum = factor_floor(v, g);
 
 	sum += factor_persist(v, g);
+	v->nfactors = AT_RELEASE;
 	if (g->subject == SEEPAGE_SUBJECT_MEMORY) {
 		sum += factor_release(v, d);
 		sum += factor_retain(v, d, s);
+		v->nfactors = AT_NR;
 		sum += factor_cold(v, s, g);
 		sum += factor_pmc(v, s);
 	}

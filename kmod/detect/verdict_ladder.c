@@ -13,11 +13,13 @@
 #define RUNAWAY_TTE_S		900
 #define HORIZON_S		(180ULL * 24 * 3600)
 #define SATURATION_PERMILLE	850
+#define ACCUSED_SHARE		10	/* of headroom; less growth than that is not accused */
+#define ACCUSED_MAX		(12 * SEEP_MIB)	/* granules; more than that always is */
 #define NOVEL_PERCENT		150	/* of the climb released before */
 #define ORIGIN_PERMILLE		500
 #define SPREAD_PERMILLE		500
 #define HOT_PERMILLE		500	/* less cold: perhaps a working set */
-#define HOT_MAX_DS		(14 * SEEP_HOUR_DS)
+#define HOT_MAX_DS		(12 * SEEP_HOUR_DS)
 #define EARLY_TTE_S		7200
 #define EARLY_STEPS		64	/* samples to exhaustion, at the last step each */
 #define EARLY_MIN_RISE		(4 * SEEP_MIB)
@@ -65,32 +67,6 @@ bool seep_ladder_early(const struct seep_det *d, const struct seep_sample *s,
 }
 
 /*
- * Saturation of one level: the rise of its three newest steps, permille of the rise of
- * its three oldest. The step between them is not counted.
- *
- * For example a cache that fills up, with steps of 40 30 22 17 13 9 7 granules: the
- * oldest three are 92, the newest three 29, and 29 / 92 is 315 permille. Steady growth
- * has 1000.
- *
- * The very first floor of a level is half an epoch late (ladder.c), so the first of its
- * steps is half a step: with steps of 10 granules the oldest three are 25. A fifth is
- * added, which makes them 30.
- *
- * Return: permille, at most 10000.
- */
-static u32 second_half(const struct seep_level_view *l)
-{
-	u32 first = seep_floor(l->level, l->closed, 4) - seep_floor(l->level, l->closed, 7);
-	u32 second = seep_floor(l->level, l->closed, 0) - seep_floor(l->level, l->closed, 3);
-	u64 share;
-
-	if (l->closed == SEEP_MINIMA)
-		first += first / 5;
-	share = first ? seep_div(1000ULL * second, first) : 1000;
-	return share < 10000 ? (u32)share : 10000;
-}
-
-/*
  * The saturation gate. A working set that levels off rises less in the second half of the
  * window than in the first. The same shows in the level below, which ends with the same
  * floor and sees it first; the smaller of both figures counts.
@@ -116,9 +92,9 @@ static bool saturation(const struct seep_growth *g, const struct seep_sample *s,
 	a = age > g->window ? age - g->window : 0;
 	share = seep_div(1000 * (2 * a + 2 * h), 2 * a + 3 * h + 1);
 	*limit = share < SATURATION_PERMILLE ? (s64)share : SATURATION_PERMILLE;
-	*value = second_half(&g->top);
+	*value = seep_second_half(&g->top);
 	if (g->below.level) {
-		later = second_half(&g->below);
+		later = seep_second_half(&g->below);
 		if (later < *value)
 			*value = later;
 	}
@@ -221,6 +197,21 @@ static bool memory_gates(struct seep_verdict *v, const struct seep_det *d,
 	return fresh && origin && cold && spread;
 }
 
+/*
+ * The rise that an accusation needs beside seep_needed_rise(), granules: a tenth of headroom,
+ * shared with all others that grow below the limit, and 12 MiB at most. Heaps of small workers
+ * warm up for longer than the longest patience. What leaks has ten elevenths of its runway left
+ * when it has grown by so much.
+ *
+ * For example a worker and five others have 660 MiB left: 66 / 6 are 11 MiB.
+ */
+static u32 least_accused(const struct seep_sample *s)
+{
+	u32 share = seep_granules(s->headroom) / (ACCUSED_SHARE * (s->others + 1U));
+
+	return share < ACCUSED_MAX ? share : ACCUSED_MAX;
+}
+
 /* A gate is closed. Return: false. */
 static bool closed(struct seep_verdict *v)
 {
@@ -238,11 +229,14 @@ static bool gates(struct seep_verdict *v, const struct seep_det *d,
 		  const struct seep_growth *g, bool brief)
 {
 	bool memory = g->subject == SEEPAGE_SUBJECT_MEMORY, open, passed;
-	u32 span = g->t1 - g->t0, need;
+	u32 span = g->t1 - g->t0, need, least;
 	s64 value, limit;
 
 	/* a run may be left on one level while another has seen the floor fall */
 	need = seep_needed_rise(memory ? seep_least_rise(s) : SEEP_LEAST_VSZ, g->floor);
+	least = memory ? least_accused(s) : 0;
+	if (need < least)
+		need = least;
 	open = seep_rise(g) >= need;
 	seep_add_gate(v, SEEPAGE_GATE_RISING, open, (s64)seep_bytes(seep_rise(g)),
 		      (s64)seep_bytes(need));
@@ -304,7 +298,11 @@ static void growth_verdict(struct seep_verdict *v, const struct seep_det *d,
 		   SEEPAGE_STATE_RUNAWAY : SEEPAGE_STATE_CONFIRMED;
 }
 
-/* The verdict on address space; replaces @v where it is the worse one. */
+/*
+ * The verdict on address space; replaces @v where it is the worse one. Stacks of threads and
+ * page tables grow together with address space: the time to exhaustion is that of memory then,
+ * where memory ends first.
+ */
 static void vsz_verdict(const struct seep_det *d, const struct seep_sample *s,
 			const struct seep_conf *c, struct seep_verdict *v, u64 size, bool brief)
 {
@@ -322,6 +320,8 @@ static void vsz_verdict(const struct seep_det *d, const struct seep_sample *s,
 	vsz.rate = v->rate;
 	v->dropped |= vsz.dropped;
 	if (vsz.state > v->state) {
+		if (v->tte_s < vsz.tte_s)
+			vsz.tte_s = v->tte_s;
 		vsz.dropped = v->dropped;
 		*v = vsz;
 	}

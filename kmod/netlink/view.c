@@ -182,7 +182,7 @@ static u8 *put_figures(u8 *at, const struct seep_view *v)
 	return put_u64(at, SEEPAGE_A_AGE_SECONDS, v->age_s);
 }
 
-#define SIZE_FACTS		(4 * SIZE_32 + 4 * SIZE_64)
+#define SIZE_FACTS		(5 * SIZE_32 + 4 * SIZE_64)
 
 /* Facts that are not known are left out: most processes are at rest and have none. */
 static u8 *put_facts(u8 *at, const struct seep_view *v)
@@ -205,6 +205,8 @@ static u8 *put_facts(u8 *at, const struct seep_view *v)
 		at = put_u64(at, SEEPAGE_A_KNOWN_RISE_BYTES, seep_bytes(v->known_rise));
 	if (v->known_span)
 		at = put_u64(at, SEEPAGE_A_KNOWN_SPAN_SECONDS, v->known_span / 10);
+	if (!v->verdict.t1 && v->floors < SEEP_MINIMA)
+		at = put_u8(at, SEEPAGE_A_FLOORS, v->floors);
 	return at;
 }
 

@@ -35,9 +35,9 @@ static struct where_burst *active;	/* under active_lock */
 
 static bool filter(struct uprobe_consumer *c, SEEP_UPROBE_CTX struct mm_struct *mm)
 {
-	struct where_burst *b = container_of(c, struct where_probe, consumer)->burst;
+	struct where_probe *p = container_of(c, struct where_probe, consumer);
 
-	return mm == b->mm && !READ_ONCE(b->done);
+	return mm == p->burst->mm && !READ_ONCE(p->burst->done) && !READ_ONCE(p->done);
 }
 
 /**
@@ -49,10 +49,14 @@ static bool filter(struct uprobe_consumer *c, SEEP_UPROBE_CTX struct mm_struct *
  */
 void where_end(struct where_burst *b, u32 reason)
 {
+	unsigned int i;
+
 	/* Pairs with the condition of wait_event_idle_timeout() in stay_armed(). */
 	if (cmpxchg(&b->done, SEEPAGE_WHERE_RUNNING, reason))
 		return;
-	WRITE_ONCE(b->traps_max, 0);
+	/* Each call from now on has its breakpoint removed: see where_leave(). */
+	for (i = 0; i < SEEPAGE_WHERE_PROBES; i++)
+		WRITE_ONCE(b->probe[i].mm, NULL);
 	wake_up(&b->wait);
 }
 
@@ -272,12 +276,25 @@ static int find_files(struct where_burst *b)
 		p->offset = b->how.probe[i].offset;
 		p->kind = b->how.probe[i].kind;
 		p->index = i;
-		where_arguments(p);
-		p->consumer.handler = where_entry;
-		p->consumer.ret_handler = where_return;
+		p->mm = b->mm;
+		p->lo = b->how.lo;
+		p->span = b->how.hi - b->how.lo;
+		p->done = 0;
+		atomic_set(&p->traps, 0);
 		p->consumer.filter = filter;
+		where_set_handlers(p);
 	}
+	atomic_set(&b->sites, b->how.probes);
 	return 0;
+}
+
+/* Call sites and functions are not together: a call of a function may be pending at its site. */
+static bool is_kind_allowed(const struct seepage_where_start *h, u32 i)
+{
+	bool site = h->probe[0].kind == SEEPAGE_WHERE_SITE;
+
+	return h->probe[i].kind < __SEEPAGE_WHERE_KINDS &&
+	       (h->probe[i].kind == SEEPAGE_WHERE_SITE) == site && (site || !h->probe_traps);
 }
 
 static bool is_allowed(const struct seepage_where_start *h)
@@ -286,12 +303,12 @@ static bool is_allowed(const struct seepage_where_start *h)
 
 	if (!h->probes || h->probes > SEEPAGE_WHERE_PROBES || h->lo > h->hi || h->pid <= 0 ||
 	    !h->samples || h->samples > SEEPAGE_WHERE_SAMPLES || !h->ms ||
-	    h->latest > SEEPAGE_WHERE_SAMPLES || h->zero ||
-	    h->ms > SEEPAGE_WHERE_MS || !h->traps || h->traps > SEEPAGE_WHERE_TRAPS ||
-	    h->cost_permille > 1000 || (h->cost_permille && !h->trap_ns))
+	    h->latest > SEEPAGE_WHERE_SAMPLES || h->ms > SEEPAGE_WHERE_MS || !h->traps ||
+	    h->traps > SEEPAGE_WHERE_TRAPS || h->cost_permille > 1000 ||
+	    (h->cost_permille && !h->trap_ns))
 		return false;
 	for (i = 0; i < h->probes; i++)
-		if (h->probe[i].kind >= __SEEPAGE_WHERE_KINDS || h->probe[i].offset > S64_MAX)
+		if (!is_kind_allowed(h, i) || h->probe[i].offset > S64_MAX)
 			return false;
 	return true;
 }
@@ -300,13 +317,13 @@ static void set_limits(struct where_burst *b)
 {
 	u64 ns = (u64)b->how.ms * b->how.cost_permille * (NSEC_PER_MSEC / 1000);
 
-	b->span = b->how.hi - b->how.lo;
 	b->limit = SEEPAGE_WHERE_BY_TRAPS;
 	b->traps_max = b->how.traps;
 	if (b->how.cost_permille && div_u64(ns, b->how.trap_ns) < b->how.traps) {
 		b->limit = SEEPAGE_WHERE_BY_COST;
 		b->traps_max = div_u64(ns, b->how.trap_ns);
 	}
+	atomic64_set(&b->left, (s64)b->traps_max);
 }
 
 /**

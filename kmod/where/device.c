@@ -72,7 +72,7 @@ static int status(struct where_burst *b, void __user *arg)
 	struct seepage_where_status s = {
 		.state = where_state(b),
 		.reason = READ_ONCE(b->done),
-		.traps = atomic64_read(&b->traps),
+		.traps = where_traps(b),
 		.inherited = atomic64_read(&b->inherited),
 	};
 
@@ -91,6 +91,16 @@ static int status(struct where_burst *b, void __user *arg)
 	return copy_to_user(arg, &s, sizeof(s)) ? -EFAULT : 0;
 }
 
+static int sites(struct where_burst *b, void __user *arg)
+{
+	struct seepage_where_sites s;
+	u32 i;
+
+	for (i = 0; i < SEEPAGE_WHERE_PROBES; i++)
+		s.traps[i] = atomic_read(&b->probe[i].traps);
+	return copy_to_user(arg, &s, sizeof(s)) ? -EFAULT : 0;
+}
+
 static long device_ioctl(struct file *f, unsigned int cmd, unsigned long arg)
 {
 	struct where_burst *b = f->private_data;
@@ -103,6 +113,8 @@ static long device_ioctl(struct file *f, unsigned int cmd, unsigned long arg)
 		return 0;
 	case SEEPAGE_WHERE_STATUS:
 		return status(b, (void __user *)arg);
+	case SEEPAGE_WHERE_SITES:
+		return sites(b, (void __user *)arg);
 	default:
 		return -ENOTTY;
 	}

@@ -6,6 +6,7 @@
  * asks for the removal. From v6.12 on the filter has to say false as well. Nothing here sleeps:
  * pages of the stack that are not present are left out.
  */
+#include <linux/bitops.h>
 #include <linux/ktime.h>
 #include <linux/overflow.h>
 #include <linux/ptrace.h>
@@ -16,16 +17,33 @@
 
 #define FORGET_NS	(1 * NSEC_PER_SEC)	/* a call that did not return: longjmp(), exit */
 
-/* Up to v6.12 each entry has a return that traps as well. */
-#define ENTRY_TRAPS	(UPROBE_HANDLER_IGNORE ? 1 : 2)
+/*
+ * What a pending call takes off the traps that are left, which are less than half of it: a return
+ * learns from the sum alone whether it has anything to do.
+ */
+#define PENDING_BITS	40
+#define PENDING		((s64)BIT_ULL(PENDING_BITS))
+
+/*
+ * Up to v6.12 each entry has a return that traps as well, unless the kernel has no memory for it or
+ * 64 calls of the task are pending. There the return counts both.
+ */
+#define ALL_RETURN	(!UPROBE_HANDLER_IGNORE)
 
 #ifdef CONFIG_X86_64
 #define RETURN_BYTES	sizeof(long)	/* of the stack that a return takes */
-/* Where the first arguments are */
-#define ARGUMENTS	offsetof(struct pt_regs, di), offsetof(struct pt_regs, si), \
-			offsetof(struct pt_regs, dx)
+#define ARGUMENT_0(r)	((r)->di)
+#define ARGUMENT_1(r)	((r)->si)
+#define ARGUMENT_2(r)	((r)->dx)
 
-static bool is_64bit(struct pt_regs *r)
+/**
+ * where_is_64bit() - is the code that has trapped 64-bit code?
+ * @r: of the process
+ *
+ * Context: that of a handler.
+ * Return: true if it is.
+ */
+bool where_is_64bit(struct pt_regs *r)
 {
 	return user_64bit_mode(r);
 }
@@ -41,10 +59,11 @@ static void save_regs(u64 *to, struct pt_regs *r)
 }
 #else
 #define RETURN_BYTES	0
-#define ARGUMENTS	offsetof(struct pt_regs, regs[0]), offsetof(struct pt_regs, regs[1]), \
-			offsetof(struct pt_regs, regs[2])
+#define ARGUMENT_0(r)	((r)->regs[0])
+#define ARGUMENT_1(r)	((r)->regs[1])
+#define ARGUMENT_2(r)	((r)->regs[2])
 
-static bool is_64bit(struct pt_regs *r)
+bool where_is_64bit(struct pt_regs *r)
 {
 	return !compat_user_mode(r);
 }
@@ -57,41 +76,6 @@ static void save_regs(u64 *to, struct pt_regs *r)
 }
 #endif
 
-static unsigned long word(const struct pt_regs *r, unsigned int at)
-{
-	return *(const unsigned long *)((const char *)r + at);
-}
-
-static const u16 at[] = { ARGUMENTS };
-
-/**
- * where_arguments() - note where a function has the size that it is asked for
- * @p: a probe, with its kind
- *
- * Context: any.
- */
-void where_arguments(struct where_probe *p)
-{
-	p->factor = 0;
-	switch ((enum seepage_where_kind)p->kind) {
-	case SEEPAGE_WHERE_ARG1:
-	case SEEPAGE_WHERE_REALLOC:
-		p->size = at[1];
-		break;
-	case SEEPAGE_WHERE_PRODUCT:
-		p->size = at[0];
-		p->factor = at[1];
-		break;
-	case SEEPAGE_WHERE_POSIX:
-		p->size = at[2];
-		break;
-	case SEEPAGE_WHERE_ARG0:
-	case __SEEPAGE_WHERE_KINDS:
-		p->size = at[0];
-		break;
-	}
-}
-
 static u64 product(u64 a, u64 b)
 {
 	u64 bytes;
@@ -99,11 +83,70 @@ static u64 product(u64 a, u64 b)
 	return check_mul_overflow(a, b, &bytes) ? U64_MAX : bytes;
 }
 
-/*
- * Takes a place in call[]. realloc() and others call malloc(): a call within one that is pending
- * is the same allocation. Returns NULL if there is none.
+/* The size that a function of that kind is asked for */
+static __always_inline u64 size_asked(u32 kind, const struct pt_regs *r)
+{
+	switch ((enum seepage_where_kind)kind) {
+	case SEEPAGE_WHERE_ARG1:
+	case SEEPAGE_WHERE_REALLOC:
+		return ARGUMENT_1(r);
+	case SEEPAGE_WHERE_PRODUCT:
+		return product(ARGUMENT_0(r), ARGUMENT_1(r));
+	case SEEPAGE_WHERE_POSIX:
+		return ARGUMENT_2(r);
+	case SEEPAGE_WHERE_ARG0:
+	case SEEPAGE_WHERE_SITE:
+	case __SEEPAGE_WHERE_KINDS:
+		break;
+	}
+	return ARGUMENT_0(r);
+}
+
+/* How many traps are left, below 0: too many were taken; whatever is pending */
+static s64 traps_left(struct where_burst *b)
+{
+	return sign_extend64((u64)atomic64_read(&b->left), PENDING_BITS - 1);
+}
+
+/**
+ * where_traps() - how many traps a burst had
+ * @b: the burst
+ *
+ * Context: any.
+ * Return: the number.
  */
-static struct where_call *claim(struct where_burst *b, unsigned long sp, u64 now)
+u64 where_traps(struct where_burst *b)
+{
+	return b->traps_max - (u64)traps_left(b);
+}
+
+/**
+ * where_is_spent() - end a burst if it had all its traps
+ * @b: the burst, which may have ended before
+ *
+ * Context: that of a handler.
+ * Return: true if it had.
+ */
+noinline bool where_is_spent(struct where_burst *b)
+{
+	if (traps_left(b) >= 0)
+		return false;
+	where_end(b, b->limit);
+	return true;
+}
+
+/**
+ * where_claim() - take a place in call[] for the current task
+ * @b: the burst
+ * @sp: stack pointer of the call
+ * @now: of CLOCK_MONOTONIC, in ns
+ *
+ * realloc() and others call malloc(): a call within one that is pending is the same allocation.
+ *
+ * Context: task context; the caller holds the lock of the burst.
+ * Return: the place, or NULL if there is none.
+ */
+struct where_call *where_claim(struct where_burst *b, unsigned long sp, u64 now)
 {
 	struct where_call *free = NULL;
 	unsigned int i;
@@ -125,11 +168,33 @@ static struct where_call *claim(struct where_burst *b, unsigned long sp, u64 now
 		return NULL;
 	}
 	free->task = current;
-	WRITE_ONCE(b->calls, b->calls + 1);
+	atomic64_sub(PENDING, &b->left);
 	return free;
 }
 
-static void fill(struct where_probe *p, struct seepage_where_sample *s, struct pt_regs *regs)
+/**
+ * where_release() - give a place in call[] back
+ * @b: the burst
+ * @call: of where_claim()
+ *
+ * Context: task context; the caller holds the lock of the burst.
+ */
+void where_release(struct where_burst *b, struct where_call *call)
+{
+	lockdep_assert_held(&b->lock);
+	call->task = NULL;
+	atomic64_add(PENDING, &b->left);
+}
+
+/**
+ * where_fill() - fill in registers and the top of the stack
+ * @p: the probe
+ * @s: the sample
+ * @regs: of the process
+ *
+ * Context: task context of the process; does not sleep: pages that are not present are left out.
+ */
+void where_fill(struct where_probe *p, struct seepage_where_sample *s, struct pt_regs *regs)
 {
 	void __user *sp = (void __user *)user_stack_pointer(regs);
 	unsigned long left = sizeof(s->stack);
@@ -144,72 +209,100 @@ static void fill(struct where_probe *p, struct seepage_where_sample *s, struct p
 	s->stack_bytes = sizeof(s->stack) - left;
 }
 
-/* What is rare is not in the handlers: they would save all registers for it. */
-static noinline int leave_child(struct where_burst *b)
+/**
+ * where_leave() - have a breakpoint removed that is of no use in this process
+ * @p: the probe: a child inherited it, or the burst has ended
+ *
+ * What is rare is not in the handlers: they would save all registers for it.
+ *
+ * Context: that of a handler.
+ * Return: UPROBE_HANDLER_REMOVE.
+ */
+noinline int where_leave(struct where_probe *p)
 {
-	atomic64_inc(&b->inherited);
+	struct where_burst *b = p->burst;
+
+	if (current->mm == b->mm)
+		atomic64_dec(&b->left);
+	else
+		atomic64_inc(&b->inherited);
 	return UPROBE_HANDLER_REMOVE;
 }
 
-static noinline int leave_ended(struct where_burst *b)
-{
-	where_end(b, b->limit);
-	return UPROBE_HANDLER_REMOVE;
-}
-
-static noinline int take(struct where_probe *p, struct pt_regs *regs, u64 size)
+static noinline int take(struct where_probe *p, struct pt_regs *regs)
 {
 	struct where_burst *b = p->burst;
 	unsigned long sp = user_stack_pointer(regs);
 	struct where_call *call;
 	u64 now;
 
-	if (!is_64bit(regs))
+	if (!where_is_64bit(regs))
 		return UPROBE_HANDLER_IGNORE;
 	now = ktime_get_ns();
 	spin_lock(&b->lock);
-	call = claim(b, sp, now);
+	call = where_claim(b, sp, now);
 	if (call) {
 		call->sp = sp;
-		call->arg = word(regs, at[0]);
+		call->arg = ARGUMENT_0(regs);
 		call->s.ns = now;
-		call->s.size = size;
+		call->s.size = size_asked(p->kind, regs);
 	}
 	spin_unlock(&b->lock);
 	if (!call)
 		return UPROBE_HANDLER_IGNORE;
 	/* No other task changes a call of this one. */
-	fill(p, &call->s, regs);
+	where_fill(p, &call->s, regs);
 	return 0;
 }
 
+/* What entry() does where a call is pending, or the traps are used up */
+static noinline int entry_pending(struct where_probe *p, struct pt_regs *regs)
+{
+	if (where_is_spent(p->burst))
+		return UPROBE_HANDLER_REMOVE;
+	return size_asked(p->kind, regs) - p->lo > p->span ? UPROBE_HANDLER_IGNORE : take(p, regs);
+}
+
 /*
- * where_entry() - handle the first instruction of a function that allocates
- * @c: the consumer of a probe
- * @regs: of the process
- * @cookie: where kernels have it; not used, the return finds its call by task and stack
+ * Handles the first instruction of a function that allocates, of a known kind, so that the size is
+ * read from a known register. The mm comes first: a child that inherited the breakpoint is to lose
+ * it, whatever it asks for. Nothing else is asked of a call for another size.
  *
  * Context: task context of any process that has the breakpoint; does not sleep.
  * Return: UPROBE_HANDLER_REMOVE where the breakpoint is to go, UPROBE_HANDLER_IGNORE where the
  * return is of no interest, else 0.
  */
-int where_entry(struct uprobe_consumer *c, struct pt_regs *regs SEEP_UPROBE_COOKIE)
+static __always_inline int entry(struct uprobe_consumer *c, struct pt_regs *regs, u32 kind)
 {
 	struct where_probe *p = container_of(c, struct where_probe, consumer);
-	struct where_burst *b = p->burst;
-	u64 size;
 
-	if (unlikely(current->mm != b->mm))
-		return leave_child(b);
-	/* No trap is allowed after the end: where_end() sets traps_max to 0. */
-	if (unlikely((u64)atomic64_add_return(ENTRY_TRAPS, &b->traps) > READ_ONCE(b->traps_max)))
-		return leave_ended(b);
-	size = word(regs, p->size);
-	if (p->factor)
-		size = product(size, word(regs, p->factor));
-	if (likely(size - b->how.lo > b->span))
+	if (unlikely(current->mm != READ_ONCE(p->mm)))
+		return where_leave(p);
+	if (!ALL_RETURN && unlikely(atomic64_add_negative(-1, &p->burst->left)))
+		return entry_pending(p, regs);
+	if (likely(size_asked(kind, regs) - p->lo > p->span))
 		return UPROBE_HANDLER_IGNORE;
-	return take(p, regs, size);
+	return take(p, regs);
+}
+
+static int entry_arg0(struct uprobe_consumer *c, struct pt_regs *regs SEEP_UPROBE_COOKIE)
+{
+	return entry(c, regs, SEEPAGE_WHERE_ARG0);
+}
+
+static int entry_arg1(struct uprobe_consumer *c, struct pt_regs *regs SEEP_UPROBE_COOKIE)
+{
+	return entry(c, regs, SEEPAGE_WHERE_ARG1);
+}
+
+static int entry_product(struct uprobe_consumer *c, struct pt_regs *regs SEEP_UPROBE_COOKIE)
+{
+	return entry(c, regs, SEEPAGE_WHERE_PRODUCT);
+}
+
+static int entry_posix(struct uprobe_consumer *c, struct pt_regs *regs SEEP_UPROBE_COOKIE)
+{
+	return entry(c, regs, SEEPAGE_WHERE_POSIX);
 }
 
 static struct where_call *pending(struct where_burst *b, unsigned long sp)
@@ -241,37 +334,59 @@ static noinline int give(struct where_probe *p, struct pt_regs *regs)
 	struct where_burst *b = p->burst;
 	struct where_call *call;
 
+	where_is_spent(b);
 	if (current->mm != b->mm)
 		return 0;
-	atomic64_add(2 - ENTRY_TRAPS, &b->traps);
 	spin_lock(&b->lock);
 	call = pending(b, user_stack_pointer(regs));
 	if (call) {
 		call->s.addr = result(p, call, regs);
 		if (call->s.addr)
 			where_keep(b, call, p->kind == SEEPAGE_WHERE_REALLOC);
-		call->task = NULL;
-		WRITE_ONCE(b->calls, b->calls - 1);
+		where_release(b, call);
 	}
 	spin_unlock(&b->lock);
 	return 0;
 }
 
 /*
- * where_return() - handle the return of a function that allocates
- * @c: the consumer of a probe
- * @func: address of the function
- * @regs: of the process
- * @cookie: where kernels have it; not used
+ * Handles the return of a function that allocates. A task sees its own pending call in what is
+ * left; those of others do not matter. The mm is not compared, which would be the larger part of
+ * this function. So a child that was forked in the middle of a call counts, too, and up to v6.12
+ * any process in which another user of uprobes, as perf, probes the return of this function: the
+ * burst has had its traps sooner then.
  *
  * Context: task context of any process that has the breakpoint; does not sleep.
  * Return: 0.
  */
-int where_return(struct uprobe_consumer *c, unsigned long func,
-		 struct pt_regs *regs SEEP_UPROBE_COOKIE)
+static int where_return(struct uprobe_consumer *c, unsigned long func,
+			struct pt_regs *regs SEEP_UPROBE_COOKIE)
 {
 	struct where_probe *p = container_of(c, struct where_probe, consumer);
 
-	/* A task sees its own call in calls; those of others do not matter. */
-	return likely(!READ_ONCE(p->burst->calls)) ? 0 : give(p, regs);
+	if (likely(!atomic64_add_negative(ALL_RETURN ? -2 : -1, &p->burst->left)))
+		return 0;
+	return give(p, regs);
+}
+
+/**
+ * where_set_handlers() - set what a probe does
+ * @p: the probe, with its kind; not registered
+ *
+ * Context: any.
+ */
+void where_set_handlers(struct where_probe *p)
+{
+	static int (*const entries[])(struct uprobe_consumer *c,
+				      struct pt_regs *regs SEEP_UPROBE_COOKIE) = {
+		[SEEPAGE_WHERE_ARG0] = entry_arg0,
+		[SEEPAGE_WHERE_ARG1] = entry_arg1,
+		[SEEPAGE_WHERE_PRODUCT] = entry_product,
+		[SEEPAGE_WHERE_POSIX] = entry_posix,
+		[SEEPAGE_WHERE_REALLOC] = entry_arg1,
+		[SEEPAGE_WHERE_SITE] = where_site,
+	};
+
+	p->consumer.handler = entries[p->kind];
+	p->consumer.ret_handler = p->kind == SEEPAGE_WHERE_SITE ? NULL : where_return;
 }

@@ -16,7 +16,7 @@
 
 struct where_burst;
 
-/* One function of one file */
+/* One function of one file, or one call site */
 struct where_probe {
 	struct uprobe_consumer consumer;
 	struct where_burst *burst;
@@ -24,10 +24,14 @@ struct where_probe {
 	struct inode *inode;
 	struct uprobe *uprobe;	/* from v6.12 on */
 	loff_t offset;
+	/* What the handlers ask first */
+	struct mm_struct *mm;	/* of the burst, compared only; NULL after the end */
+	u64 lo, span;		/* sizes that are sampled are from lo to lo + span */
+
 	u32 kind;
 	u32 index;
-	u16 size;		/* where struct pt_regs has the size */
-	u16 factor;		/* and a factor of it; 0: none */
+	atomic_t traps;		/* of a call site */
+	u32 done;		/* it had too many; set once with cmpxchg() */
 };
 
 /* A call between its entry and its return. Free while task is NULL */
@@ -44,16 +48,17 @@ struct where_burst {
 	wait_queue_head_t wait;		/* for done to be set, and for the end */
 	struct mm_struct *mm;		/* of the process; mmgrab(), compared only */
 	struct seepage_where_start how;
-	u64 traps_max;			/* the lower one of two limits, traps and cost; 0: ended */
-	u64 span;			/* hi - lo */
+	u64 traps_max;			/* the lower one of two limits, traps and cost */
 	u32 limit;			/* the reason if traps_max ends it */
 	u32 probes;			/* inodes that are held */
 	u32 done;			/* a reason; set once with cmpxchg(), read anywhere */
 	u32 state;			/* written by the work, read by ioctl() and poll() */
 
-	atomic64_t traps, inherited;
+	atomic64_t left;		/* of traps_max, less PENDING for each pending call */
+	atomic64_t inherited;
+	atomic_t sites;			/* call sites with a probe that is not done */
 	spinlock_t lock;		/* all of the next lines */
-	u32 calls, matched, dropped, latest;
+	u32 matched, dropped, latest;
 	u64 random;			/* state; not 0 */
 	struct where_call *call;	/* WHERE_PENDING of them */
 	u64 *addr;			/* of the second set, by index */
@@ -68,10 +73,17 @@ struct where_burst {
 };
 
 /* trap.c: handlers; in the context of the process, which may be preempted */
-void where_arguments(struct where_probe *p);
-int where_entry(struct uprobe_consumer *c, struct pt_regs *regs SEEP_UPROBE_COOKIE);
-int where_return(struct uprobe_consumer *c, unsigned long func,
-		 struct pt_regs *regs SEEP_UPROBE_COOKIE);
+void where_set_handlers(struct where_probe *p);
+u64 where_traps(struct where_burst *b);
+bool where_is_spent(struct where_burst *b);
+bool where_is_64bit(struct pt_regs *r);
+struct where_call *where_claim(struct where_burst *b, unsigned long sp, u64 now);
+void where_release(struct where_burst *b, struct where_call *call);
+void where_fill(struct where_probe *p, struct seepage_where_sample *s, struct pt_regs *regs);
+int where_leave(struct where_probe *p);
+
+/* site.c: the same of call sites */
+int where_site(struct uprobe_consumer *c, struct pt_regs *regs SEEP_UPROBE_COOKIE);
 
 /* sample.c: which samples are kept */
 int where_sample_new(struct where_burst *b);

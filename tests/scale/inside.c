@@ -110,6 +110,18 @@ bool w_knows(struct task_struct *t, unsigned int *mib, unsigned int *span_s)
 	return !rec->det.samples;
 }
 
+/* How many groups come after that of the process in its bucket, and it; 0: it has none. */
+unsigned int w_chain(struct task_struct *t)
+{
+	const struct seep_rec *rec = seep_tab_find(t->mm);
+	const struct hlist_node *at = rec && rec->group ? &rec->group->hash : NULL;
+	unsigned int n = 0;
+
+	for (; at; at = at->next)
+		n++;
+	return n;
+}
+
 /* Is the process under watch, or suspected? */
 bool w_watched(struct task_struct *t)
 {

@@ -27,6 +27,7 @@ extern unsigned long long w_grace_ns;	/* that a grace period takes from now on *
 extern unsigned int w_released;	/* how often the table mutex was */
 extern unsigned long long w_yield_ns;	/* that pass where a CPU is yielded */
 
+extern struct w_process *w_restless;	/* faults on CPU 1 after each interrupt of it */
 extern unsigned int w_events;	/* perf events that the module asked for */
 
 /* subjects.c */
@@ -55,6 +56,7 @@ void w_bury(struct task_struct *t, unsigned int uid);
 unsigned int w_tell(struct task_struct *t, unsigned long long cgroup);
 void w_teach(struct task_struct *t, unsigned long long rise, unsigned long long span_s);
 bool w_knows(struct task_struct *t, unsigned int *mib, unsigned int *span_s);
+unsigned int w_chain(struct task_struct *t);
 bool w_watched(struct task_struct *t);
 unsigned int w_dump(void);
 void w_count_here(struct task_struct *a, struct task_struct *b);
@@ -110,6 +112,10 @@ void waits(char **args);
 void offline(char **args);
 void flood(char **args);
 void watched(char **args);
+
+/* tricks.c */
+void names(char **args);
+void restless(char **args);
 
 /* users.c */
 void becomes(char **args);

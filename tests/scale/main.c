@@ -398,7 +398,8 @@ static const struct {
 	{ "unseen", unseen, 0 },	{ "behind", behind, 0 },
 	{ "threads", threads, 0 },	{ "slices", slices, 0 },
 	{ "strangers", strangers, 0 },	{ "late", late, 0 },
-	{ "taught", taught, 0 },
+	{ "taught", taught, 0 },	{ "names", names, 0 },
+	{ "restless", restless, 0 },
 };
 
 int main(int argc, char **argv)

@@ -29,6 +29,7 @@
 #include <linux/sched/mm.h>
 #include <linux/sched/signal.h>
 #include <linux/sched/task.h>
+#include <linux/siphash.h>
 #include <linux/slab.h>
 #include <linux/smp.h>
 #include <linux/swait.h>
@@ -119,6 +120,8 @@ void free_percpu(void __percpu *p)
 {
 }
 
+struct w_process *w_restless;
+
 int smp_call_function_single(int cpu, smp_call_func_t func, void *info, int wait)
 {
 	unsigned int from = shared->cpu;
@@ -127,6 +130,8 @@ int smp_call_function_single(int cpu, smp_call_func_t func, void *info, int wait
 		return -ENXIO;
 	run_on(cpu);
 	func(info);
+	if (w_restless && cpu == 1)
+		w_fault(cpu, w_restless);
 	run_on(from);
 	return 0;
 }
@@ -611,6 +616,42 @@ u64 get_random_u64(void)
 	x ^= x << 13;
 	x ^= x >> 7;
 	return x ^= x << 17;
+}
+
+void get_random_bytes(void *to, size_t n)
+{
+	u64 x;
+	size_t at;
+
+	for (at = 0; at < n; at += sizeof(x)) {
+		x = get_random_u64();
+		memcpy(to + at, &x, min(n - at, sizeof(x)));
+	}
+}
+
+#define SIPROUND(v)							\
+	((v)[0] += (v)[1], (v)[1] = rol64((v)[1], 13) ^ (v)[0], (v)[0] = rol64((v)[0], 32),	\
+	 (v)[2] += (v)[3], (v)[3] = rol64((v)[3], 16) ^ (v)[2],	\
+	 (v)[0] += (v)[3], (v)[3] = rol64((v)[3], 21) ^ (v)[0],	\
+	 (v)[2] += (v)[1], (v)[1] = rol64((v)[1], 17) ^ (v)[2], (v)[2] = rol64((v)[2], 32))
+
+u64 __standin siphash_4u64(u64 a, u64 b, u64 c, u64 d, const siphash_key_t *key)
+{
+	u64 v[] = { 0x736f6d6570736575ULL ^ key->key[0], 0x646f72616e646f6dULL ^ key->key[1],
+		    0x6c7967656e657261ULL ^ key->key[0], 0x7465646279746573ULL ^ key->key[1] };
+	const u64 words[] = { a, b, c, d, 32ULL << 56 };
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(words); i++) {
+		v[3] ^= words[i];
+		SIPROUND(v);
+		SIPROUND(v);
+		v[0] ^= words[i];
+	}
+	v[2] ^= 0xff;
+	for (i = 0; i < 4; i++)
+		SIPROUND(v);
+	return v[0] ^ v[1] ^ v[2] ^ v[3];
 }
 
 unsigned long __standin int_sqrt(unsigned long x)

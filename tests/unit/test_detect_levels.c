@@ -10,6 +10,12 @@ struct ladder {			/* one series */
 	struct seep_run run[SEEP_SLOW_LEVELS];
 };
 
+/*
+ * The tests count in units: UNIT granules are a quarter of the least rise that counts, and up to
+ * 4095 units are packed without a rest.
+ */
+#define UNIT	(SEEP_LEAST_RISE / 4)
+
 static void ladder_init(struct ladder *l)
 {
 	memset(l, 0, sizeof(*l));
@@ -72,11 +78,11 @@ static void test_levels_keep_minima(void **state)
 	(void)state;
 	ladder_init(&l);
 	for (i = 0; i < 64; i++)	/* 100 99 102 101 104 103 ... */
-		ladder_push(&l, 100 + (i ^ 1), i * 100, 1);
-	assert_int_equal(level_min(&l, 0, 0), 100 + 62);
-	assert_int_equal(level_min(&l, 1, 0), 100 + 62);
-	assert_int_equal(level_min(&l, 2, 0), 100 + 60);
-	assert_int_equal(level_min(&l, 3, 0), 100 + 56);
+		ladder_push(&l, (100 + (i ^ 1)) * 4 * UNIT, i * 100, SEEP_LEAST_RISE);
+	assert_int_equal(level_min(&l, 0, 0), (100 + 62) * 4 * UNIT);
+	assert_int_equal(level_min(&l, 1, 0), (100 + 62) * 4 * UNIT);
+	assert_int_equal(level_min(&l, 2, 0), (100 + 60) * 4 * UNIT);
+	assert_int_equal(level_min(&l, 3, 0), (100 + 56) * 4 * UNIT);
 	/* 800, but the first push was at once */
 	assert_in_range(seep_epoch(&l.clk[3], seep_known(l.epochs, 3)), 787, 800);
 	assert_int_equal(l.s.runs & 1, 0);	/* falls at every other step */
@@ -115,15 +121,15 @@ static void test_span_is_of_the_epochs_there_were(void **state)
 	(void)state;
 	ladder_init(&l);
 	for (i = 1; i <= 7; i++)
-		ladder_push(&l, i * 10, t += 100, 1);
+		ladder_push(&l, i * 40 * UNIT, t += 100, SEEP_LEAST_RISE);
 	assert_int_equal(seep_span(&l.clk[0], 7), 600);
-	ladder_push(&l, 80, t += 700, 1);
+	ladder_push(&l, 320 * UNIT, t += 700, SEEP_LEAST_RISE);
 	assert_int_equal(l.clk[0].sum, 1400);
 	assert_true(l.s.runs & 1);
 	/* 100; not seven times the last epoch before now */
 	assert_in_range(l.run[0].t0, 100, 200);
 	for (i = 9; i < 60; i++)
-		ladder_push(&l, i * 10, t += 100, 1);
+		ladder_push(&l, i * 40 * UNIT, t += 100, SEEP_LEAST_RISE);
 	assert_in_range(seep_span(&l.clk[0], 60), 700, 710);
 }
 
@@ -136,11 +142,11 @@ static void test_one_equal_step_is_allowed_two_are_not(void **state)
 	(void)state;
 	ladder_init(&l);
 	for (i = 0; i < 8; i++)
-		ladder_push(&l, one[i], i * 10, 1);
+		ladder_push(&l, one[i] * 4 * UNIT, i * 10, SEEP_LEAST_RISE);
 	assert_int_equal(l.s.runs, 1);
 	ladder_init(&l);
 	for (i = 0; i < 8; i++)
-		ladder_push(&l, two[i], i * 10, 1);
+		ladder_push(&l, two[i] * 4 * UNIT, i * 10, SEEP_LEAST_RISE);
 	assert_int_equal(l.s.runs, 0);
 }
 
@@ -158,10 +164,11 @@ static void assert_ladders_equal(const struct ladder *a, const struct ladder *b)
 	}
 }
 
-/* Flat, one step, flat again, a leak, one dip, flat. */
+/* Flat, one step, flat again, a leak, one dip, flat. Granules. */
 static u32 mostly_flat(u32 i)
 {
-	return i < 300 ? 100 : i < 900 ? 200 : i < 1100 ? 200 + i - 900 : i == 1500 ? 399 : 400;
+	return UNIT * (i < 300 ? 100 : i < 900 ? 200 : i < 1100 ? 200 + i - 900 :
+		       i == 1500 ? 399 : 400);
 }
 
 static void test_short_cut_of_flat_levels_changes_nothing(void **state)
@@ -181,9 +188,9 @@ static void test_short_cut_of_flat_levels_changes_nothing(void **state)
 			seep_clock_still(a.clk, ++a.epochs, t);
 			short_cuts++;
 		} else {
-			ladder_push(&a, v, t, 4);
+			ladder_push(&a, v, t, SEEP_LEAST_RISE);
 		}
-		ladder_push(&b, v, t, 4);
+		ladder_push(&b, v, t, SEEP_LEAST_RISE);
 		assert_memory_equal(a.clk, b.clk, sizeof(a.clk));
 		assert_ladders_equal(&a, &b);
 		runs |= a.s.runs;
@@ -227,13 +234,13 @@ static void test_strict_steps_counted_on_are_those_of_the_floors(void **state)
 			v--;
 		else if (seed >> 24 > 80)
 			v += 3;
-		ladder_push(&l, v, 100 * i, 4);
+		ladder_push(&l, v * UNIT, 100 * i, SEEP_LEAST_RISE);
 		for (j = 0; j < 4 && !(l.epochs & ((1U << j) - 1)); j++) {
-			strict = steps_of(&l, j, 4);
+			strict = steps_of(&l, j, SEEP_LEAST_RISE);
 			assert_int_equal(l.s.runs >> j & 1,
 					 strict >= SEEP_FAST_STRICT &&
 					 level_min(&l, j, 0) - level_min(&l, j, 7) >=
-					 seep_needed_rise(4, level_min(&l, j, 0)));
+					 seep_needed_rise(SEEP_LEAST_RISE, level_min(&l, j, 0)));
 			if (l.s.runs >> j & 1)
 				assert_int_equal(l.run[j].strict, strict);
 			seen[l.s.runs >> j & 1 ? strict : 0]++;

@@ -390,6 +390,22 @@ static void test_address_space_does_not_keep_memory_accused(void **state)
 	assert_int_equal(m.d.accused, SEEPAGE_SUBJECT_VSZ);
 }
 
+/*
+ * Page tables or stacks of threads grow with the address space that is accused: 4 GB are left,
+ * and 10 MB an hour take them in 409.6 hours.
+ */
+static void test_address_space_tells_when_memory_ends(void **state)
+{
+	struct sim m;
+
+	(void)state;
+	begin(&m);
+	steps_until(&m, SEEPAGE_STATE_SUSPECTED, 13 * HOUR, 10, 600);
+	assert_int_equal(m.v.state, SEEPAGE_STATE_SUSPECTED);
+	assert_int_equal(m.v.subject, SEEPAGE_SUBJECT_VSZ);
+	assert_in_range(m.v.tte_s, 400 * HOUR, 420 * HOUR);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -403,6 +419,7 @@ int main(void)
 		cmocka_unit_test(test_peers_of_a_process_veto_nothing),
 		cmocka_unit_test(test_page_tables_count),
 		cmocka_unit_test(test_address_space_leaks_are_named),
+		cmocka_unit_test(test_address_space_tells_when_memory_ends),
 		cmocka_unit_test(test_memory_takes_an_alert_over),
 		cmocka_unit_test(test_address_space_does_not_keep_memory_accused),
 	};

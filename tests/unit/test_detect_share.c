@@ -115,6 +115,43 @@ static void worker(struct sim *m, u32 others, double seconds)
 	fail_msg("no alert in %.0f s", seconds);
 }
 
+/*
+ * One of six workers, each of which grows by 600 KB an hour while @left bytes are left to all: the
+ * rise that it is accused for, granules. The gate RISING asks for @asked bytes.
+ */
+static u32 accused_rise(u64 left, u64 asked)
+{
+	const struct seep_gate *g;
+	struct sim m;
+
+	sim_init(&m, 0);
+	for (double t = 0; t <= 48 * HOUR && !seep_alert_is(m.v.state); t += 10) {
+		double held = 20.0 * MB + 0.6 * MB / HOUR * t;
+
+		m.s.others = m.d.state ? 5 : 0;
+		m.s.others_rate = m.s.others * 6 * SEEP_MIB / 10;
+		m.limit = left + (u64)held;
+		feed(&m, t, (u64)held, true);
+	}
+	assert_true(seep_alert_is(m.v.state));
+	g = gate(&m.v, SEEPAGE_GATE_RISING);
+	assert_non_null(g);
+	assert_int_equal(g->limit, asked);
+	return m.v.floor - m.v.v0;
+}
+
+/*
+ * Nobody is accused for less than a tenth of what is left, shared with the others, or 12 MiB: of
+ * 8 GB 12 MiB, of 660 MiB 11 MiB, of 120 MiB what each rise needs, 4 MiB.
+ */
+static void test_a_little_growth_is_no_alert(void **state)
+{
+	(void)state;
+	assert_in_range(accused_rise(8 * GB, 12 * MB), 12 * SEEP_MIB, 13 * SEEP_MIB);
+	assert_in_range(accused_rise(660 * MB, 11 * MB), 11 * SEEP_MIB, 12 * SEEP_MIB);
+	assert_in_range(accused_rise(120 * MB, 4 * MB), 4 * SEEP_MIB, 9 * SEEP_MIB);
+}
+
 /* 1400 MB at 360 MB an hour: 14000 s. */
 static void test_a_worker_is_told_when_all_of_them_are_counted(void **state)
 {
@@ -277,6 +314,7 @@ int main(void)
 		cmocka_unit_test(test_the_limit_that_is_met_first_counts),
 		cmocka_unit_test(test_of_two_shared_limits_the_sooner_one_counts),
 		cmocka_unit_test(test_no_product_overflows),
+		cmocka_unit_test(test_a_little_growth_is_no_alert),
 		cmocka_unit_test(test_a_worker_is_told_when_all_of_them_are_counted),
 		cmocka_unit_test(test_rate_ends_with_the_growth),
 		cmocka_unit_test(test_a_slow_one_is_not_accused_for_a_fast_one),

@@ -73,7 +73,7 @@
  *             FACTORS{ FACTOR{ .. }.. } [GATES{ GATE{ .. }.. }]
  *             [HISTORY{ LEVEL{ .. }.. }] [COLD_PERMILLE] [COLD_AGE_SECONDS]
  *             [LIMIT] [SHARES_WITH] [SHARED_GROWTH_BYTES_PER_HOUR] [SUBJECT]
- *             [MEMBERS] [GROWING] [KNOWN_RISE_BYTES] [KNOWN_SPAN_SECONDS]
+ *             [MEMBERS] [GROWING] [KNOWN_RISE_BYTES] [KNOWN_SPAN_SECONDS] [FLOORS]
  *             [PMC_SET] [PMC_VALUES] [PMC_BASELINE]
  *             Memory figures and fault counts are current, the verdict is that of the last
  *             sample. UID and CGROUP_ID are left out for a process that ended before they
@@ -181,7 +181,7 @@ enum seepage_attr {
 	SEEPAGE_A_FILTER_COMM,		/* string, equal to comm */
 	SEEPAGE_A_FILTER_AFTER_PID,	/* u32, with a higher pid */
 	SEEPAGE_A_RESET_WHAT,		/* u32, mask of SEEPAGE_RESET_* */
-	SEEPAGE_A_LIMIT_BYTES,		/* u64, memory.max of its cgroup; 0: no limit known */
+	SEEPAGE_A_LIMIT_BYTES,		/* u64, limit of its cgroup, max or high; 0: none known */
 	SEEPAGE_A_CGROUP_USED_BYTES,	/* u64, usage of that cgroup that cannot be reclaimed */
 
 	/* in requests and replies */
@@ -217,7 +217,7 @@ enum seepage_attr {
 	SEEPAGE_A_VSZ_BYTES,		/* u64, total address space */
 	SEEPAGE_A_BRK_BYTES,		/* u64, the brk heap's address space */
 	SEEPAGE_A_GROWTH_BYTES_PER_HOUR,/* s64, growth of the floor of SUBJECT, or of memory held */
-	SEEPAGE_A_TTE_SECONDS,		/* u64, time to exhaustion at that growth */
+	SEEPAGE_A_TTE_SECONDS,		/* u64, until LIMIT is reached at that growth, or sooner */
 
 	/* page faults on user addresses since the mm was first seen */
 	SEEPAGE_A_FAULTS_USER,		/* u64, taken in user mode */
@@ -302,6 +302,9 @@ enum seepage_attr {
 
 	/* of the status */
 	SEEPAGE_A_MULTICAST_OFF,	/* u8, 1: strangers are in the groups; none is used */
+
+	/* of a process of which no growth is known; not in alerts */
+	SEEPAGE_A_FLOORS,		/* u8, floors of memory held, too few: 0 to 7 */
 
 	__SEEPAGE_A_MAX,
 	SEEPAGE_A_MAX = __SEEPAGE_A_MAX - 1

@@ -14,6 +14,12 @@
  * end; read() waits for the end and then returns samples, each a struct seepage_where_sample, those
  * of the first set before the others.
  *
+ * A burst may also be on call sites, SEEPAGE_WHERE_SITE: each probe is at the return address of a
+ * call that returns a block. Each hit is sampled where 64-bit code has just returned an address
+ * that is not 0. The size is not known there: it is 0 in a sample, and lo and hi are not used. Such
+ * probes have no others beside them. probe_traps is a limit of each: it is taken out, the others
+ * stay, and the burst ends with the last one, as by traps.
+ *
  * One file serves one burst, and the machine runs one burst at a time: EBUSY otherwise. EPERM:
  * CAP_PERFMON or CAP_SYS_PTRACE is missing, or the kernel is locked down. ESRCH: no such process,
  * or another one has its pid.
@@ -39,6 +45,7 @@ enum seepage_where_kind {
 	SEEPAGE_WHERE_PRODUCT,		/* calloc: the first argument times the second */
 	SEEPAGE_WHERE_POSIX,		/* posix_memalign: argument 3; 1: where the address goes */
 	SEEPAGE_WHERE_REALLOC,		/* realloc: argument 2; 1: the block that is resized */
+	SEEPAGE_WHERE_SITE,		/* a return address: the block is what was returned */
 	__SEEPAGE_WHERE_KINDS
 };
 
@@ -77,7 +84,7 @@ struct seepage_where_start {
 	__u32 cost_permille;		/* of the time ms of one CPU; 0: no such limit */
 	__u32 trap_ns;			/* what a trap is taken to cost */
 	__u32 latest;			/* most of the second set; may be 0 */
-	__u32 zero;
+	__u32 probe_traps;		/* a limit of each probe, of call sites only; 0: none */
 	struct seepage_where_probe probe[SEEPAGE_WHERE_PROBES];
 };
 
@@ -103,14 +110,20 @@ struct seepage_where_sample {
 	__u32 set;			/* 0: random calls; 1: the latest by address */
 	__u32 probe;
 	__u32 stack_bytes;		/* copied, from the stack pointer up */
-	__u64 regs[SEEPAGE_WHERE_REGS];	/* at entry, by their DWARF numbers; then pc where these
-					 * do not have it
+	__u64 regs[SEEPAGE_WHERE_REGS];	/* at the probe, by their DWARF numbers; then pc where
+					 * these do not have it
 					 */
 	__u8 stack[SEEPAGE_WHERE_STACK];
+};
+
+/* What each probe of call sites has had */
+struct seepage_where_sites {
+	__u32 traps[SEEPAGE_WHERE_PROBES];
 };
 
 #define SEEPAGE_WHERE_START	_IOW(0xb7, 1, struct seepage_where_start)
 #define SEEPAGE_WHERE_STOP	_IO(0xb7, 2)
 #define SEEPAGE_WHERE_STATUS	_IOR(0xb7, 3, struct seepage_where_status)
+#define SEEPAGE_WHERE_SITES	_IOR(0xb7, 4, struct seepage_where_sites)
 
 #endif /* _UAPI_LINUX_SEEPAGE_WHERE_H */

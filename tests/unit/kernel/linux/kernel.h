@@ -18,6 +18,7 @@ typedef __u32 u32;
 typedef __s32 s32;
 typedef __u16 u16;
 #define atomic64_t		long
+#define atomic_t		int
 #define spinlock_t		int
 #define wait_queue_head_t	int
 #define gfp_t			unsigned int
