@@ -71,6 +71,7 @@ $(build)/tests/churn $(build)/tests/mayfly $(build)/tests/relay: progflags := -s
 # A 32-bit program where the compiler makes x86 ones; it needs no 32-bit libraries.
 $(build)/tests/narrow: progflags = $(if $(findstring x86_64,$(shell $(CC) -dumpmachine 2>/dev/null)),-m32 \
 	-nostdlib -static -fno-pie -no-pie -ffreestanding -fno-stack-protector)
+$(build)/tests/dumpers: tests/prog/held.h
 # They speak to a module.
 $(build)/tests/dumpers $(build)/tests/bursts: progflags := -Iinclude/uapi
 
@@ -173,6 +174,11 @@ noise:
 where:
 	@tests/where-bench/run $(NAMES)
 
+## where-libc: what `seepage where` counts with the C libraries of Debian's suites; SUITES="A B" (four minutes)
+where-libc: ctl
+	@scripts/setup build
+	@tests/where/libc/run $(SUITES)
+
 ## prometheus: rules, route and dashboard of contrib/ in a real Prometheus; HOSTS= (100)
 prometheus:
 	@tests/prometheus/run $(or $(HOSTS),100)
@@ -252,14 +258,17 @@ install: ctl
 		install -D -m 644 $$page $(DESTDIR)$(PREFIX)/share/man/man$${page##*.}/$${page##*/} || exit; \
 	done
 
-## install-units: the services for systemd, below PREFIX
+## install-units: the services for systemd and the rule for udev, below PREFIX
 units = $(DESTDIR)$(PREFIX)/lib/systemd/system
+rule = $(DESTDIR)$(PREFIX)/lib/udev/rules.d/60-seepage.rules
 reload_units = [ -n "$(DESTDIR)" ] || ! [ -d /run/systemd/system ] || systemctl daemon-reload
 install-units:
 	install -d $(units)
 	for unit in debian/*.service; do \
 		sed 's,/usr/bin/seepage,$(PREFIX)/bin/seepage,' $$unit >$(units)/seepage-$${unit##*.seepage-} || exit; \
 	done
+	install -d $(dir $(rule))
+	sed 's,/usr/bin/seepage,$(PREFIX)/bin/seepage,' debian/seepage.udev >$(rule)
 	@$(reload_units)
 
 ## dkms-install: the module through DKMS, which is installed; with DESTDIR only its source
@@ -298,6 +307,7 @@ uninstall:
 	rm -f $(addprefix $(libexec)/,$(tools)) $(completion)
 	rmdir $(libexec) 2>/dev/null || true
 	for unit in debian/*.service; do rm -f $(units)/seepage-$${unit##*.seepage-}; done
+	rm -f $(rule)
 	@$(reload_units)
 	[ -n "$(DESTDIR)" ] || ! [ -d $(dkms_source) ] || dkms remove seepage/$(VERSION) --all
 	rm -rf $(dkms_source)
@@ -310,4 +320,4 @@ help:
 	@sed -n 's/^## /  /p' $(MAKEFILE_LIST)
 
 .PHONY: noise appliance ynl house circle pmu-events corpus corpus-seeds fuzz bench accuracy storm matrix debug-kernels stress all kmod ctl progs demo test check fresh-test install install-units dkms-install deb uninstall clean help
-.PHONY: rpm prometheus notify-peers report-page tour where deps quick results scale lockdown latency mm-selftests selftests endian older mutants
+.PHONY: rpm prometheus notify-peers report-page tour where where-libc deps quick results scale lockdown latency mm-selftests selftests endian older mutants

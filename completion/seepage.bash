@@ -3,8 +3,8 @@
 # Completion of seepage(8) for bash. tests/ctl/test_completion.py compares the words with
 # those that the program lists itself.
 
-_seepage_commands='status ps show explain watch alerts get set apply reset version help'
-_seepage_tools='stat record replay export top where cold notify silence ack policy envelope save doctor selftest report'
+_seepage_commands='status ps show watch alerts get set apply reset version help'
+_seepage_tools='explain stat record replay export top where cold notify silence ignore ack policy envelope save doctor selftest report'
 _seepage_keys='sample_interval_ms suspect_interval_ms max_processes min_process_size_mb policy
 	alert_confidence alert_interval_s alerts_per_minute fault_rate_warning fault_rate_critical
 	rss_growth_percent monitoring_window_s warmup_s max_cpu_permille pmc pmc_max_counters pmc_events'
@@ -19,21 +19,22 @@ _seepage_reset='history alerts counters config all'
 declare -A _seepage_options=(
 	[ps]='--state --states --min-confidence --uid --comm --limit --columns --sort --tree'
 	[show]='--group'
-	[explain]='--cold --window'
+	[set]='--save'
 	[watch]='--since --states --state --min-confidence --count --timeout --wait --no-cold --where'
 	[alerts]='--since'
 	[apply]='--check'
 	[reset]='--pid'
+	[explain]='--cold --window'
 	[stat]='--interval --count --all --csv --output --log-fd --record --compare --max-ipc-drop --max-llc-increase
 		--max-tlb-increase --max-walk-increase --max-remote-increase --max-time-increase'
 	[record]='--output --reset --duration --count-passes --comm --suspects --rotate'
-	[replay]='--policy --set --limit --no-cold --id --all --verbose'
+	[replay]='--policy --set --limit --no-cold --id --all --alerts --verbose'
 	[export]='--output --interval --listen --top --all'
-	[top]='--delay --sort --state --user --name --unit --tree --batch --count --width'
+	[top]='--delay --sort --state --user --name --unit --tree --batch --count --width --container'
 	[notify]='--exec --webhook --alertmanager --pagerduty-key --pagerduty-key-file --pagerduty-url --journal --syslog --config
 		--state --min-confidence --min-severity --url --cacert --timeout --exec-timeout --retry --spool-size --state-dir
 		--from --dry-run --test'
-	[where]='--seconds --diff --keep --follow --limit --class --top --text --census --burst --object --samples --max-traps --cost --again-after --folded --svg --faults --profile --last'
+	[where]='--seconds --diff --keep --follow --limit --class --top --text --census --burst --object --samples --max-traps --cost --no-probes --again-after --folded --svg --faults --profile --last'
 	[cold]='--window'
 	[silence]='--unit --name --uid --user --cgroup --for --until --forever --comment --by --remove --from'
 	[ack]='--by --remove --from'
@@ -51,9 +52,10 @@ _seepage_pids() {
 	done
 }
 
+# Those that run now. SEEPAGE_ROOT is for tests.
 _seepage_units() {
 	local dir
-	for dir in /sys/fs/cgroup/system.slice/*.{service,scope}; do
+	for dir in "${SEEPAGE_ROOT-}"/sys/fs/cgroup/system.slice/*.{service,scope}; do
 		[[ ! -d $dir ]] || echo "${dir##*/}"
 	done
 }
@@ -117,6 +119,7 @@ _seepage() {
 		command=${COMP_WORDS[i]}
 		break
 	done
+	[[ $command != ignore ]] || command=silence
 	if [[ ! $command ]]; then
 		words="$_seepage_commands $_seepage_tools"
 		[[ $word != -* ]] || words='-j --json -p --pretty -h --help -V --version'

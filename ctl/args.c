@@ -114,8 +114,23 @@ int parse_states(struct ctx *ctx, const char *list, int least, u32 *mask)
 		for (i = least; i < __SEEPAGE_STATE_MAX && n < sizeof(names); i++)
 			n += (size_t)snprintf(names + n, sizeof(names) - n, "%s%s",
 					      n ? " " : "", state_name((unsigned int)i));
-		return usage(ctx, "state: '%.*s': allowed %s", (int)len, list, names);
+		return usage(ctx, "--state: '%.*s': allowed %s", (int)len, list, names);
 	}
+}
+
+/*
+ * Parses the work of watch --where and where --follow: "census", "burst", or one of them with
+ * ",PERMILLE". Sets *@permille to 0 where none is given. Returns false on anything else.
+ */
+bool parse_looks(const char *text, bool *burst, u64 *permille)
+{
+	size_t n = strcspn(text, ",");
+
+	*burst = n == 5 && !memcmp(text, "burst", n);
+	*permille = 0;
+	if (!*burst && (n != 6 || memcmp(text, "census", n)))
+		return false;
+	return !text[n] || (parse_u64(text + n + 1, permille) && *permille - 1 < LOOKS_PERMILLE);
 }
 
 /* @opts: the options of the command; NULL for a word before the command */
@@ -133,20 +148,28 @@ static void unknown_option(const struct ctx *ctx, const struct opt *opts, const 
 	      ctx->cmd ? "" : " -V");
 }
 
+/* Takes -j, -p or -h. Returns false if it is another letter. */
+static bool global_letter(struct ctx *ctx, char c)
+{
+	if (c == 'h') {
+		ctx->help = true;
+		return true;
+	}
+	if (c == 'p')
+		ctx->pretty = true;
+	else if (c != 'j')
+		return false;
+	ctx->json = true;
+	return true;
+}
+
 /* Reads -j, -p and -h in any combination. Another letter prints an error, returns false. */
 static bool short_options(struct ctx *ctx, const struct opt *opts, const char *word)
 {
 	const char *c;
 
 	for (c = word + 1; *c; c++) {
-		if (*c == 'j') {
-			ctx->json = true;
-		} else if (*c == 'p') {
-			ctx->json = true;
-			ctx->pretty = true;
-		} else if (*c == 'h') {
-			ctx->help = true;
-		} else {
+		if (!global_letter(ctx, *c)) {
 			unknown_option(ctx, opts, word);
 			return false;
 		}
@@ -154,19 +177,16 @@ static bool short_options(struct ctx *ctx, const struct opt *opts, const char *w
 	return true;
 }
 
-static bool global_long(struct ctx *ctx, const char *name)
+/* Takes an option by its long name, which begins with its letter. @len: of @name */
+static bool global_long(struct ctx *ctx, const char *name, size_t len)
 {
-	if (!strcmp(name, "json")) {
-		ctx->json = true;
-	} else if (!strcmp(name, "pretty")) {
-		ctx->json = true;
-		ctx->pretty = true;
-	} else if (!strcmp(name, "help")) {
-		ctx->help = true;
-	} else {
-		return false;
-	}
-	return true;
+	static const char names[] = "json\0pretty\0help\0";
+	const char *s;
+
+	for (s = names; *s; s += strlen(s) + 1)
+		if (strlen(s) == len && !memcmp(s, name, len))
+			return global_letter(ctx, *s);
+	return false;
 }
 
 static bool store(struct ctx *ctx, const struct opt *o, const char *value)
@@ -183,8 +203,8 @@ static bool store(struct ctx *ctx, const struct opt *o, const char *value)
 		return true;
 	case OPT_NUMBER:
 		if (!parse_u64(value, &v) || v < o->min || v > o->max) {
-			usage(ctx, "--%s: '%s': allowed %llu..%llu", o->name, value,
-			      (unsigned long long)o->min, (unsigned long long)o->max);
+			usage(ctx, "--%s: '%s': allowed %llu..%llu%s", o->name, value, o->min,
+			      o->max, o->arg && strstr(o->arg, "SEC") ? " seconds" : "");
 			return false;
 		}
 		*(u64 *)o->dest = v;
@@ -238,20 +258,19 @@ static int long_option(struct ctx *ctx, const struct opt *opts, char **argv)
 {
 	const char *name = argv[0] + 2, *eq = strchr(name, '=');
 	size_t len = eq ? (size_t)(eq - name) : strlen(name);
+	bool global = global_long(ctx, name, len);
 	const struct opt *o = opts;
 
-	if (global_long(ctx, name))
-		return 1;
-	while (o && o->name && (strlen(o->name) != len || memcmp(o->name, name, len)))
+	while (!global && o && o->name && (strlen(o->name) != len || memcmp(o->name, name, len)))
 		o++;
-	if (!o || !o->name) {
+	if (!global && (!o || !o->name)) {
 		unknown_option(ctx, opts, argv[0]);
 		return 0;
 	}
-	if (o->kind == OPT_FLAG) {
+	if (global || o->kind == OPT_FLAG) {
 		if (!eq)
-			return store(ctx, o, NULL) ? 1 : 0;
-		usage(ctx, "--%s takes no value", o->name);
+			return global || store(ctx, o, NULL);
+		usage(ctx, "--%.*s takes no value", (int)len, name);
 		return 0;
 	}
 	if (eq)
@@ -283,8 +302,7 @@ int args_globals(struct ctx *ctx, int argc, char **argv)
 		} else if (argv[i][1] != '-') {
 			if (!short_options(ctx, NULL, argv[i]))
 				return -1;
-		} else if (!global_long(ctx, argv[i] + 2)) {
-			unknown_option(ctx, NULL, argv[i]);
+		} else if (!long_option(ctx, NULL, argv + i)) {
 			return -1;
 		}
 	}

@@ -8,6 +8,7 @@
 #ifndef SEEPAGE_CTL_H
 #define SEEPAGE_CTL_H
 
+#include <pwd.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -18,6 +19,9 @@
 #include <netlink/msg.h>
 #include <linux/types.h>
 #include <linux/seepage.h>
+
+/* Calls need no GOT then: a byte less for each. */
+#pragma GCC visibility push(hidden)
 
 typedef __u8 u8;
 typedef __u16 u16;
@@ -92,6 +96,9 @@ bool parse_size(const char *s, u64 *out);
 int parse_user(const struct ctx *ctx, const char *option, const char *word, u64 *uid);
 int parse_pid(struct ctx *ctx, const char *word, u32 *pid);
 int parse_pid_not_alert(struct ctx *ctx, const char *word, u32 *pid);
+int parse_pid_or_command(struct ctx *ctx, const char *word, u32 *pid);	/* lib/pid.c */
+#define LOOKS_PERMILLE	1000	/* most that looks may take of a CPU */
+bool parse_looks(const char *text, bool *burst, u64 *permille);
 int parse_states(struct ctx *ctx, const char *list, int least, u32 *mask);
 
 /* command.c: runs a command of either kind */
@@ -100,8 +107,8 @@ int command_run(struct ctx *ctx, const struct command *cmd, int argc, char **arg
 int tool_main(const struct command *cmd, int argc, char **argv);
 
 /* cmd/: one command per file */
-extern const struct command cmd_status, cmd_ps, cmd_show, cmd_explain, cmd_watch,
-	cmd_alerts, cmd_get, cmd_set, cmd_apply, cmd_reset, cmd_version;
+extern const struct command cmd_status, cmd_ps, cmd_show, cmd_watch, cmd_alerts, cmd_get,
+	cmd_set, cmd_apply, cmd_reset, cmd_version;
 
 /* words.c: names of enum values, from names.h */
 struct cfg_key {
@@ -184,6 +191,7 @@ struct message {
 	u64 interval_ms;	/* sampling interval, set by the caller; 0: unknown */
 	const struct pmc_list *pmc;	/* event list that PMC_VALUES belongs to; NULL: unknown */
 	const char *user, *unit;	/* set by owner_fill(); NULL or "": unknown */
+	char *note;		/* a line below its row of a list; or NULL */
 };
 
 struct factor {
@@ -192,6 +200,8 @@ struct factor {
 	s64 value, baseline;
 	bool has_value, has_baseline;
 	bool past;
+	bool few;		/* of growth, for which too few floors are known */
+	unsigned int floors;	/* number of known floors */
 	unsigned int subject;
 };
 
@@ -286,11 +296,13 @@ struct place {
 	char *cgroup, *exe;	/* NULL: unknown; place_free() frees them */
 	bool has_uid;		/* uid is valid; only place_of() sets it */
 	u32 uid;
-	char *cmdline, *parent;	/* of an alert: command line, comm of the parent; or NULL */
+	char *cmdline;		/* words with blanks between, up to IDENTITY_MAX bytes; or NULL */
+	char *parent;		/* of an alert: comm of the parent; or NULL */
 	u32 ppid;		/* likewise; 0: unknown */
 };
 
 void place_find(const struct message *msg, bool multicast, struct place *p);
+void place_find_parent(const struct message *msg, struct place *p);
 bool place_of(u32 pid, s64 least_age_ms, struct place *p);
 void place_free(struct place *p);
 char *procfs_read(int dir, const char *name);
@@ -318,8 +330,15 @@ void kept_print(struct json_object *o, const char *before);
 char *kept_age(struct json_object *o, char *buf, size_t size);
 struct json_object *kept_cost(void);
 
+/* onesite.c: does one call site keep all while other classes turn over? */
+struct json_object *one_site_find(struct json_object *answer);
+const char *one_site_text(struct json_object *o, char *buf, size_t size);
+
 /* unit.c: what a cgroup path says of a process */
 #define POD_LEN	36		/* characters of a UUID */
+#define CONTAINER_ID_LEN	64	/* hexadecimal digits */
+#define CONTAINER_ID_SHOWN	12	/* are enough for a person, and for commands of runtimes */
+
 struct unit_name {
 	char name[128];		/* systemd unit, or "" */
 	s64 of_user;		/* uid of the user manager that runs the unit; -1: systemd itself */
@@ -329,6 +348,7 @@ struct unit_name {
 };
 
 void unit_of(const char *cgroup, struct unit_name *u);
+bool unit_is_id(const char *s);
 void unit_text(const struct unit_name *u, char *buf, size_t size);
 void unit_show(const char *cgroup, char *buf, size_t size);
 
@@ -337,12 +357,17 @@ void unit_show(const char *cgroup, char *buf, size_t size);
 /* end.c: how the process of an alert ended */
 struct json_object *end_json(const struct message *msg);
 void end_text(const struct message *msg, char *buf, size_t size);
+void end_print(const struct message *exit);
 
 /* json_text.c: strings for JSON; the caller owns what is returned */
 struct json_object *json_text(const char *s, size_t len);
 void json_add(struct json_object *o, const struct message *msg, unsigned int id);
 void json_add_text(struct json_object *o, const char *key, const char *s);
 void json_add_number(struct json_object *o, const char *key, u64 v);
+
+/* json_time.c: times of the day in JSON */
+void json_add_utc(struct json_object *o, const char *key, u64 ns);
+void json_add_utc_of(struct json_object *o, const char *key);
 
 /* json.c: JSON objects for processes and alerts; the caller owns what is returned */
 void json_reasons(struct json_object *o, const struct message *msg);
@@ -473,7 +498,8 @@ void table_write(const struct table *t, FILE *f, const char *indent);
 void table_print(const struct table *t, const char *indent);
 void table_free(struct table *t);
 
-/* fold.c: a line of text, folded on a terminal */
+/* fold.c: a line of text, folded on a terminal, and elsewhere at fold_columns; 0: it stays whole */
+extern unsigned int fold_columns;
 void fold(const char *head, unsigned int indent, const char *text);
 void out_fold(void);
 void out_cut(void);
@@ -605,7 +631,13 @@ int explain_process(struct ctx *ctx, const char *word, struct explain_look *look
 
 /* owner.c: user and unit of processes, looked up once for each uid and cgroup */
 void owner_fill(struct message *msg, size_t n);
+const struct passwd *owner_passwd(uid_t uid);
+const char *owner_user(const struct message *msg);
+const char *owner_name(const struct message *msg);
+void owner_text(const struct message *msg, const struct place *p, char *buf, size_t size);
 void owner_forget(void);
+/* Replaces the text of a container, of TEXT_MAX bytes, by its names if they are known; or NULL */
+extern void (*owner_container)(const char *cgroup, char *text);
 
 /* list.c: processes or alerts, one row each */
 #define LIST_COLUMNS	20
@@ -627,5 +659,7 @@ void column_text(const struct message *msg, unsigned int column, char *buf);
 int list_compare(const struct message *x, const struct message *y, const struct order *o);
 void list_sort(struct message *msg, size_t n, struct order o);
 void list_print(const u8 *columns, unsigned int cols, const struct message *msg, size_t n);
+
+#pragma GCC visibility pop
 
 #endif /* SEEPAGE_CTL_H */

@@ -12,7 +12,6 @@ static const struct command *const commands[] = {
 	&cmd_status,
 	&cmd_ps,
 	&cmd_show,
-	&cmd_explain,
 	&cmd_watch,
 	&cmd_alerts,
 	&cmd_get,
@@ -48,11 +47,7 @@ static int unknown_command(const struct ctx *ctx, const char *word)
 /* @words: the words after @name, ended by NULL. Returns only if the tool cannot run. */
 static int run_tool(struct ctx *ctx, const char *name, char **words)
 {
-	char path[PATH_MAX];
-
-	if (tools_find(name, path, sizeof(path)))
-		return tools_exec(ctx, name, path, words);
-	return tools_missing(ctx, name) ?: unknown_command(ctx, name);
+	return tools_run(ctx, name, words) ?: unknown_command(ctx, name);
 }
 
 static void write_row(FILE *f, const char *name, const char *args, const char *help)
@@ -73,9 +68,8 @@ static void write_tools(FILE *f)
 
 	fputs("\nTools, which are separate programs:\n", f);
 	while (tools_next(&t)) {
-		snprintf(help, sizeof(help), "%s%s", t.help,
-			 tools_find(t.name, path, sizeof(path)) ? "" :
-			 " (not installed: package " TOOLS_PACKAGE ")");
+		snprintf(help, sizeof(help), tools_find(t.name, path, sizeof(path)) ?
+			 "%s" : "%s (not installed: package %s)", t.help, tools_package(&t));
 		write_row(f, t.name, t.args, help);
 	}
 }
@@ -91,7 +85,7 @@ static void write_help(FILE *f)
 	const char *s, *text;
 	size_t i;
 
-	fputs("usage: seepage [-j] [-p] COMMAND [WORD...]\n"
+	fputs("usage: seepage [-jp] COMMAND [WORD...]\n"
 	      "Shows which processes leak memory, as found by the kernel module seepage.\n\n", f);
 	for (i = 0; i < ARRAY_SIZE(commands); i++)
 		write_row(f, commands[i]->name, commands[i]->args, commands[i]->help);
@@ -127,7 +121,7 @@ static int help(struct ctx *ctx, char **words)
 	const struct command *cmd;
 
 	if (words[0] && words[1])
-		return usage(ctx, "unexpected word '%s': allowed %s", words[1], "none");
+		return usage(ctx, "unexpected word '%s': allowed %s", words[1], "[COMMAND]");
 	if (!words[0] || !strcmp(words[0], "help")) {
 		help_all(true);
 		return 0;

@@ -4,10 +4,12 @@
  * a program that is not installed does not execute an older tool that is.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include "tools.h"
@@ -21,10 +23,11 @@
 
 /* In the order of the help. A pointer to each string would take as much room again. */
 static const char tools[] =
+	PACK(TOOL_EXPLAIN)
 	PACK(TOOL_STAT) PACK(TOOL_RECORD) PACK(TOOL_REPLAY) PACK(TOOL_EXPORT) PACK(TOOL_TOP)
-	PACK(TOOL_WHERE) PACK(TOOL_COLD) PACK(TOOL_NOTIFY) PACK(TOOL_SILENCE) PACK(TOOL_ACK)
-	PACK(TOOL_POLICY) PACK(TOOL_ENVELOPE) PACK(TOOL_SAVE) PACK(TOOL_DOCTOR) PACK(TOOL_SELFTEST)
-	PACK(TOOL_REPORT);
+	PACK(TOOL_WHERE) PACK(TOOL_COLD) PACK(TOOL_NOTIFY) PACK(TOOL_SILENCE) PACK(TOOL_IGNORE)
+	PACK(TOOL_ACK) PACK(TOOL_POLICY) PACK(TOOL_ENVELOPE) PACK(TOOL_SAVE) PACK(TOOL_DOCTOR)
+	PACK(TOOL_SELFTEST) PACK(TOOL_REPORT);
 
 static const char *after(const char *s)
 {
@@ -40,6 +43,12 @@ bool tools_next(struct tool *t)
 	t->args = after(t->name);
 	t->help = after(t->args);
 	return true;
+}
+
+/* The package with the tool @t, as tools_next() made it: explain comes with this program. */
+const char *tools_package(const struct tool *t)
+{
+	return t->name == tools ? "seepage" : "seepage-tools";
 }
 
 /* Ignored where the program has more rights than its user (capabilities of the file) */
@@ -82,10 +91,16 @@ static bool program_dir(char *dir, size_t size)
 	return is_safe(*dir ? dir : "/");
 }
 
+/* One program has two names. */
+static const char *program_of(const char *tool)
+{
+	return strcmp(tool, "ignore") ? tool : "silence";
+}
+
 /* Finds an executable file; a directory of that name is none. */
 static bool is_in(const char *dir, const char *below, const char *name, char *path, size_t size)
 {
-	int n = snprintf(path, size, "%s%s/seepage-%s", dir, below, name);
+	int n = snprintf(path, size, "%s%s/seepage-%s", dir, below, program_of(name));
 	struct stat st;
 
 	return n > 0 && (size_t)n < size && !stat(path, &st) && S_ISREG(st.st_mode) &&
@@ -144,7 +159,8 @@ int tools_missing(struct ctx *ctx, const char *name)
 			continue;
 		ctx->cmd = name;
 		return fail(ctx, "not installed: no %s/seepage-%s, which is in the package %s",
-			    given ? given : SEEPAGE_LIBEXECDIR, name, TOOLS_PACKAGE);
+			    given ? given : SEEPAGE_LIBEXECDIR, program_of(name),
+			    tools_package(&t));
 	}
 	return 0;
 }
@@ -173,4 +189,56 @@ int tools_exec(struct ctx *ctx, const char *name, const char *path, char **words
 	free(argv);
 	ctx->cmd = name;
 	return fail(ctx, "%s: %s", path, strerror(errno));
+}
+
+/*
+ * Executes the tool @name, wherever it is. Returns only if it cannot run: the exit status, 0
+ * without printing if there is no such tool.
+ */
+int tools_run(struct ctx *ctx, const char *name, char **words)
+{
+	char path[PATH_MAX];
+
+	return tools_find(name, path, sizeof(path)) ? tools_exec(ctx, name, path, words) :
+						      tools_missing(ctx, name);
+}
+
+/* Starts the tool top; returns the socket that it answers lines on, or -1. */
+static int start_naming(void)
+{
+	char *words[3] = { (char *)"--container", (char *)"-" };
+	struct ctx ctx = { 0 };
+	char path[PATH_MAX];
+	int s[2];
+
+	if (!tools_find("top", path, sizeof(path)) ||
+	    socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, s))
+		return -1;
+	if (!fork()) {
+		dup2(s[1], STDIN_FILENO);
+		dup2(s[1], STDOUT_FILENO);
+		_exit(tools_exec(&ctx, "top", path, words));
+	}
+	close(s[1]);
+	return s[0];
+}
+
+/**
+ * tools_container() - ask the tool top what a container is called
+ * @cgroup: of the container
+ * @text: TEXT_MAX bytes; left as it is where the tool is not installed
+ *
+ * The code that reads the files of container runtimes is larger than this. One tool answers for all
+ * containers; it ends with this program.
+ */
+void tools_container(const char *cgroup, char *text)
+{
+	static int names;
+	ssize_t n;
+
+	names = names ?: start_naming();
+	dprintf(names, "%s\n", cgroup);
+	n = read(names, text, TEXT_MAX);	/* a line, written at once */
+	if (n > 0)
+		text[n - 1] = '\0';
 }

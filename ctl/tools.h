@@ -9,7 +9,11 @@
 
 #include "ctl.h"
 
+#pragma GCC visibility push(hidden)
+
 /* The first three members of struct command, and those of struct tool */
+#define TOOL_EXPLAIN	"explain", "PID|'#N'",				\
+			"say why a process is under alert, or why not"
 #define TOOL_STAT	"stat", "[PID... | -- COMMAND [WORD...]]",	\
 			"count hardware events, as perf stat does"
 #define TOOL_RECORD	"record", "[PID... | -- COMMAND [WORD...]]",	\
@@ -28,6 +32,8 @@
 			"send alerts to receivers"
 #define TOOL_SILENCE	"silence", "['#N']",				\
 			"hold notifications back"
+#define TOOL_IGNORE	"ignore", "['#N']",				\
+			"the same as silence"
 #define TOOL_ACK	"ack", "['#N' TEXT]",				\
 			"say that an alert is seen to"
 #define TOOL_POLICY	"policy", "[VERB]",				\
@@ -44,20 +50,27 @@
 			"write an HTML page of a recording"
 
 /* The files of tools/ */
-extern const struct command cmd_stat, cmd_record, cmd_replay, cmd_export, cmd_top, cmd_where,
-	cmd_cold, cmd_notify, cmd_silence, cmd_ack, cmd_policy, cmd_envelope, cmd_save, cmd_doctor,
-	cmd_selftest, cmd_report;
+extern const struct command cmd_explain, cmd_stat, cmd_record, cmd_replay, cmd_export, cmd_top,
+	cmd_where, cmd_cold, cmd_notify, cmd_silence, cmd_ack, cmd_policy, cmd_envelope, cmd_save,
+	cmd_doctor, cmd_selftest, cmd_report;
 
 /* tools.c: finds tools and executes them */
 struct tool {
 	const char *name, *args, *help;
 };
 
-#define TOOLS_PACKAGE	"seepage-tools"
-
 bool tools_next(struct tool *t);
+const char *tools_package(const struct tool *t);
 bool tools_find(const char *name, char *path, size_t size);
 int tools_missing(struct ctx *ctx, const char *name);
+int tools_run(struct ctx *ctx, const char *name, char **words);
 int tools_exec(struct ctx *ctx, const char *name, const char *path, char **words);
+void tools_container(const char *cgroup, char *text);
+
+/* cmd/looks.c: `where --follow`, which watch executes beside itself */
+int looks_check(const struct ctx *ctx, const char *looks);
+void looks_start(struct ctx *ctx, const char *looks);
+
+#pragma GCC visibility pop
 
 #endif /* SEEPAGE_CTL_TOOLS_H */

@@ -112,6 +112,7 @@ static void print(const struct ctx *ctx, const struct msgs *m, const struct pmc_
 	size_t n, shown;
 	struct message *msg = list_messages(m, &n);
 
+	owner_container = ctx->json ? NULL : tools_container;
 	owner_fill(msg, n);
 	list_sort(msg, n, v->order);
 	shown = limit && limit < n ? (size_t)limit : n;
@@ -184,7 +185,7 @@ static int run(struct ctx *ctx, int argc, char **argv)
 		err = knl_fail(ctx, &k, NEEDS_READ);
 	} else {
 		if (err)
-			note(ctx, "the table kept changing: the list may not be consistent");
+			note(ctx, "the list kept changing: it may not be consistent");
 		if (ctx->json)
 			query_pmc(&k, &list);
 		print(ctx, &m, &list, &v);

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <limits.h>
-#include <string.h>
 #include "ctl.h"
 
-#define WORDS	"history [PID] | alerts | counters | config | all"
+static const char words[] = "history [PID]|alerts|counters|config|all";
 
 static u64 pid;
 
@@ -13,13 +12,8 @@ static const struct opt opts[] = {
 	{ .name = NULL }
 };
 
-static bool is_number(const char *word)
-{
-	return *word && word[strspn(word, "0123456789")] == '\0';
-}
-
 /*
- * Reads the words into a mask of SEEPAGE_RESET_* bits; a number after "history" is a
+ * Reads the words into a mask of SEEPAGE_RESET_* bits; another word after "history" is a
  * pid. Returns 0, or EXIT_USAGE after printing an error.
  */
 static int read_words(struct ctx *ctx, int argc, char **argv, u32 *what)
@@ -29,24 +23,26 @@ static int read_words(struct ctx *ctx, int argc, char **argv, u32 *what)
 
 	*what = pid && !argc ? SEEPAGE_RESET_HISTORY : 0;
 	for (i = 0; i < argc; i++) {
-		if (bit == SEEPAGE_RESET_HISTORY && is_number(argv[i])) {
-			if (pid)
-				return usage(ctx, "PID: '%s': given twice", argv[i]);
+		u32 next = reset_from_name(argv[i]);
+
+		if (!next && bit == SEEPAGE_RESET_HISTORY) {
 			err = parse_pid(ctx, argv[i], &one);
 			if (err)
 				return err;
+			if (pid)
+				return usage(ctx, "PID: '%s': given twice", argv[i]);
 			pid = one;
 			continue;
 		}
-		bit = reset_from_name(argv[i]);
+		bit = next;
 		if (!bit)
-			return usage(ctx, "'%s': allowed " WORDS, argv[i]);
+			return usage(ctx, "'%s': allowed %s", argv[i], words);
 		*what |= bit;
 	}
 	if (!*what)
-		return usage(ctx, "a word is missing: allowed " WORDS);
+		return usage(ctx, "words are missing: %s", words);
 	if (pid && *what != SEEPAGE_RESET_HISTORY)
-		return usage(ctx, "PID: '%llu': allowed with history only", pid);
+		return usage(ctx, "PID: '%llu': allowed with history alone", pid);
 	return 0;
 }
 
@@ -74,12 +70,12 @@ static int run(struct ctx *ctx, int argc, char **argv)
 }
 
 const struct command cmd_reset = {
-	.name = "reset", .args = WORDS,
+	.name = "reset", .args = words,
 	.help = "clear histories, alerts, counters or settings",
-	.more = "history: forget histories, states and verdicts, of all processes or of PID\n"
+	.more = "history: histories, states and verdicts, of all processes or of PID\n"
 		"alerts: empty the ring; sequence numbers go on\n"
-		"counters: set counters and tick costs to 0\n"
-		"config: return to the values given when the module was loaded\n"
+		"counters: set them and tick costs to 0\n"
+		"config: return to the values given at load\n"
 		"all: all four",
 	.opts = opts, .max = -1, .run = run,
 };

@@ -186,8 +186,27 @@ static void print_text(const struct message *msg)
 	print_history(msg);
 }
 
-static int print(const struct ctx *ctx, struct nlmsghdr *nlh, const struct pmc_list *list)
+/*
+ * Says if what the alert @msg is about has ended, and which alert tells it. What a watch told
+ * later of the process is shown with an alert that has none of it. @m: out, holds what @msg has
+ */
+static void find_end(struct knl *k, struct message *msg, struct msgs *m)
 {
+	struct message exit;
+
+	if (!msg->a[SEEPAGE_A_SEQ] || msg->gone || query_alerts(k, 0, m) < 0 ||
+	    !query_ended(k, m, msg, &exit))
+		return;
+	end_print(&exit);
+	if (msg_seq(&exit) && !msg->a[SEEPAGE_A_IDENTITY])
+		msg->a[SEEPAGE_A_IDENTITY] = exit.a[SEEPAGE_A_IDENTITY];
+	msg_is_gone(msg);
+}
+
+static int print(const struct ctx *ctx, struct knl *k, struct nlmsghdr *nlh,
+		 const struct pmc_list *list)
+{
+	struct msgs m = { 0 };
 	struct place place;
 	struct message msg;
 
@@ -195,7 +214,9 @@ static int print(const struct ctx *ctx, struct nlmsghdr *nlh, const struct pmc_l
 		return fail(ctx, "the module sent an invalid message");
 	if (!ctx->json) {
 		out_fold();
+		find_end(k, &msg, &m);
 		print_text(&msg);
+		msgs_free(&m);
 		return 0;
 	}
 	msg.pmc = list;
@@ -241,7 +262,7 @@ static int run(struct ctx *ctx, int argc, char **argv)
 			query_pmc(&k, &list);
 	}
 	if (nlh) {
-		err = print(ctx, nlh, &list);
+		err = print(ctx, &k, nlh, &list);
 	} else {
 		err = knl_fail_pid(ctx, &k, pid, NEEDS_READ);
 		note_alert(ctx, &k, pid);

@@ -7,7 +7,6 @@
  * the ring once a second.
  */
 #include <errno.h>
-#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -68,12 +67,16 @@ struct watch {
 
 static void print_text(const struct message *msg, const struct place *p)
 {
-	char when[TEXT_MAX], text[SENTENCE_MAX], factors[SENTENCE_MAX];
+	char when[TEXT_MAX], text[SENTENCE_MAX];
 
 	msg_text(msg, SEEPAGE_A_TIME_NS, when);
 	sentence_alert(msg, p, text, sizeof(text));
-	sentence_factors(msg, factors, sizeof(factors));
-	out_printf("%s #%llu %s\n    %s\n", when, msg_seq(msg), text, factors);
+	out_printf("%s #%llu %s\n", when, msg_seq(msg), text);
+	owner_text(msg, p, text, sizeof(text));
+	if (*text)
+		out_printf("    %s\n", text);
+	sentence_factors(msg, text, sizeof(text));
+	out_printf("    %s\n", text);
 }
 
 static bool wanted(const struct watch *w, const struct message *msg)
@@ -97,6 +100,7 @@ static void show(struct watch *w, const struct message *msg, bool multicast)
 	else
 		print_text(msg, &place);
 	place_free(&place);
+	owner_forget();		/* names may change */
 	w->printed++;
 	if (out_broken() || (count && w->printed >= count))
 		w->done = true;
@@ -187,25 +191,6 @@ static void note_earlier(u64 first, u64 last)
 		     last - first + 1, last > first ? "s are" : " is", first);
 }
 
-/*
- * Starts `seepage where --follow`, if it is installed, which looks at what alerts are about. It
- * ends with this program.
- */
-static void start_looks(struct ctx *ctx)
-{
-	char *words[3] = { (char *)"--follow", (char *)(looks ?: "census") };
-	char path[PATH_MAX];
-
-	if (!strcmp(words[1], "off"))
-		return;
-	if (!tools_find("where", path, sizeof(path))) {
-		if (looks)
-			tools_missing(ctx, "where");
-	} else if (!fork()) {
-		_exit(tools_exec(ctx, "where", path, words));
-	}
-}
-
 /* Decides which alert to begin with, at the first contact with the module. */
 static void begin(struct watch *w, const struct message *status)
 {
@@ -213,7 +198,7 @@ static void begin(struct watch *w, const struct message *status)
 	u64 last = msg_get(status, SEEPAGE_A_SEQ_LAST, 0);
 
 	w->started = true;
-	start_looks(w->ctx);
+	looks_start(w->ctx, looks);
 	if (w->waited) {	/* loaded after the start: every alert is new */
 		follow_begin(&w->follow, instance, 1);
 		return;
@@ -225,11 +210,11 @@ static void begin(struct watch *w, const struct message *status)
 		return;
 	}
 	if (!last && since > 1)
-		note(NULL, "watch: --since: '%llu': there was no alert since the module was "
-		     "loaded, waiting for the first", since);
+		note(NULL, "watch: --since: '%llu': no alert is held, waiting "
+		     "for the first", since);
 	if (last && since > last + 1) {
 		note(NULL, "watch: --since: '%llu': the last alert is %llu (module reloaded?), "
-		     "printing all that are held", since, last);
+		     "printing all", since, last);
 		since = 1;
 	}
 	follow_begin(&w->follow, instance, last ? since : 0);
@@ -261,21 +246,21 @@ static int connect_module(struct watch *w)
 		w->ask.err = EPROTO;
 		return -EPROTO;
 	}
-	if (!w->started) {
-		begin(w, &msg);
-	} else if (follow_reloaded(&w->follow, msg_get(&msg, SEEPAGE_A_INSTANCE, 0))) {
-		note(NULL, "watch: module reloaded");
-		prober_drop_all(w->prober);
-	}
-	if (msg_get(&msg, SEEPAGE_A_MULTICAST_OFF, 0)) {
-		if (++w->untold == UNTOLD_NOTED)
-			note(NULL, "watch: multicast is off");
-		w->stale = true;
-	} else {
+	if (!msg_get(&msg, SEEPAGE_A_MULTICAST_OFF, 0)) {
 		w->untold = 0;
 		err = w->ask.group_alert ? knl_join(&w->events, w->ask.group_alert) : -EPROTO;
 		w->ask.err = -err;
+	} else {
+		w->stale = true;
 	}
+	if (err >= 0 && !w->started) {
+		begin(w, &msg);		/* not before it may listen */
+	} else if (err >= 0 && follow_reloaded(&w->follow, msg_get(&msg, SEEPAGE_A_INSTANCE, 0))) {
+		note(NULL, "watch: module reloaded");
+		prober_drop_all(w->prober);
+	}
+	if (w->stale && ++w->untold == UNTOLD_NOTED)
+		note(NULL, "watch: multicast is off");
 	free(nlh);
 	if (err >= 0)
 		err = read_ring(w);
@@ -413,23 +398,13 @@ static int block_signals(void)
 	return signalfd(-1, &set, SFD_CLOEXEC);
 }
 
-/* Is it census, burst or off? seepage-where reads what a comma is followed by. */
-static bool looks_known(void)
-{
-	size_t n = strcspn(looks, ",");
-
-	return (n == 6 && !memcmp(looks, "census", 6)) || (n == 5 && !memcmp(looks, "burst", 5)) ||
-	       !strcmp(looks, "off");
-}
-
 static int run(struct ctx *ctx, int argc, char **argv)
 {
 	struct watch w = { .ctx = ctx };
-	int err = 0;
+	int err = looks_check(ctx, looks);
 
-	if (looks && !looks_known())
-		return usage(ctx, "--where: '%s': allowed census burst off", looks);
-
+	if (err)
+		return err;
 	if (since_text && !parse_u64(since_text, &since))
 		return usage(ctx, "--since: '%s': allowed 0..%llu", since_text,
 			     (u64)UINT64_MAX);
@@ -462,8 +437,7 @@ static int run(struct ctx *ctx, int argc, char **argv)
 
 const struct command cmd_watch = {
 	.name = "watch", .args = "", .help = "print alerts as they arrive",
-	.more = "While it runs, it tells the module whether suspects use the memory they gained,\n"
-		"and the limits of their cgroups. With -j it prints one object a line, and\n"
-		"{\"lost\":{\"from\":A,\"to\":B}} for alerts that were overwritten unread.",
+	.more = "It tells the module whether suspects use the memory they gained, and the limits\n"
+		"of their cgroups. With -j it prints one object a line, also of lost alerts.",
 	.opts = opts, .run = run,
 };

@@ -3,6 +3,11 @@
  * Memory limit and usage of the cgroup of a process. Of all cgroups above the process
  * the one with the least headroom is reported. Page cache that can be dropped does
  * not count as used. Swap that the cgroup may still use counts as headroom.
+ *
+ * A cgroup of version 2 has two limits, and the lower one counts. At memory.max the OOM
+ * killer acts. At memory.high nothing is killed: the kernel reclaims from the cgroup, and
+ * makes its processes wait where that does not help, the longer the further they are above
+ * it. What leaks is then slowed down until it hardly runs, and so is what shares the cgroup.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -15,8 +20,8 @@
 #define NO_LIMIT	(1ULL << 60)	/* cgroup v1 shows no limit as a number above this */
 
 struct hierarchy {
-	char *mount;		/* mount point; NULL: not mounted */
-	char *root;		/* path in the hierarchy of the mounted cgroup */
+	char mount[4096];	/* mount point; "": not mounted */
+	char root[4096];	/* path in the hierarchy of the mounted cgroup */
 	bool v1;
 };
 
@@ -83,14 +88,23 @@ static u64 id_of(int dir, bool v1)
 	return fstat(dir, &st) ? 0 : (u64)st.st_ino | (u64)v1 << 63;
 }
 
-/* Computes what one cgroup leaves, in bytes. Returns false if it has no limit. */
-static bool headroom_of(int dir, bool v1, u64 *headroom, u64 *used)
+/*
+ * Computes what one cgroup leaves, in bytes. Returns the file that has its limit, NULL if it
+ * has none.
+ */
+static const char *headroom_of(int dir, bool v1, u64 *headroom, u64 *used)
 {
-	u64 limit = number(dir, v1 ? "memory.limit_in_bytes" : "memory.max", NO_LIMIT);
+	const char *file = v1 ? "memory.limit_in_bytes" : "memory.max";
+	u64 limit = number(dir, file, NO_LIMIT);
+	u64 high = v1 ? NO_LIMIT : number(dir, "memory.high", NO_LIMIT);
 	u64 drop, swap, both;
 
+	if (high < limit) {
+		limit = high;
+		file = "memory.high";
+	}
 	if (limit >= NO_LIMIT)
-		return false;
+		return NULL;
 	*used = number(dir, v1 ? "memory.usage_in_bytes" : "memory.current", 0);
 	drop = reclaimable(dir, v1);
 	swap = swap_free();
@@ -106,70 +120,67 @@ static bool headroom_of(int dir, bool v1, u64 *headroom, u64 *used)
 		both = less(both, less(number(dir, "memory.memsw.usage_in_bytes", 0), drop));
 		*headroom = *headroom < both ? *headroom : both;
 	}
-	return true;
+	return file;
 }
 
 /* "36 35 0:31 ROOT MOUNT options.. - TYPE SOURCE SUPER-OPTIONS" */
 static void find_hierarchies(struct hierarchy *v2, struct hierarchy *v1)
 {
 	char *text = procfs_read(AT_FDCWD, "/proc/self/mountinfo"), *save = NULL, *line;
-	char root[4096], mount[4096], type[32], super[1024];
+	char type[32], super[1024];
 
 	for (line = text ? strtok_r(text, "\n", &save) : NULL; line;
 	     line = strtok_r(NULL, "\n", &save)) {
 		const char *dash = strstr(line, " - ");
 		struct hierarchy *h = NULL;
 
-		if (!dash || sscanf(line, "%*u %*u %*s %4095s %4095s", root, mount) != 2 ||
-		    sscanf(dash, " - %31s %*s %1023s", type, super) != 2)
+		if (!dash || sscanf(dash, " - %31s %*s %1023s", type, super) != 2)
 			continue;
 		if (!strcmp(type, "cgroup2"))
 			h = v2;
 		else if (!strcmp(type, "cgroup") && strstr(super, "memory"))
 			h = v1;
-		if (!h || h->mount)
-			continue;
-		h->mount = must(strdup(mount));
-		h->root = must(strdup(root));
+		if (h && !*h->mount)
+			sscanf(line, "%*u %*u %*s %4095s %4095s", h->root, h->mount);
 	}
 	free(text);
 }
 
 /*
- * Finds the least headroom of the cgroup of @path and those above it. Truncates @path.
- * @memory is changed, and true returned, if it is less than @least.
+ * Finds the least headroom of the cgroup of @path and those above it, up to the one that is
+ * mounted. Truncates @path. @memory and @name are changed if it is less than @least.
  */
-static bool least_headroom(const struct hierarchy *h, char *path, u64 *least,
-			   struct cgroup_memory *memory)
+static void least_headroom(const struct hierarchy *h, char *path, u64 *least,
+			   struct cgroup_memory *memory, char *name)
 {
 	size_t n = strcmp(h->root, "/") ? strlen(h->root) : 0;
-	bool found = false;
+	const char *file;
 	char *slash;
 	u64 r, u;
 
 	if (strncmp(path, h->root, n) || strstr(path, "/.."))
-		return false;		/* not below the mounted cgroup */
+		return;		/* not below the mounted cgroup */
 	path += n;
-	while (*path) {
+	do {
 		char whole[8192];
 		int dir;
 
-		snprintf(whole, sizeof(whole), "%s%s", h->mount, path);
+		snprintf(whole, sizeof(whole), "%.4095s%s", h->mount, path);
 		dir = open(whole, O_PATH | O_DIRECTORY | O_CLOEXEC);
-		if (dir >= 0 && headroom_of(dir, h->v1, &r, &u) && r < *least) {
+		file = dir < 0 ? NULL : headroom_of(dir, h->v1, &r, &u);
+		if (file && r < *least) {
 			*least = r;
 			*memory = (struct cgroup_memory){ .limit = u + r, .used = u,
 							  .id = id_of(dir, h->v1) };
-			found = true;
+			if (name)
+				snprintf(name, CGROUP_LIMIT_NAME, "%s %s", file, path);
 		}
 		if (dir >= 0)
 			close(dir);
 		slash = strrchr(path, '/');
-		if (!slash)
-			break;
-		*slash = '\0';
-	}
-	return found;
+		if (slash)
+			*slash = '\0';
+	} while (slash);
 }
 
 /*
@@ -184,17 +195,16 @@ static char *path_in(char *line, bool v1)
 		return NULL;
 	if (!v1)
 		return strncmp(line, "0::", 3) ? NULL : path + 1;
-	return memmem(line, (size_t)(path - line + 1), ":memory:", 8) ||
-	       memmem(line, (size_t)(path - line + 1), ",memory", 7) ||
-	       memmem(line, (size_t)(path - line + 1), ":memory,", 8) ? path + 1 : NULL;
+	/* a word of "4:cpu,memory:/PATH", and not of "1:name=memory:/PATH" */
+	return memmem(line, (size_t)(path - line), ":memory", 7) ||
+	       memmem(line, (size_t)(path - line), ",memory", 7) ? path + 1 : NULL;
 }
 
-bool cgroup_limit(int dir, struct cgroup_memory *memory)
+bool cgroup_limit(int dir, struct cgroup_memory *memory, char *name)
 {
 	struct hierarchy h[2] = { { .v1 = false }, { .v1 = true } };
 	char *text = procfs_read(dir, "cgroup"), *save = NULL, *line, *path;
 	u64 least = UINT64_MAX;
-	bool found = false;
 	int i;
 
 	*memory = (struct cgroup_memory){ 0 };
@@ -202,15 +212,11 @@ bool cgroup_limit(int dir, struct cgroup_memory *memory)
 	for (line = text ? strtok_r(text, "\n", &save) : NULL; line;
 	     line = strtok_r(NULL, "\n", &save)) {
 		for (i = 0; i < 2; i++) {
-			path = h[i].mount ? path_in(line, h[i].v1) : NULL;
-			if (path && least_headroom(&h[i], path, &least, memory))
-				found = true;
+			path = *h[i].mount ? path_in(line, h[i].v1) : NULL;
+			if (path)
+				least_headroom(&h[i], path, &least, memory, name);
 		}
 	}
-	for (i = 0; i < 2; i++) {
-		free(h[i].mount);
-		free(h[i].root);
-	}
 	free(text);
-	return found;
+	return least != UINT64_MAX;
 }

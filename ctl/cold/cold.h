@@ -2,7 +2,7 @@
 /*
  * Measures whether a process uses the memory it gained. cold/cold.c: arithmetic.
  * cold/look.c: one look at one process. cold/watch.c: looks at all suspects while
- * `watch` runs. cold/explain.c: two looks for `explain --cold`, in the tool cold.
+ * `watch` runs. cold/explain.c: looks for the tools cold and explain.
  * cold/cgroup.c: memory limit of the cgroup. cold/use.c: what is shown of it.
  *
  * A look reads /proc/PID/smaps and then writes 1 to /proc/PID/clear_refs, which
@@ -39,6 +39,8 @@
 #define SEEPAGE_COLD_H
 
 #include "ctl.h"
+
+#pragma GCC visibility push(hidden)
 
 #define COLD_NAME	28
 #define COLD_MAPS_MAX	20000		/* a process with more mappings is not looked at */
@@ -129,11 +131,15 @@ bool cold_was_read(u32 pid, u64 since_ms);
 void cold_keep(u32 pid, u64 now_ms, const struct cold_curve *c);
 bool cold_kept(u32 pid, u64 born_ms, struct cold_kept *k);
 
+#define CGROUP_LIMIT_NAME	4200	/* bytes of a file of limits and the path of its cgroup */
+
 /*
  * cold/cgroup.c: limit and usage of the cgroup that leaves least to @dir, /proc/PID.
+ * @name: out: file and cgroup that the limit is of, "memory.high /a/b", CGROUP_LIMIT_NAME
+ *        bytes; NULL: not wanted. Not changed if no limit applies.
  * Returns false, and a limit of 0, if no limit applies.
  */
-bool cgroup_limit(int dir, struct cgroup_memory *memory);
+bool cgroup_limit(int dir, struct cgroup_memory *memory, char *name);
 
 /* cold/watch.c */
 struct prober;
@@ -149,10 +155,8 @@ const char *cold_rate_text(const struct cold_curve *c);
 struct json_object *cold_curve_json(const struct cold_curve *c);
 
 /* cold/explain.c */
-int cold_report_make(struct ctx *ctx, struct knl *k, u32 pid, u64 window_s,
-		     struct cold_report **report);
-void cold_report_print(const struct cold_report *r);
-struct json_object *cold_report_json(const struct cold_report *r);
-void cold_report_free(struct cold_report *r);
+int cold_explain(struct ctx *ctx, const char *word, u64 window_s);
+
+#pragma GCC visibility pop
 
 #endif /* SEEPAGE_COLD_H */

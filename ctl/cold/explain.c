@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * explain --cold: looks at one process, and the unused memory of each mapping.
+ * explain --cold: looks at one process, and the unused memory of each mapping; the limit of its
+ * cgroups that leaves least.
  */
 #include <errno.h>
 #include <poll.h>
@@ -28,7 +29,10 @@ struct cold_report {
 	} at[COLD_POINTS];		/* looks since the bits were cleared */
 	unsigned int looks;
 	struct cold_curve curve;	/* the same for the growth; empty: unknown */
+	unsigned int floors;		/* known ones, if too few for a growth; else LEVEL_EPOCHS */
 	bool alone;			/* no watch looked at the process at the same time */
+	struct cgroup_memory cgroup;	/* limit 0: none */
+	char limit[CGROUP_LIMIT_NAME];	/* the file of it and the cgroup */
 };
 
 static int by_unused(const void *a, const void *b)
@@ -49,9 +53,13 @@ static void growth_of(struct cold_report *r, const struct message *msg)
 	struct factor f[MSG_LIST_MAX];
 	unsigned int n = msg_factors(msg, f), i;
 
-	for (i = 0; i < n; i++)
-		if (f[i].id == SEEPAGE_FACTOR_FLOOR && f[i].has_value)
-			r->grown = f[i].value;
+	for (i = 0; i < n; i++) {
+		if (f[i].id != SEEPAGE_FACTOR_FLOOR || !f[i].has_value)
+			continue;
+		r->grown = f[i].value;
+		if (f[i].few)
+			r->floors = f[i].floors;
+	}
 	if (msg_get(msg, SEEPAGE_A_SUBJECT, SEEPAGE_SUBJECT_MAX) != SEEPAGE_SUBJECT_MEMORY)
 		r->grown = 0;
 	/* the kernel ignores a result that is older than the growth */
@@ -147,12 +155,19 @@ static int looks(struct cold_report *r, int dir, u32 pid, u64 window_s)
 	return !err && cold_was_read(pid, begin) ? -EAGAIN : err;
 }
 
+static void report_free(struct cold_report *r)
+{
+	if (r)
+		cold_free(&r->look);
+	free(r);
+}
+
 /*
  * Looks at process @pid for @window_s. Returns 0 and sets *@report, which
- * cold_report_free() frees, or returns an exit status after printing an error.
+ * report_free() frees, or returns an exit status after printing an error.
  */
-int cold_report_make(struct ctx *ctx, struct knl *k, u32 pid, u64 window_s,
-		     struct cold_report **report)
+static int report_make(struct ctx *ctx, struct knl *k, u32 pid, u64 window_s,
+		       struct cold_report **report)
 {
 	struct cold_report *r;
 	struct nlmsghdr *nlh;
@@ -164,14 +179,16 @@ int cold_report_make(struct ctx *ctx, struct knl *k, u32 pid, u64 window_s,
 		return fail(ctx, "pid %u: %s", pid, strerror(errno == ENOENT ? ESRCH : errno));
 	r = must(calloc(1, sizeof(*r)));
 	r->permille = -1;
+	r->floors = LEVEL_EPOCHS;
 	lock = cold_lock();
 	r->alone = lock != -EWOULDBLOCK;
 	err = looks(r, dir, pid, window_s);
 	if (lock >= 0)
 		close(lock);
+	cgroup_limit(dir, &r->cgroup, r->limit);
 	close(dir);
 	if (err) {
-		cold_report_free(r);
+		report_free(r);
 		return fail(ctx, "pid %u: cannot measure which memory it uses: %s", pid,
 			    cold_error(err));
 	}
@@ -185,13 +202,6 @@ int cold_report_make(struct ctx *ctx, struct knl *k, u32 pid, u64 window_s,
 	}
 	*report = r;
 	return 0;
-}
-
-void cold_report_free(struct cold_report *r)
-{
-	if (r)
-		cold_free(&r->look);
-	free(r);
 }
 
 static void print_table(const struct cold_report *r)
@@ -219,7 +229,54 @@ static void print_table(const struct cold_report *r)
 		out_printf("  and %zu smaller ones\n", r->look.n - SHOWN);
 }
 
-void cold_report_print(const struct cold_report *r)
+/* The path of the cgroup in the name of the limit, and the length of the file before it. */
+static const char *limit_path(const struct cold_report *r, int *file)
+{
+	const char *path = strchr(r->limit, ' ');
+
+	*file = (int)(path - r->limit);
+	return path[1] ? path + 1 : "/";
+}
+
+static bool is_high(const struct cold_report *r)
+{
+	return !strncmp(r->limit, "memory.high ", strlen("memory.high "));
+}
+
+static void print_limit(const struct cold_report *r)
+{
+	char text[CGROUP_LIMIT_NAME], left[FIGURE_MAX];
+	const char *path;
+	int file;
+
+	if (!r->cgroup.limit)
+		return;
+	path = limit_path(r, &file);
+	out_printf("Of the limits of its cgroups %.*s of %s leaves least, %s.%s\n", file, r->limit,
+		   fmt_safe(text, sizeof(text), path, strlen(path)),
+		   fmt_bytes(left, sizeof(left), r->cgroup.limit - r->cgroup.used),
+		   is_high(r) ? " Beyond it the kernel slows the processes of that cgroup down, "
+				"and kills none; systemd sets it by MemoryHigh=." : "");
+}
+
+static struct json_object *limit_json(const struct cold_report *r)
+{
+	struct json_object *o;
+	const char *path;
+	int file;
+
+	if (!r->cgroup.limit)
+		return NULL;
+	path = limit_path(r, &file);
+	o = json_object_new_object();
+	json_object_object_add(o, "file", json_text(r->limit, (size_t)file));
+	json_object_object_add(o, "cgroup", json_text(path, strlen(path)));
+	json_object_object_add(o, "left_bytes",
+			       json_object_new_uint64(r->cgroup.limit - r->cgroup.used));
+	return o;
+}
+
+static void report_print(const struct cold_report *r)
 {
 	bool barred = r->refused == EPERM || r->refused == EACCES;
 	char window[32], size[32], unused[32], grown[32], curve[TEXT_MAX];
@@ -232,7 +289,10 @@ void cold_report_print(const struct cold_report *r)
 	print_table(r);
 	if (!r->alone)
 		out_line("A running watch measures the same memory: both results may be wrong.");
-	if (r->permille < 0)
+	if (r->permille < 0 && r->floors < LEVEL_EPOCHS)
+		out_printf("Whether it grows is not known yet, after %u of %u floors: nor whether "
+			   "the growth is used.\n", r->floors, LEVEL_EPOCHS);
+	else if (r->permille < 0)
 		out_line("The module has not seen it grow by 4 MB, too little to judge whether "
 			 "the growth is used.");
 	else
@@ -246,10 +306,11 @@ void cold_report_print(const struct cold_report *r)
 		cold_curve_text(&r->curve, curve, sizeof(curve));
 		out_printf("Not used: %s. %s\n", curve, cold_rate_text(&r->curve));
 	}
+	print_limit(r);
 	out_line("");
 }
 
-struct json_object *cold_report_json(const struct cold_report *r)
+static struct json_object *report_json(const struct cold_report *r)
 {
 	struct json_object *o, *list;
 	size_t i;
@@ -267,6 +328,7 @@ struct json_object *cold_report_json(const struct cold_report *r)
 			       json_object_new_int64(r->permille));
 	json_object_object_add(o, "use", r->curve.n ? cold_curve_json(&r->curve) : NULL);
 	json_object_object_add(o, "sent", json_object_new_boolean(r->handed));
+	json_object_object_add(o, "cgroup_limit", limit_json(r));
 	for (i = 0; i < r->look.n; i++) {
 		const struct cold_map *m = &r->look.v[i];
 		struct json_object *e = json_object_new_object();
@@ -281,4 +343,25 @@ struct json_object *cold_report_json(const struct cold_report *r)
 	}
 	json_object_object_add(o, "mappings", list);
 	return o;
+}
+
+/**
+ * cold_explain() - look at which memory a process uses, then explain the verdict on it
+ * @word: its pid
+ * @window_s: how long to look, s; 0: 10 s
+ *
+ * Return: an exit status, after printing an error if it is not 0.
+ */
+int cold_explain(struct ctx *ctx, const char *word, u64 window_s)
+{
+	struct explain_look look = {
+		.make = report_make, .print = report_print, .json = report_json,
+		.free = report_free, .window_s = window_s ? window_s : 10,
+	};
+	u32 pid;
+
+	if (parse_pid(ctx, word, &pid))
+		return EXIT_USAGE;
+	ctx->cmd = "explain";	/* in messages: most people call it by that name */
+	return explain_process(ctx, word, &look);
 }

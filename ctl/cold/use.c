@@ -28,7 +28,7 @@ const char *cold_rate_text(const struct cold_curve *c)
 		return "Not known: half was used within 2 min, not within 5 s, as of a leak that "
 		       "shares pages.";
 	case COLD_LATE:
-		return "Most was not used soon.";
+		return "Little or none was used soon.";
 	case COLD_NONE:
 	case COLD_AT_ONCE:
 		break;

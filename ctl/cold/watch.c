@@ -200,7 +200,7 @@ static bool send_facts(struct prober *p, struct suspect *s, int cold,
 static void send_cgroup_limit(struct prober *p, struct suspect *s, u64 now)
 {
 	struct cgroup_memory memory;
-	bool limited = cgroup_limit(s->dir, &memory);
+	bool limited = cgroup_limit(s->dir, &memory, NULL);
 
 	s->cgroup_ms = now + CGROUP_MS;
 	if ((limited || s->limited) && !send_facts(p, s, -1, &memory))

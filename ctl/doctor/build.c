@@ -61,10 +61,25 @@ static bool has_newer(const struct doctor *d)
 	return *d->newest && strcmp(d->newest, d->release);
 }
 
+/* Says that nothing has to be built for the running kernel, if that is so. */
+static bool nothing_to_build(struct doctor *d, const char *check)
+{
+	if (d->built_in)
+		doctor_find(d, check, DOCTOR_OK, "not needed: seepage is a part of the running "
+			    "kernel, %s", d->release);
+	else if (d->loading == LOADS_NONE)
+		doctor_find(d, check, DOCTOR_OK, "of no use: the running kernel, %s, cannot load "
+			    "modules", d->release);
+	else
+		return false;
+	return true;
+}
+
 /* The running kernel, and the newest installed one, which the next boot may bring */
 void doctor_dkms(struct doctor *d)
 {
-	state_for(d, d->release, "running");
+	if (!nothing_to_build(d, "dkms"))
+		state_for(d, d->release, "running");
 	if (has_newer(d))
 		state_for(d, d->newest, "newest");
 }
@@ -82,7 +97,8 @@ static void headers_for(struct doctor *d, const char *release, const char *which
 
 void doctor_headers(struct doctor *d)
 {
-	headers_for(d, d->release, "running");
+	if (!nothing_to_build(d, "headers"))
+		headers_for(d, d->release, "running");
 	if (has_newer(d))
 		headers_for(d, d->newest, "newest");
 }
@@ -108,7 +124,7 @@ void doctor_config(struct doctor *d)
 	size_t i;
 
 	if (!config) {
-		doctor_find(d, "config", DOCTOR_WARN, "not known: neither /proc/config.gz nor "
+		doctor_find(d, "config", DOCTOR_UNKNOWN, "not known: neither /proc/config.gz nor "
 			    "/boot/config-%s can be read", d->release);
 		if (own)
 			doctor_remedy(d, "copy its .config to /boot/config-%s, or build it with "
@@ -116,7 +132,8 @@ void doctor_config(struct doctor *d)
 		return;
 	}
 	for (i = 0; i < ARRAY_SIZE(options); i++) {
-		if (doctor_config_has(config, options[i].name))
+		if (doctor_config_has(config, options[i].name) ||
+		    (d->built_in && !strcmp(options[i].name, "MODULES")))
 			continue;
 		sentence_append(set, sizeof(set), " CONFIG_%s=y", options[i].name);
 		if (options[i].lost)

@@ -11,9 +11,18 @@
 #include "ctl.h"
 
 #define DOCTOR_FINDINGS	32
+#define PATH_SIZE	1024
 #define DOCTOR_LEAKS	64	/* processes under alert that are kept, the most urgent ones */
 
-enum doctor_level { DOCTOR_OK, DOCTOR_WARN, DOCTOR_BAD };
+/* DOCTOR_UNKNOWN: it could not be found out; the remedy says how it can. */
+enum doctor_level { DOCTOR_OK, DOCTOR_WARN, DOCTOR_BAD, DOCTOR_UNKNOWN, DOCTOR_LEVELS };
+
+/* What the running kernel does with modules */
+enum doctor_loading {
+	LOADS_MODULES,
+	LOADS_NO_MORE,		/* until the next boot: kernel.modules_disabled is 1 */
+	LOADS_NONE,		/* it is without CONFIG_MODULES */
+};
 
 struct finding {
 	const char *check;	/* name of the check, the same in text and JSON */
@@ -46,7 +55,10 @@ struct doctor {
 	char release[128];	/* of the running kernel */
 	char newest[128];	/* of the newest installed one, or "" */
 	bool loaded;		/* the module, or a kernel that has it built in */
+	bool built_in;		/* it is a part of the running kernel */
+	enum doctor_loading loading;
 	bool signed_only;	/* the kernel refuses modules without a valid signature */
+	bool lockdown_hidden;	/* it may refuse them: whether it is locked down is not known */
 	bool vm;		/* the CPU says that there is a hypervisor */
 	u64 caps;		/* effective capabilities of this process */
 	struct doctor_live live;
@@ -71,8 +83,11 @@ unsigned char *doctor_bytes(const struct doctor *d, const char *path, size_t *n)
 bool __printf(2, 3) doctor_exists(const struct doctor *d, const char *fmt, ...);
 bool doctor_line(const struct doctor *d, const char *path, char *buf, size_t size);
 void doctor_path(const struct doctor *d, const char *path, char *buf, size_t size);
+bool doctor_mounted(const struct doctor *d, const char *type);
 bool doctor_has_unit(const struct doctor *d, const char *name);
 bool doctor_proc_hides(const struct doctor *d);
+
+/* doctor/begin.c: what the checks have in common */
 void doctor_begin(struct doctor *d);
 
 /* doctor/live.c: asks the module */
@@ -94,6 +109,7 @@ enum doctor_origin doctor_origin(const struct doctor *d, const char *release);
 char *doctor_kernel_config(const struct doctor *d, const char *release, char *from, size_t size);
 bool doctor_config_has(const char *config, const char *option);
 void doctor_get_module(struct doctor *d, const char *release);
+const char *doctor_no_load(const struct doctor *d);
 void doctor_get_headers(struct doctor *d, const char *release);
 
 void doctor_object(const struct doctor *d, const char *release, const char *module,

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Files below the root, compressed ones too, and what several checks need of them. */
-#include <dirent.h>
+/* Files below the root, compressed ones too, and what several checks ask of them. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
@@ -10,7 +9,6 @@
 #include <unistd.h>
 #include "doctor/doctor.h"
 
-#define PATH_SIZE	1024
 #define BYTES_MAX	(64U << 20)	/* of a file, after its compression is undone */
 
 void doctor_path(const struct doctor *d, const char *path, char *buf, size_t size)
@@ -151,6 +149,19 @@ unsigned char *doctor_bytes(const struct doctor *d, const char *path, size_t *n)
 
 /* ---- what several checks need ---- */
 
+/* Is a file system of this type mounted? */
+bool doctor_mounted(const struct doctor *d, const char *type)
+{
+	char *mounts = doctor_text(d, "/proc/mounts");
+	char word[64];
+	bool found;
+
+	snprintf(word, sizeof(word), " %s ", type);
+	found = mounts && strstr(mounts, word);
+	free(mounts);
+	return found;
+}
+
 /* Is there a file of the service seepage-@name? */
 bool doctor_has_unit(const struct doctor *d, const char *name)
 {
@@ -170,57 +181,4 @@ bool doctor_proc_hides(const struct doctor *d)
 
 	free(text);
 	return !text;
-}
-
-static void find_newest(struct doctor *d)
-{
-	char path[PATH_SIZE];
-	struct dirent *e;
-	DIR *dir;
-
-	doctor_path(d, "/lib/modules", path, sizeof(path));
-	dir = opendir(path);
-	while (dir && (e = readdir(dir)))
-		/* a directory of headers only is of no kernel that can run */
-		if (*e->d_name != '.' &&
-		    doctor_exists(d, "/lib/modules/%s/modules.order", e->d_name) &&
-		    strverscmp(e->d_name, d->newest) > 0)
-			snprintf(d->newest, sizeof(d->newest), "%.120s", e->d_name);
-	if (dir)
-		closedir(dir);
-}
-
-static void find_rights(struct doctor *d)
-{
-	char *text = doctor_text(d, "/proc/self/status");
-	const char *line = text ? strstr(text, "\nCapEff:") : NULL;
-	char *map = doctor_text(d, "/proc/self/uid_map");
-	u64 first = 1, outside = 1, n = 0;
-
-	if (map)
-		sscanf(map, "%llu %llu %llu", &first, &outside, &n);
-	/* Capabilities in another user namespace than the first are none here. */
-	if (line && !first && !outside && n == UINT32_MAX)
-		d->caps = strtoull(line + 8, NULL, 16);
-	free(text);
-	free(map);
-}
-
-/* Fills what the checks have in common. d->root is set. */
-void doctor_begin(struct doctor *d)
-{
-	char line[TEXT_MAX], *cpu = doctor_text(d, "/proc/cpuinfo");
-
-	doctor_line(d, "/proc/sys/kernel/osrelease", d->release, sizeof(d->release));
-	d->loaded = doctor_exists(d, "/sys/module/seepage");
-	d->vm = (cpu && strstr(cpu, " hypervisor")) || doctor_exists(d, "/sys/hypervisor/type");
-	free(cpu);
-	if (doctor_line(d, "/sys/kernel/security/lockdown", line, sizeof(line)) &&
-	    strchr(line, '[') && !strstr(line, "[none]"))
-		d->signed_only = true;
-	if (doctor_line(d, "/sys/module/module/parameters/sig_enforce", line, sizeof(line)) &&
-	    *line == 'Y')
-		d->signed_only = true;
-	find_newest(d);
-	find_rights(d);
 }

@@ -4,7 +4,10 @@
 #include <string.h>
 #include "doctor/doctor.h"
 
-static const char *const level_names[] = { "ok", "warn", "bad" };
+static const char *const level_names[DOCTOR_LEVELS] = {
+	[DOCTOR_OK] = "ok", [DOCTOR_WARN] = "warn", [DOCTOR_BAD] = "bad",
+	[DOCTOR_UNKNOWN] = "unknown",
+};
 
 /* Adds a finding. More than DOCTOR_FINDINGS would be a mistake here: the last one is replaced. */
 void doctor_find(struct doctor *d, const char *check, enum doctor_level level, const char *fmt, ...)
@@ -45,24 +48,27 @@ unsigned int doctor_count(const struct doctor *d, enum doctor_level level)
 	return n;
 }
 
-#define INDENT	19	/* columns before the text of a finding */
+#define INDENT	21	/* columns before the text of a finding */
 
 void doctor_print(const struct doctor *d)
 {
+	enum doctor_level level;
 	char head[64];
 	size_t i;
 
 	for (i = 0; i < d->n; i++) {
 		const struct finding *f = &d->found[i];
 
-		snprintf(head, sizeof(head), "%-5s %-12s ", level_names[f->level], f->check);
+		snprintf(head, sizeof(head), "%-7s %-12s ", level_names[f->level], f->check);
 		fold(head, INDENT, f->text);
 		snprintf(head, sizeof(head), "%*s-> ", INDENT, "");
 		if (*f->remedy)
 			fold(head, INDENT + 3, f->remedy);
 	}
-	out_printf("%u ok, %u warn, %u bad\n", doctor_count(d, DOCTOR_OK),
-		   doctor_count(d, DOCTOR_WARN), doctor_count(d, DOCTOR_BAD));
+	for (level = DOCTOR_OK; level < DOCTOR_LEVELS; level++)
+		out_printf("%s%u %s", level ? ", " : "", doctor_count(d, level),
+			   level_names[level]);
+	out_printf("\n");
 }
 
 static struct json_object *text_json(const char *s)
@@ -89,7 +95,7 @@ int doctor_json(const struct ctx *ctx, const struct doctor *d)
 		json_object_array_add(list, e);
 	}
 	json_object_object_add(o, "findings", list);
-	for (level = DOCTOR_OK; level <= DOCTOR_BAD; level++)
+	for (level = DOCTOR_OK; level < DOCTOR_LEVELS; level++)
 		json_object_object_add(o, level_names[level],
 				       json_object_new_int64(doctor_count(d, level)));
 	return out_json(ctx, o);

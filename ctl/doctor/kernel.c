@@ -20,7 +20,8 @@ void doctor_hook(struct doctor *d)
 		doctor_find(d, "hook", cheap ? DOCTOR_OK : DOCTOR_WARN, "page faults come from %s",
 			    cheap ? "the tracepoints" : "perf's software event, which costs more");
 		if (!cheap && doctor_exists(d, "%s/events/exceptions/page_fault_user", tracing[0]))
-			doctor_remedy(d, "load the module without hook=software");
+			doctor_remedy(d, d->built_in ? "boot without seepage.hook=software" :
+				      "load the module without hook=software");
 		return;
 	}
 	for (i = 0; i < ARRAY_SIZE(tracing); i++) {
@@ -33,7 +34,7 @@ void doctor_hook(struct doctor *d)
 				    "tracepoints: perf's software event serves, at a higher cost");
 		return;
 	}
-	doctor_find(d, "hook", DOCTOR_WARN, "not known: the module was not asked, and tracefs "
+	doctor_find(d, "hook", DOCTOR_UNKNOWN, "not known: the module was not asked, and tracefs "
 		    "cannot be read");
 	doctor_remedy(d, d->caps ? "mount -t tracefs none /sys/kernel/tracing" :
 		      "run doctor as root");
@@ -52,11 +53,24 @@ static bool has_pmu(const struct doctor *d)
 	return false;
 }
 
+/* The module names a hypervisor as CPUID does, and QEMU's emulator three times in a row. */
+static void name_host(const char *pmc, char *buf, size_t size)
+{
+	static const char tcg[] = "TCGTCGTCGTCG";
+	const char *at = strstr(pmc, tcg);
+
+	if (at)
+		snprintf(buf, size, "%.*sTCG (QEMU without KVM)%s", (int)(at - pmc), pmc,
+			 at + sizeof(tcg) - 1);
+	else
+		snprintf(buf, size, "%s", pmc);
+}
+
 void doctor_pmu(struct doctor *d)
 {
-	char paranoid[32] = "-";
-	const char *pmc = d->live.pmc;
+	char paranoid[32] = "-", pmc[sizeof(d->live.pmc) + 32];
 
+	name_host(d->live.pmc, pmc, sizeof(pmc));
 	doctor_line(d, "/proc/sys/kernel/perf_event_paranoid", paranoid, sizeof(paranoid));
 	if (!strncmp(pmc, "off", 3) && has_pmu(d)) {
 		doctor_find(d, "pmu", DOCTOR_WARN, "hardware counters are %s", pmc);
@@ -77,12 +91,29 @@ void doctor_pmu(struct doctor *d)
 	}
 }
 
+/* Says how to find out whether the kernel is locked down. */
+static void show_lockdown(struct doctor *d)
+{
+	if (doctor_exists(d, "/sys/kernel/security/lockdown"))
+		doctor_remedy(d, "run doctor as root");
+	else
+		doctor_remedy(d, "as root, mount -t securityfs none /sys/kernel/security, and run "
+			      "doctor again; or look for \"Kernel is locked down\" in the kernel's "
+			      "log");
+}
+
 void doctor_lockdown(struct doctor *d)
 {
 	char line[TEXT_MAX];
 
-	if (!doctor_line(d, "/sys/kernel/security/lockdown", line, sizeof(line))) {
-		doctor_find(d, "lockdown", DOCTOR_OK, "none: securityfs does not show it");
+	if (d->lockdown_hidden) {
+		doctor_find(d, "lockdown", DOCTOR_UNKNOWN, "not known: %s",
+			    doctor_exists(d, "/sys/kernel/security/lockdown") ?
+			    "/sys/kernel/security/lockdown cannot be read" :
+			    "securityfs is not mounted, or does not show it");
+		show_lockdown(d);
+	} else if (!doctor_line(d, "/sys/kernel/security/lockdown", line, sizeof(line))) {
+		doctor_find(d, "lockdown", DOCTOR_OK, "none: this kernel has no lockdown");
 	} else if (strstr(line, "[confidentiality]")) {
 		doctor_find(d, "lockdown", DOCTOR_WARN, "confidentiality: all of seepage works but "
 			    "its trace events, and the module has to be signed");
@@ -112,10 +143,15 @@ void doctor_secure_boot(struct doctor *d)
 	if (v && n == 5 && v[4] == 1)
 		doctor_find(d, "secure_boot", DOCTOR_OK, "on%s", d->signed_only ?
 			    ": only signed modules are loaded" : "");
-	else if (v || doctor_exists(d, "/sys/firmware/efi/efivars/"))
+	else if (v && n == 5)
 		doctor_find(d, "secure_boot", DOCTOR_OK, "off");
+	else if (v || doctor_mounted(d, "efivarfs"))
+		doctor_find(d, "secure_boot", DOCTOR_OK, "off: the firmware does not say it is on");
 	else
-		doctor_find(d, "secure_boot", DOCTOR_WARN, "not known: efivarfs is not mounted");
+		doctor_find(d, "secure_boot", DOCTOR_UNKNOWN, "not known: efivarfs is not mounted");
+	if (d->found[d->n - 1].level == DOCTOR_UNKNOWN)
+		doctor_remedy(d, "as root, mount -t efivarfs none /sys/firmware/efi/efivars, and "
+			      "run doctor again");
 	free(v);
 }
 
@@ -134,6 +170,29 @@ static bool key_enrolled(const struct doctor *d)
 	return found;
 }
 
+/* There is no file that could be looked at. */
+static void no_file(struct doctor *d, const struct doctor_object *o)
+{
+	if (d->built_in) {
+		doctor_find(d, "signature", DOCTOR_OK, "not needed: seepage is a part of this "
+			    "kernel");
+	} else if (d->loading == LOADS_NONE) {
+		doctor_find(d, "signature", DOCTOR_OK, "not needed: this kernel loads no modules");
+	} else if (*o->path) {
+		doctor_find(d, "signature", DOCTOR_UNKNOWN, "not known: %s cannot be read",
+			    o->path);
+		doctor_remedy(d, "run doctor as root");
+	} else {
+		doctor_find(d, "signature", DOCTOR_UNKNOWN, "not known: no file of the module is "
+			    "there for kernel %s", d->release);
+		if (d->loaded)
+			doctor_remedy(d, "modinfo -F signer FILE, which is the file that was "
+				      "loaded");
+		else
+			doctor_get_module(d, d->release);
+	}
+}
+
 void doctor_signature(struct doctor *d)
 {
 	const char *by = "an unknown name";
@@ -143,14 +202,16 @@ void doctor_signature(struct doctor *d)
 	if (*o.signer)
 		by = o.signer;
 	if (!*o.path || !o.readable) {
-		doctor_find(d, "signature", d->loaded || !d->signed_only ? DOCTOR_OK : DOCTOR_WARN,
-			    *o.path ? "%s cannot be read" : "no file of the module to look at",
-			    o.path);
+		no_file(d, &o);
 	} else if (!o.has_signature && d->signed_only) {
 		doctor_find(d, "signature", DOCTOR_BAD,
 			    "%s has none, and this kernel loads signed modules only", o.path);
 		doctor_remedy(d, "install it through DKMS, which signs; enrol its key: mokutil "
 			      "--import /var/lib/dkms/mok.pub, reboot, confirm");
+	} else if (!o.has_signature && d->lockdown_hidden && !d->loaded) {
+		doctor_find(d, "signature", DOCTOR_UNKNOWN,
+			    "none; whether this kernel asks for one is not known");
+		show_lockdown(d);
 	} else if (!o.has_signature) {
 		doctor_find(d, "signature", DOCTOR_OK, "none, and this kernel asks for none");
 	} else if (d->signed_only && !d->loaded && !key_enrolled(d)) {
@@ -218,7 +279,8 @@ void doctor_kernel_log(struct doctor *d)
 	if (fd >= 0)
 		f = must(fdopen(fd, "r"));
 	if (!f) {
-		doctor_find(d, "kernel_log", DOCTOR_WARN, "cannot be read: %s", strerror(err));
+		doctor_find(d, "kernel_log", DOCTOR_UNKNOWN, "not known: it cannot be read: %s",
+			    strerror(err));
 		doctor_remedy(d, err == ENOENT ? "mount a devtmpfs at /dev, or read journalctl -k" :
 			      "run doctor as root");
 		return;

@@ -6,7 +6,12 @@
 #include <string.h>
 #include "doctor/doctor.h"
 
-#define RELOAD	"rmmod seepage && modprobe seepage"
+/* How to begin the module anew. */
+static const char *reload(const struct doctor *d)
+{
+	return d->built_in || d->loading != LOADS_MODULES ? "boot anew" :
+	       "rmmod seepage && modprobe seepage";
+}
 
 static void loaded(struct doctor *d)
 {
@@ -16,13 +21,18 @@ static void loaded(struct doctor *d)
 	if (!*version)
 		doctor_line(d, "/sys/module/seepage/version", version, sizeof(version));
 	if (!*version) {
-		doctor_find(d, "module", DOCTOR_WARN, "loaded, its version is not known");
+		doctor_find(d, "module", DOCTOR_UNKNOWN, "loaded, its version is not known");
+		doctor_remedy(d, "run doctor as root, in the first network namespace");
 	} else if (!strcmp(version, SEEPAGE_CTL_VERSION)) {
 		doctor_find(d, "module", DOCTOR_OK, "loaded, version %s as this program", version);
 	} else {
 		doctor_find(d, "module", DOCTOR_WARN, "loaded is version %s, this program is %s",
 			    version, SEEPAGE_CTL_VERSION);
-		doctor_remedy(d, "install seepage-dkms %s, then " RELOAD, SEEPAGE_CTL_VERSION);
+		if (d->built_in)
+			doctor_remedy(d, "build this kernel with seepage %s", SEEPAGE_CTL_VERSION);
+		else
+			doctor_remedy(d, "install seepage-dkms %s, then %s", SEEPAGE_CTL_VERSION,
+				      reload(d));
 	}
 }
 
@@ -43,6 +53,12 @@ void doctor_module(struct doctor *d)
 		loaded(d);
 		return;
 	}
+	if (d->loading == LOADS_NONE) {
+		doctor_find(d, "module", DOCTOR_BAD, "not a part of kernel %s, which cannot load "
+			    "modules", d->release);
+		doctor_get_module(d, d->release);
+		return;
+	}
 	doctor_object(d, d->release, "seepage", &o);
 	if (!*o.path) {
 		doctor_find(d, "module", DOCTOR_BAD, "not loaded, and not there for kernel %s",
@@ -59,6 +75,9 @@ void doctor_module(struct doctor *d)
 			    SEEPAGE_CTL_VERSION);
 		doctor_remedy(d, "install seepage-dkms %s, then modprobe seepage",
 			      SEEPAGE_CTL_VERSION);
+	} else if (doctor_no_load(d)) {
+		doctor_find(d, "module", DOCTOR_WARN, "not loaded; %s is there", o.path);
+		doctor_remedy(d, "%s", doctor_no_load(d));
 	} else {
 		doctor_find(d, "module", DOCTOR_WARN, "not loaded; %s is there", o.path);
 		doctor_remedy(d, "%smodprobe seepage", o.indexed ? "" : "depmod -a && ");
@@ -74,7 +93,7 @@ void doctor_work(struct doctor *d)
 	} else if (*l->disabled) {
 		doctor_find(d, "work", DOCTOR_BAD, "the module switched itself off: %s",
 			    l->disabled);
-		doctor_remedy(d, "report it with the kernel's log, then " RELOAD);
+		doctor_remedy(d, "report it with the kernel's log, then %s", reload(d));
 	} else if (l->answered && l->stretched) {
 		doctor_find(d, "work", DOCTOR_WARN, "%llu passes; the interval is stretched, "
 			    "passes cost more than max_cpu_permille allows", l->ticks);
@@ -82,11 +101,12 @@ void doctor_work(struct doctor *d)
 	} else if (l->answered) {
 		doctor_find(d, "work", DOCTOR_OK, "%llu sampling passes", l->ticks);
 	} else if (l->err == EPERM || l->err == EACCES) {
-		doctor_find(d, "work", DOCTOR_WARN, "not known: this user may not ask the module");
+		doctor_find(d, "work", DOCTOR_UNKNOWN,
+			    "not known: this user may not ask the module");
 		doctor_remedy(d, "run doctor as root");
 	} else if (l->err == ENOENT || l->err == EPROTONOSUPPORT) {
-		doctor_find(d, "work", DOCTOR_WARN,
-			    "not reachable from this network namespace");
+		doctor_find(d, "work", DOCTOR_UNKNOWN,
+			    "not known: not reachable from this network namespace");
 		doctor_remedy(d, "run doctor in the first network namespace");
 	} else {
 		doctor_find(d, "work", DOCTOR_BAD, "no answer: %s", strerror(l->err));
@@ -96,7 +116,7 @@ void doctor_work(struct doctor *d)
 	doctor_find(d, "work", DOCTOR_WARN, "multicast is off: its groups were joined before the "
 		    "load, maybe by somebody who may not hear of others; watch asks once a second, "
 		    "record does not begin");
-	doctor_remedy(d, "end what joined them (Eth 16 in /proc/net/netlink), then " RELOAD);
+	doctor_remedy(d, "end what joined them (Eth 16 in /proc/net/netlink), then %s", reload(d));
 }
 
 /* Counts processes with memory of their own: kernel threads have a statm of zeros. */
@@ -129,27 +149,58 @@ static u64 enough(u64 processes)
 	return n < max ? n : max;
 }
 
-void doctor_table(struct doctor *d)
+/* Says how to make room for @n processes, for now and later. */
+static void more_room(struct doctor *d, u64 n)
+{
+	if (d->built_in)
+		doctor_remedy(d, "seepage set max_processes %llu; to keep it: "
+			      "seepage.max_processes=%llu on the kernel's command line", n, n);
+	else
+		doctor_remedy(d, "seepage set max_processes %llu; to keep it: options seepage "
+			      "max_processes=%llu in /etc/modprobe.d/seepage.conf", n, n);
+}
+
+/* The room that the module has, or that it would take: then *known is false. */
+static u64 room(const struct doctor *d, bool *known)
 {
 	const char *key = "/sys/module/seepage/parameters/max_processes";
-	u64 n = count_processes(d), max = d->live.max_processes;
-	const struct doctor_live *l = &d->live;
-	enum doctor_level level;
+	u64 max = d->live.max_processes;
 	char line[32];
 
-	if (!max && (!doctor_line(d, key, line, sizeof(line)) || !parse_u64(line, &max)))
-		max = cfg_keys[SEEPAGE_CFG_MAX_PROCESSES].def;
-	level = n > max / 5 * 4 || l->table_full || l->share_full ? DOCTOR_WARN : DOCTOR_OK;
+	*known = max || (doctor_line(d, key, line, sizeof(line)) && parse_u64(line, &max));
+	return *known ? max : cfg_keys[SEEPAGE_CFG_MAX_PROCESSES].def;
+}
+
+void doctor_table(struct doctor *d)
+{
+	bool known, hidden = doctor_proc_hides(d);
+	u64 n = count_processes(d), max = room(d, &known);
+	const struct doctor_live *l = &d->live;
+
 	if (l->table_full || l->share_full)
-		doctor_find(d, "table", level, "room for %llu processes, %llu are here; refused "
-			    "attempts: %llu as it was full, %llu as half of it was one user's",
-			    max, n, l->table_full, l->share_full);
+		doctor_find(d, "table", DOCTOR_WARN, "room for %llu processes, %llu are here; "
+			    "refused attempts: %llu as it was full, %llu as half of it was one "
+			    "user's", max, n, l->table_full, l->share_full);
+	else if (n > max / 5 * 4)
+		doctor_find(d, "table", DOCTOR_WARN, "room for %llu processes%s, %llu are here",
+			    max, known ? "" : " by default", n);
+	else if (!known)
+		doctor_find(d, "table", DOCTOR_UNKNOWN, "not known: the module %s; %llu processes "
+			    "are here, it has room for %llu by default",
+			    d->loaded ? "did not answer" : "is not loaded", n, max);
+	else if (hidden)
+		doctor_find(d, "table", DOCTOR_UNKNOWN, "not known: room for %llu processes, of "
+			    "which /proc hides those of others", max);
 	else
-		doctor_find(d, "table", level, "room for %llu processes, %llu are here", max, n);
-	if (level != DOCTOR_OK)
-		doctor_remedy(d, "seepage set max_processes %llu; to keep it: options seepage "
-			      "max_processes=%llu in /etc/modprobe.d/seepage.conf",
-			      enough(n > max ? n : max), enough(n > max ? n : max));
+		doctor_find(d, "table", DOCTOR_OK, "room for %llu processes, %llu are here", max,
+			    n);
+	if (d->found[d->n - 1].level == DOCTOR_WARN)
+		more_room(d, enough(n > max ? n : max));
+	else if (!known && !d->loaded)
+		doctor_remedy(d, "%s", doctor_no_load(d) ? doctor_no_load(d) :
+			      "load the module, then run doctor again");
+	else if (!known || hidden)
+		doctor_remedy(d, "run doctor as root");
 }
 
 void doctor_alerts(struct doctor *d)
@@ -160,7 +211,7 @@ void doctor_alerts(struct doctor *d)
 	char left[64] = "not known";
 
 	if (!l->listed) {
-		doctor_find(d, "alerts", DOCTOR_WARN, "not known: the module %s",
+		doctor_find(d, "alerts", DOCTOR_UNKNOWN, "not known: the module %s",
 			    d->loaded ? "did not answer" : "is not loaded");
 		return;
 	}

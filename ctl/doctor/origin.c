@@ -54,11 +54,34 @@ bool doctor_config_has(const char *config, const char *option)
 	return at && (at[strlen(word)] == 'y' || at[strlen(word)] == 'm');
 }
 
+#define NO_MODULES	"this kernel cannot load modules: build it with CONFIG_MODULES=y, or " \
+			"with seepage in it (docs/appliance.md)"
+
+/* What stands in the way of loading a module into the running kernel, as a remedy, or NULL. */
+const char *doctor_no_load(const struct doctor *d)
+{
+	switch (d->loading) {
+	case LOADS_NONE:
+		return NO_MODULES;
+	case LOADS_NO_MORE:
+		return "this kernel loads no module before the next boot "
+		       "(kernel.modules_disabled is 1): let seepage be loaded before that is set";
+	case LOADS_MODULES:
+		break;
+	}
+	return NULL;
+}
+
 /* Says how to get the module for a kernel that has none. */
 void doctor_get_module(struct doctor *d, const char *release)
 {
-	char from[TEXT_MAX], *config = doctor_kernel_config(d, release, from, sizeof(from));
+	char from[TEXT_MAX], *config;
 
+	if (d->loading == LOADS_NONE && !strcmp(release, d->release)) {
+		doctor_remedy(d, NO_MODULES);
+		return;
+	}
+	config = doctor_kernel_config(d, release, from, sizeof(from));
 	switch (doctor_origin(d, release)) {
 	case FROM_DEB:
 		doctor_remedy(d, "apt install seepage-dkms, or make dkms-install in the source");
@@ -69,8 +92,7 @@ void doctor_get_module(struct doctor *d, const char *release)
 		break;
 	case FROM_NOWHERE:
 		if (config && !doctor_config_has(config, "MODULES"))
-			doctor_remedy(d, "this kernel loads no modules: build it with "
-				      "CONFIG_MODULES=y, or with seepage in it (docs/appliance.md)");
+			doctor_remedy(d, NO_MODULES);
 		else
 			doctor_remedy(d, "in the source of seepage: make kmod KDIR=DIR, where DIR "
 				      "is that in which this kernel was built; insmod "

@@ -84,8 +84,8 @@ void doctor_watch(struct doctor *d)
 		return;
 	}
 	if (doctor_proc_hides(d)) {
-		doctor_find(d, "watch", DOCTOR_WARN, "whether seepage watch runs is not known, as "
-			    "/proc hides processes of others%s",
+		doctor_find(d, "watch", DOCTOR_UNKNOWN, "whether seepage watch runs is not known, "
+			    "as /proc hides processes of others%s",
 			    doctor_exists(d, "%s", wanted) ? "; its service is enabled" : "");
 		doctor_remedy(d, "run it as root");
 		return;
@@ -110,7 +110,9 @@ void doctor_where(struct doctor *d)
 	}
 	doctor_find(d, "where", DOCTOR_WARN, "no module seepage_where for kernel %s: where names "
 		    "no call sites", d->release);
-	doctor_remedy(d, "it is built with seepage, on x86-64 and arm64 with CONFIG_UPROBES");
+	doctor_remedy(d, d->loading == LOADS_NONE ?
+		      "this kernel cannot load modules: build it with CONFIG_SEEPAGE_WHERE=y" :
+		      "it is built with seepage, on x86-64 and arm64 with CONFIG_UPROBES");
 }
 
 /* ---- symbols of the C library ---- */

@@ -126,7 +126,8 @@ static void judge_service(struct doctor *d, const struct doctor_service *s,
 
 	say_receivers(r, what, sizeof(what));
 	if (notify->runs && notify->enabled) {
-		doctor_find(d, "told", r->hidden ? DOCTOR_WARN : DOCTOR_OK, "%s; %s", what, states);
+		doctor_find(d, "told", r->hidden ? DOCTOR_UNKNOWN : DOCTOR_OK, "%s; %s", what,
+			    states);
 		if (r->hidden)
 			doctor_remedy(d, "run it as root");
 	} else if (notify->runs) {
@@ -202,7 +203,7 @@ void doctor_told(struct doctor *d)
 		judge_refused(d, &r, states);
 	} else if (!notify->runs && doctor_proc_hides(d)) {
 		say_receivers(&r, what, sizeof(what));
-		doctor_find(d, "told", DOCTOR_WARN, "whether notify runs is not known, as /proc "
+		doctor_find(d, "told", DOCTOR_UNKNOWN, "whether notify runs is not known, as /proc "
 			    "hides processes of others: %s; %s", what, states);
 		doctor_remedy(d, "run it as root");
 	} else if (r.hidden || r.n) {

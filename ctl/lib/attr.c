@@ -96,6 +96,7 @@ const struct attr_desc attr_table[__SEEPAGE_A_MAX] = {
 	A(KNOWN_SPAN_SECONDS, "known_span_seconds", "KNOWN-SPAN", UINT, SECONDS),
 	A(LIMIT, "limit", "LIMIT", LIMIT, NONE),
 	A(SUBJECT, "subject", "SUBJECT", SUBJECT, NONE),
+	A(FLOORS, "floors", "FLOORS", UINT, NONE),
 	REQUEST(GROUP),
 	A(IDENTITY, "identity", "identity", NONE, NONE),
 	REQUEST(LIMIT_BYTES),

@@ -9,17 +9,16 @@ int command_help(const struct command *cmd)
 {
 	const struct opt *o;
 
+	fold_columns = 80;	/* a text to read, also where it goes to a pager */
 	out_fold();
-	out_printf("usage: seepage [-j] [-p] %s%s%s%s\n%s\n", cmd->name,
+	out_printf("usage: seepage [-jp] %s%s%s%s\n%s\n", cmd->name,
 		   cmd->opts ? " [OPTION...]" : "", *cmd->args ? " " : "", cmd->args, cmd->help);
 	for (o = cmd->opts; o && o->name; o++) {
 		const char *arg = o->arg ? o->arg : "";
 		char left[64];
+		int n = o->letter ? snprintf(left, sizeof(left), "-%c, ", o->letter) : 0;
 
-		if (o->letter)
-			snprintf(left, sizeof(left), "-%c, --%s %s", o->letter, o->name, arg);
-		else
-			snprintf(left, sizeof(left), "--%s %s", o->name, arg);
+		snprintf(left + n, sizeof(left) - (size_t)n, "--%s %s", o->name, arg);
 		out_printf("  %-26s %s\n", left, o->help);
 	}
 	if (cmd->more)

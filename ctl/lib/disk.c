@@ -227,7 +227,8 @@ int disk_lock(const struct ctx *ctx, const char *path, struct disk_place *p)
 			    "again when that one has ended, which fuser -v names", dir, path,
 			    LOCK_S);
 	default:
-		return fail(ctx, "%s: %s", path, strerror(err));
+		return fail(ctx, "%s: %s%s", path, strerror(err),
+			    err == EACCES ? ": run it as root" : "");
 	}
 }
 

@@ -118,3 +118,20 @@ void end_text(const struct message *msg, char *buf, size_t size)
 		snprintf(buf, size, "it exited with code %d", WEXITSTATUS(status));
 	}
 }
+
+/*
+ * "It ended at 2026-11-27 06:49:42, see #3. The alert said:"
+ * @exit: the alert that says so; its number is 0 if there is none
+ */
+void end_print(const struct message *exit)
+{
+	u64 seq = msg_seq(exit);
+	char when[TEXT_MAX];
+
+	if (!seq) {
+		out_line("It has ended.");
+		return;
+	}
+	msg_text(exit, SEEPAGE_A_TIME_NS, when);
+	out_printf("It ended at %s, see #%llu. The alert said:\n", when, seq);
+}

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Says why a process is under alert, or why not: for `explain`, and for `cold`, which looks at
- * which memory the process uses before that.
+ * Says why a process is under alert, or why not: for the tools explain and cold.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -80,6 +79,8 @@ static void print_identity(const struct message *alert)
 		out_printf("cgroup: %s\n", fmt_safe(text, sizeof(text), p.cgroup,
 						    strlen(p.cgroup)));
 	unit_show(p.cgroup, text, sizeof(text));
+	if (owner_container && !strncmp(text, "container ", strlen("container ")))
+		owner_container(p.cgroup, text);
 	if (*text)
 		out_printf("unit: %s\n", text);
 	place_free(&p);
@@ -88,21 +89,8 @@ static void print_identity(const struct message *alert)
 		out_printf("end: %s\n", text);
 }
 
-/* "It ended at 2026-11-27 06:49:42, see #3. The alert said:" */
-static void print_end(const struct answer *a)
-{
-	u64 seq = msg_seq(&a->exit);
-	char when[TEXT_MAX];
-
-	if (!seq) {
-		out_line("It has ended.");
-		return;
-	}
-	msg_text(&a->exit, SEEPAGE_A_TIME_NS, when);
-	out_printf("It ended at %s, see #%llu. The alert said:\n", when, seq);
-}
-
-static void print_alert(const struct message *alert)
+/* @last: the newest of its process */
+static void print_alert(const struct message *alert, bool last)
 {
 	u64 severity = msg_get(alert, SEEPAGE_A_SEVERITY, 0);
 	const char *name = severity_name((unsigned int)severity);
@@ -111,8 +99,8 @@ static void print_alert(const struct message *alert)
 	msg_text(alert, SEEPAGE_A_TIME_NS, when);
 	msg_text(alert, SEEPAGE_A_STATE, state);
 	sentence_group(alert, group, sizeof(group));
-	out_printf("last alert: #%llu at %s: %s, severity %llu%s%s%s%s\n",
-		   msg_seq(alert), when, state, severity, name ? " (" : "",
+	out_printf("%salert: #%llu at %s: %s, severity %llu%s%s%s%s\n",
+		   last ? "last " : "", msg_seq(alert), when, state, severity, name ? " (" : "",
 		   name ? name : "", name ? ")" : "", group);
 	print_identity(alert);
 }
@@ -207,13 +195,17 @@ static struct json_object *next_json(const struct message *msg, const struct pla
 /* What `seepage where --keep` found out about what the process keeps */
 static void print_where(const struct message *msg)
 {
-	struct json_object *o = msg->gone ? NULL : kept_of(msg);
-	char age[FIGURE_MAX];
+	struct json_object *o = msg->gone ? NULL : kept_of(msg), *one;
+	char age[FIGURE_MAX], text[SENTENCE_MAX];
 
 	if (!o)
 		return;
 	out_printf("\nWhat it keeps (%s ago):\n", kept_age(o, age, sizeof(age)));
 	kept_print(o, "  ");
+	one = one_site_find(o);
+	if (one)
+		out_printf("  %s\n", one_site_text(one, text, sizeof(text)));
+	json_object_put(one);
 	json_object_put(o);
 }
 
@@ -257,7 +249,7 @@ static struct json_object *use_json(const struct message *msg)
 }
 
 static void print_text(const struct message *msg, const struct message *alert,
-		       const struct message *before)
+		       const struct message *before, bool last)
 {
 	char text[SENTENCE_MAX];
 
@@ -266,7 +258,7 @@ static void print_text(const struct message *msg, const struct message *alert,
 	sentence_verdict(msg, text, sizeof(text));
 	out_line(text);
 	if (alert)
-		print_alert(alert);
+		print_alert(alert, last);
 	sentence_gates(msg, "\nGates:");
 	print_factors(msg);
 	if (before)
@@ -299,8 +291,8 @@ static int print_json(const struct ctx *ctx, const struct answer *a, const struc
 	static const struct place nowhere;
 	u64 seq = alert ? msg_seq(alert) : 0;
 	const struct explain_look *look = a->look;
+	struct json_object *o, *where;
 	char text[SENTENCE_MAX];
-	struct json_object *o;
 	struct place place;
 
 	place_find(msg, false, &place);
@@ -319,7 +311,9 @@ static int print_json(const struct ctx *ctx, const struct answer *a, const struc
 	json_object_object_add(o, "before", before ? json_alert(before, &nowhere) : NULL);
 	json_object_object_add(o, "cold_look", look ? look->json(look->report) : NULL);
 	json_object_object_add(o, "use", use_json(msg));
-	json_object_object_add(o, "where", msg->gone ? NULL : kept_of(msg));
+	where = msg->gone ? NULL : kept_of(msg);
+	json_object_object_add(o, "where", where);
+	json_object_object_add(o, "one_site", one_site_find(where));
 	return out_json(ctx, o);
 }
 
@@ -354,12 +348,12 @@ static int print(const struct ctx *ctx, const struct answer *a)
 		return print_json(ctx, a, msg, alert, before);
 	out_fold();
 	if (a->ended)
-		print_end(a);
+		end_print(&a->exit);
 	else if (!a->now && !a->number)
 		out_line("No process with this pid is tracked now. Its last alert said:");
 	if (a->look)
 		a->look->print(a->look->report);
-	print_text(msg, alert, before);
+	print_text(msg, alert, before, !a->number);
 	return 0;
 }
 

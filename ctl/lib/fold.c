@@ -51,10 +51,12 @@ static void print_folded(size_t wide, size_t used, unsigned int indent, const ch
 	out_raw("\n");
 }
 
-/* Columns of the terminal now, 0: standard output is none. Its window can change at any time. */
+unsigned int fold_columns;	/* where standard output is no terminal; 0: lines stay whole */
+
+/* Columns of the terminal now: its window can change at any time. */
 static size_t columns_now(void)
 {
-	return isatty(STDOUT_FILENO) ? out_columns() : 0;
+	return isatty(STDOUT_FILENO) ? out_columns() : fold_columns;
 }
 
 /* Prints @head and @text. On a terminal, lines after the first have @indent blanks before them. */
@@ -74,7 +76,7 @@ static unsigned int last_column(const char *line, size_t wide)
 			last = used + 2;
 		line += utf8_columns(line, &columns);
 	}
-	return last && last <= wide * 2 / 3 ? (unsigned int)last : 4;
+	return last && last * 3 <= wide * 2 ? (unsigned int)last : 4;
 }
 
 static bool cut;
@@ -89,7 +91,7 @@ static void cut_at(char *s, size_t wide)
 		used += columns;
 		if (used > wide) {
 			*s = '\0';
-			break;
+			return;
 		}
 	}
 }
@@ -110,11 +112,10 @@ static void print_lines(char *text)
 	out_raw(text);
 }
 
-/* From now on folds every line, if standard output is a terminal, while that is not too narrow. */
+/* From now on folds every line while the terminal is not too narrow; to others see fold_columns. */
 void out_fold(void)
 {
-	if (isatty(STDOUT_FILENO))
-		out_filter = print_lines;
+	out_filter = print_lines;
 }
 
 /* The same for tables: cuts lines at the width of the terminal, as ps(1) does. */

@@ -152,10 +152,12 @@ static void add_process(struct json_object *o, const struct message *msg, const 
 	json_add(o, msg, SEEPAGE_A_PID);
 	json_add(o, msg, SEEPAGE_A_COMM);
 	json_add(o, msg, SEEPAGE_A_UID);
+	json_object_object_add(o, "user", text_or_null(owner_name(msg)));
 	json_object_object_add(o, "cgroup", text_or_null(p->cgroup));
 	json_add(o, msg, SEEPAGE_A_CGROUP_ID);
 	add_unit(o, p->cgroup);
 	json_object_object_add(o, "exe", text_or_null(p->exe));
+	json_object_object_add(o, "cmdline", text_or_null(p->cmdline));
 	json_add(o, msg, SEEPAGE_A_STATE);
 	json_add(o, msg, SEEPAGE_A_CONFIDENCE);
 	json_add(o, msg, SEEPAGE_A_POLICY);
@@ -219,7 +221,6 @@ struct json_object *json_alert(const struct message *msg, const struct place *p)
 	json_add(o, msg, SEEPAGE_A_PREV_STATE);
 	json_add(o, msg, SEEPAGE_A_SEVERITY);
 	add_process(o, msg, p);
-	json_object_object_add(o, "cmdline", text_or_null(p->cmdline));
 	add_int(o, "ppid", p->ppid, p->ppid);
 	json_object_object_add(o, "parent", text_or_null(p->parent));
 	/* while a service leaks again, the end is that of its life before */

@@ -197,12 +197,12 @@ void column_text(const struct message *msg, unsigned int column, char *buf)
 		snprintf(buf, TEXT_MAX, "%s", s && *s ? s : "-");
 }
 
-/* @columns: at most LIST_COLUMNS */
+/* @columns: at most LIST_COLUMNS; the last one is text where there are notes */
 void list_print(const u8 *columns, unsigned int cols, const struct message *msg, size_t n)
 {
 	const char *heads[LIST_COLUMNS];
 	bool right[LIST_COLUMNS];
-	char text[TEXT_MAX];
+	char text[TEXT_MAX + SENTENCE_MAX];
 	struct table *t;
 	unsigned int col;
 	size_t i;
@@ -215,6 +215,8 @@ void list_print(const u8 *columns, unsigned int cols, const struct message *msg,
 	for (i = 0; i < n; i++) {
 		for (col = 0; col < cols; col++) {
 			column_text(&msg[i], columns[col], text);
+			if (col + 1 == cols && msg[i].note)
+				sentence_append(text, sizeof(text), "\n    %s", msg[i].note);
 			table_cell(t, text);
 		}
 	}

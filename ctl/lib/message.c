@@ -19,6 +19,7 @@ int msg_parse(struct message *msg, struct nlmsghdr *nlh)
 	msg->pmc = NULL;
 	msg->user = NULL;
 	msg->unit = NULL;
+	msg->note = NULL;
 	state = msg_state(msg);
 	msg->gone = state == SEEPAGE_STATE_EXITED;
 	msg->past = msg->gone || state == SEEPAGE_STATE_RECOVERED;
@@ -152,11 +153,17 @@ void msg_comm(const struct message *msg, char *buf, size_t size)
 		snprintf(buf, size, "?");
 }
 
+/* Returns the number of known floors, LEVEL_EPOCHS unless they are too few to know a growth. */
+static unsigned int known_floors(const struct message *msg)
+{
+	return (unsigned int)msg_get(msg, SEEPAGE_A_FLOORS, LEVEL_EPOCHS);
+}
+
 /* Reads the factors into @f, an array of MSG_LIST_MAX. Returns their number. */
 unsigned int msg_factors(const struct message *msg, struct factor *f)
 {
 	struct nlattr *nest = msg->a[SEEPAGE_A_FACTORS], *pos;
-	unsigned int n = 0;
+	unsigned int n = 0, floors = known_floors(msg);
 	int rem;
 
 	if (!nest)
@@ -179,6 +186,9 @@ unsigned int msg_factors(const struct message *msg, struct factor *f)
 		f[n].points = (int)(u8)points - (int)(u8)against;
 		f[n].max = (unsigned int)max;
 		f[n].has_value = attr_s64(a[SEEPAGE_FACTOR_A_VALUE], &f[n].value);
+		f[n].few = id - SEEPAGE_FACTOR_FLOOR <= SEEPAGE_FACTOR_RETAIN -
+			   SEEPAGE_FACTOR_FLOOR && floors < LEVEL_EPOCHS;
+		f[n].floors = floors;
 		f[n].has_baseline = attr_s64(a[SEEPAGE_FACTOR_A_BASELINE], &f[n].baseline);
 		n++;
 	}
@@ -236,19 +246,6 @@ unsigned int msg_levels(const struct message *msg, struct level *l)
 	}
 	measure_levels(l, n);
 	return n;
-}
-
-/*
- * Returns the number of known floors of the lowest level. A message without a
- * history is an alert, which is raised only when enough floors are known.
- */
-static unsigned int known_floors(const struct message *msg)
-{
-	struct level l[MSG_LIST_MAX];
-
-	if (!msg->a[SEEPAGE_A_HISTORY])
-		return LEVEL_EPOCHS;
-	return msg_levels(msg, l) ? l[0].n : 0;
 }
 
 /* Reads the gates into @g, an array of MSG_LIST_MAX. Returns their number. */

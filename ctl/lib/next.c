@@ -46,19 +46,59 @@ static void __printf(3, 4) step(struct next_steps *n, const char *why, const cha
 	n->n++;
 }
 
-static void restart(struct next_steps *n, const struct unit_name *u)
-{
-	static const char why[] = "ends it and begins it anew: all of its memory is given back";
+static const char restarted[] = "ends it and begins it anew: all of its memory is given back";
 
-	if (u->runtime && (!strcmp(u->runtime, "docker") || !strcmp(u->runtime, "podman")))
-		step(n, why, "%s restart %.12s", u->runtime, u->container);
-	else if (u->runtime && (!strcmp(u->runtime, "containerd") || !strcmp(u->runtime, "cri-o")))
+/* A pod in a container of Docker or Podman is one of kind: a restart would be of the whole node. */
+static void restart_container(struct next_steps *n, const struct unit_name *u)
+{
+	bool cri = *u->pod || !strncmp(u->name, "cri-", 4) || !strcmp(u->runtime, "cri-o");
+
+	if (!strcmp(u->runtime, "docker") || !strcmp(u->runtime, "podman")) {
+		if (!*u->pod)
+			step(n, restarted, "%s restart %.12s", u->runtime, u->container);
+	} else if (strcmp(u->runtime, "containerd") && strcmp(u->runtime, "cri-o")) {
+		return;
+	} else if (cri && unit_is_id(u->container)) {
 		step(n, "ends the container; the kubelet begins it anew", "crictl stop %.12s",
 		     u->container);
-	else if (!u->runtime && is_service(u) && u->of_user >= 0 && strncmp(u->name, "user@", 5))
-		step(n, why, "systemctl --user -M %lld@ restart %s", u->of_user, u->name);
-	else if (!u->runtime && is_service(u) && strncmp(u->name, "user@", 5))
-		step(n, why, "systemctl restart %s", u->name);
+	} else if (unit_is_id(u->container)) {
+		step(n, restarted, "nerdctl restart %.12s", u->container);
+	} else if (is_plain(u->container)) {
+		step(n, "ends the container", "ctr -n default tasks kill %s", u->container);
+	}
+}
+
+/*
+ * Scopes that a runtime has made, without a name of a container that can be trusted: one of
+ * rootless Podman, and a task of Nomad, /nomad.slice/share.slice/ALLOCATION.TASK.scope (as
+ * e2e/oversubscription of Nomad has it).
+ */
+static void restart_scope(struct next_steps *n, const struct place *p, const struct unit_name *u)
+{
+	const char *task = strlen(u->name) > POD_LEN ? u->name + POD_LEN : "";
+	int len = (int)strlen(task) - (int)strlen(".scope") - 1;
+
+	if (!is_plain(u->name))
+		return;
+	if (u->of_user >= 0 && !strncmp(u->name, "libpod-", strlen("libpod-")))
+		step(n, "ends the container", "systemctl --user -M %lld@ stop %s", u->of_user,
+		     u->name);
+	else if (!strncmp(p->cgroup, "/nomad.slice/", strlen("/nomad.slice/")) && *task == '.' &&
+		 len > 0)
+		step(n, restarted, "nomad alloc restart %.*s %.*s", POD_LEN, u->name, len,
+		     task + 1);
+}
+
+static void restart(struct next_steps *n, const struct place *p, const struct unit_name *u)
+{
+	if (u->runtime)
+		restart_container(n, u);
+	else if (!is_service(u) && p->cgroup)
+		restart_scope(n, p, u);
+	else if (is_service(u) && u->of_user >= 0 && strncmp(u->name, "user@", 5))
+		step(n, restarted, "systemctl --user -M %lld@ restart %s", u->of_user, u->name);
+	else if (is_service(u) && strncmp(u->name, "user@", 5))
+		step(n, restarted, "systemctl restart %s", u->name);
 }
 
 static void raise_limit(struct next_steps *n, const struct message *msg,
@@ -68,7 +108,8 @@ static void raise_limit(struct next_steps *n, const struct message *msg,
 	u64 pid = msg_pid(msg);
 	const char *why = "raises the limit that it reaches first, which gains time only";
 
-	if (limit == SEEPAGE_LIMIT_CGROUP && u->runtime && !strcmp(u->runtime, "docker"))
+	if (limit == SEEPAGE_LIMIT_CGROUP && u->runtime && !strcmp(u->runtime, "docker") &&
+	    !*u->pod)
 		step(n, why, "docker update --memory BYTES --memory-swap -1 %.12s", u->container);
 	else if (limit == SEEPAGE_LIMIT_CGROUP && !u->runtime && is_service(u) && u->of_user < 0)
 		step(n, why, "systemctl set-property --runtime %s MemoryMax=BYTES", u->name);
@@ -112,7 +153,7 @@ void next_steps(const struct message *msg, const struct place *p, u64 seq, struc
 	if (msg->gone || state < SEEPAGE_STATE_SUSPECTED || state > SEEPAGE_STATE_RUNAWAY)
 		return;
 	unit_of(p->cgroup, &u);
-	restart(n, &u);
+	restart(n, p, &u);
 	raise_limit(n, msg, &u);
 	step(n, "says which allocations grow, and from which functions they come",
 	     "seepage where %llu", pid);

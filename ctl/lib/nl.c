@@ -6,6 +6,7 @@
  * an interrupted dump, or an overrun.
  */
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -308,11 +309,12 @@ bool knl_module_seen(void)
 
 /*
  * Prints the error of the last failure. @needs: the capabilities to name if it is
- * EPERM. Returns the exit status 1.
+ * EPERM. The module names what the refused request needs, which may be less than the
+ * command does. Returns the exit status 1.
  */
 int knl_fail(const struct ctx *ctx, const struct knl *k, const char *needs)
 {
-	const char *open = *k->text ? " (" : "", *close = *k->text ? ")" : "";
+	const char *rest = strstr(k->text, "needs ");
 	/* a dump fails with EPROTONOSUPPORT while the module is being unloaded */
 	bool gone = k->err == ENOENT || (k->err == EPROTONOSUPPORT && !knl_module_seen());
 
@@ -320,10 +322,10 @@ int knl_fail(const struct ctx *ctx, const struct knl *k, const char *needs)
 		return fail(NULL, "%s", knl_module_seen() ?
 			    "module is loaded, but not reachable from this network namespace" :
 			    "module not loaded (modprobe seepage)");
-	if ((k->err == EPERM || k->err == EACCES) && strstr(k->text, needs))
-		return fail(ctx, "not permitted: %s", k->text);
 	if (k->err == EPERM || k->err == EACCES)
-		return fail(ctx, "not permitted: needs %s%s%s%s", needs, open, k->text, close);
+		return fail(ctx, "not permitted: %.*s%sneeds %s",
+			    rest ? (int)(rest - k->text) : INT_MAX, k->text,
+			    rest || !*k->text ? "" : ": ", needs);
 	return fail(ctx, "%s", *k->text ? k->text : strerror(k->err));
 }
 

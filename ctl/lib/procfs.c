@@ -213,13 +213,12 @@ static char *cmdline_of(int dir)
 	return must(strdup(buf));
 }
 
-/* Adds command line and parent of a process. @dir: its /proc/PID */
-static void identity_read(int dir, struct place *p)
+/* Adds the parent of a process. @dir: its /proc/PID */
+static void read_parent(int dir, struct place *p)
 {
 	char *status = procfs_read(dir, "status"), path[32];
 	char *line = status ? strstr(status, "\nPPid:") : NULL;
 
-	p->cmdline = cmdline_of(dir);
 	p->ppid = line ? (u32)strtoul(line + 6, NULL, 10) : 0;
 	free(status);
 	if (!p->ppid)
@@ -283,8 +282,23 @@ void place_find(const struct message *msg, bool multicast, struct place *p)
 		return;
 	p->cgroup = procfs_cgroup(dir);
 	p->exe = exe_path(dir);
+	p->cmdline = cmdline_of(dir);
 	if (msg->a[SEEPAGE_A_SEQ])
-		identity_read(dir, p);
+		read_parent(dir, p);
+	close(dir);
+}
+
+/*
+ * Adds the parent where place_find() has left it out: it reads that of alerts only, as a list of
+ * all processes has no use for it. @msg: about a process that may live
+ */
+void place_find_parent(const struct message *msg, struct place *p)
+{
+	int dir = p->ppid ? -1 : procfs_open_msg(msg, false);
+
+	if (dir < 0)
+		return;
+	read_parent(dir, p);
 	close(dir);
 }
 

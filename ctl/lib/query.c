@@ -258,7 +258,8 @@ int query_open_alert(const struct ctx *ctx, u64 seq, struct knl *k, struct nlmsg
 	if (!err)
 		return 0;
 	if (err == -ENOENT && !*k->text)
-		fail(ctx, "alert #%llu is not held (see seepage alerts)", seq);
+		fail(ctx, "alert #%llu is not held (see seepage alerts; of an earlier boot: "
+		     "seepage report PID)", seq);
 	else
 		knl_fail(ctx, k, NEEDS_READ);
 	knl_close(k);

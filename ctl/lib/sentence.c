@@ -102,8 +102,9 @@ static void exhaustion(const struct message *msg, const char *text, char *buf, s
 	if (limit < ARRAY_SIZE(limits) && limits[limit])
 		sentence_append(buf, size, ", at this pace %s is reached in %s", limits[limit],
 				text);
-	else
-		sentence_append(buf, size, ", memory exhausted in %s at this rate", text);
+	else	/* the growth of address space, which is told, takes no memory */
+		sentence_append(buf, size, ", memory exhausted in %s at %s rate", text,
+				msg_subject(msg) == SEEPAGE_SUBJECT_VSZ ? "its own" : "this");
 }
 
 #define OWN_SHARE	8	/* two measures of one growth differ by an eighth, at most */
@@ -293,6 +294,11 @@ void sentence_factor(const struct factor *f, char *buf, size_t size)
 	if (!f->has_value || !f->has_baseline) {
 		snprintf(buf, size, "%s %s not known", name ? name : "an unknown factor",
 			 sentence_is(f->past));
+		return;
+	}
+	if (f->few && !f->value) {
+		snprintf(buf, size, "not known yet, after %u of 8 floors", f->floors);
+		static_assert(LEVEL_EPOCHS == 8, "as the text says");
 		return;
 	}
 	sentence_figure(unit, f->value, value);

@@ -50,7 +50,7 @@ static void gate_cold(const struct gate *g, const char *value, const char *limit
 		snprintf(buf, size, "%s of what it gained %s not used again", value, be);
 	if (g->passed && g->value < g->limit)
 		sentence_append(buf, size, ", at least %s%s %s needed, but it %s been rising for "
-				"14 hours or for three quarters of the time to exhaustion",
+				"12 hours or for three quarters of the time to exhaustion",
 				limit, unused, be, g->past ? "had" : "has");
 	else
 		sentence_append(buf, size, "; at least %s%s %s needed", limit, unused, be);
@@ -203,7 +203,7 @@ void sentence_would_open(const struct gate *g, char *buf, size_t size)
 		break;
 	case SEEPAGE_GATE_COLD:
 		snprintf(buf, size, "Growth of which at least %s is not used again, or that goes "
-			 "on for 14 hours or until a quarter of its time is left.", text);
+			 "on for 12 hours or until a quarter of its time is left.", text);
 		break;
 	case SEEPAGE_GATE_UNSPEC:
 	case __SEEPAGE_GATE_MAX:

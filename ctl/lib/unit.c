@@ -4,7 +4,8 @@
  * Kubernetes pod. Only the path is read, so it works after the process has ended.
  *
  * A user may make cgroups of any name below the unit of a user manager, and a service below its
- * own. A component behind the unit is therefore taken for no container of the machine.
+ * own. A component behind the unit is therefore taken for no container of the machine. A container
+ * may name pods of its own: they are said to be in it.
  *
  * Paths are as systemd and the container runtimes make them:
  *	/system.slice/nginx.service
@@ -14,15 +15,21 @@
  *	/machine.slice/libpod-ID.scope			podman
  *	/kubepods.slice/kubepods-burstable.slice/kubepods-burstable-podUID.slice/crio-ID.scope
  *	/kubepods/burstable/podUID/ID			Kubernetes, cgroup driver cgroupfs
+ *	/kubepods-burstable-podUID.slice:cri-containerd:ID
+ *							the same where the kubelet has the driver
+ *							systemd, and the shim has not (runwasi)
+ *	/system.slice/docker-ID.scope/kubelet.slice/kubelet-kubepods.slice/...
+ *							kind: a node is a container
+ *	/default/NAME					containerd: ctr, nerdctl; a namespace
  *	/machine.slice/machine-NAME.scope		systemd-nspawn, libvirt
- *	/lxc.payload.NAME, /lxc/NAME			LXC
+ *	/lxc.payload.NAME, /lxc.payload/NAME, /lxc/NAME	LXC, LXD
  */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 #include "ctl.h"
 
-#define ID_LEN	64		/* hexadecimal digits */
+#define noinline	__attribute__((__noinline__))	/* inlined it is larger */
 
 /* A component of the path. */
 struct part {
@@ -30,9 +37,9 @@ struct part {
 	size_t len;
 };
 
-static const struct { const char *prefix, *runtime; } runtimes[] = {
-	{ "docker-", "docker" }, { "libpod-", "podman" }, { "cri-containerd-", "containerd" },
-	{ "nerdctl-", "containerd" }, { "crio-", "cri-o" },
+static const struct { const char *name, *runtime; } runtimes[] = {
+	{ "docker", "docker" }, { "libpod", "podman" }, { "cri-containerd", "containerd" },
+	{ "nerdctl", "containerd" }, { "crio", "cri-o" },
 };
 
 static bool begins(const struct part *p, const char *with)
@@ -49,7 +56,7 @@ static bool ends(const struct part *p, const char *with)
 	return p->len > n && !memcmp(p->s + p->len - n, with, n);
 }
 
-static bool is(const struct part *p, const char *name)
+static noinline bool is(const struct part *p, const char *name)
 {
 	return p->len == strlen(name) && !memcmp(p->s, name, p->len);
 }
@@ -70,13 +77,15 @@ static void copy(char *buf, size_t size, const struct part *p)
 
 static bool is_id(const struct part *p)
 {
-	size_t i;
+	return p->len == CONTAINER_ID_LEN && strspn(p->s, "0123456789abcdef") == CONTAINER_ID_LEN;
+}
 
-	for (i = 0; i < p->len; i++) {
-		if (!strchr("0123456789abcdef", p->s[i]))
-			return false;
-	}
-	return p->len == ID_LEN;
+/* Is this the id of a container, and no name? */
+bool unit_is_id(const char *s)
+{
+	const struct part p = { s, strlen(s) };
+
+	return is_id(&p);
 }
 
 /* systemd puts a _ before a name that the kernel has taken for a file of its own. */
@@ -106,22 +115,10 @@ static void find_unit(struct unit_name *u, const struct part *p, bool *in_slices
 		copy(u->name, sizeof(u->name), p);
 }
 
-static void found(struct unit_name *u, const char *runtime, const struct part *id)
+static noinline void found(struct unit_name *u, const char *runtime, const struct part *id)
 {
 	u->runtime = runtime;
 	copy(u->container, sizeof(u->container), id);
-}
-
-/* Returns the character that \xHH at @s stands for, 0 if there is none. */
-static char escaped(const char *s)
-{
-	char digits[3] = { 0 };
-
-	if (s[0] != '\\' || s[1] != 'x' || !isxdigit((unsigned char)s[2]) ||
-	    !isxdigit((unsigned char)s[3]))
-		return '\0';
-	memcpy(digits, s + 2, 2);
-	return (char)strtoul(digits, NULL, 16);
 }
 
 /* machine-NAME.scope; what is no letter or digit of the name is \xHH. */
@@ -129,72 +126,82 @@ static void find_machine(struct unit_name *u, const struct part *p)
 {
 	struct part name = cut(p, strlen("machine-"), strlen(".scope"));
 	const char *from = u->container;
-	char *to = u->container, c;
+	char *to = u->container;
+	unsigned int c, low;
 
 	found(u, "machine", &name);
 	while (*from) {
-		c = escaped(from);
-		*to++ = c ? c : *from;
-		from += c ? 4 : 1;
+		if (sscanf(from, "\\x%1x%1x", &c, &low) == 2 && c + low) {
+			c = c << 4 | low;
+			from += strlen("\\xHH");
+		} else {
+			c = (unsigned char)*from++;
+		}
+		*to++ = (char)c;
 	}
 	*to = '\0';
 }
 
-static void find_lxc(struct unit_name *u, struct part name)
+/* RUNTIME-ID[.scope], or ...:RUNTIME:ID */
+static void find_id(struct unit_name *u, const struct part *p, struct part id)
 {
-	found(u, "lxc", &name);
-}
-
-static void find_container(struct unit_name *u, const struct part *before, const struct part *p)
-{
-	struct part id = *p;
-	size_t i;
+	size_t i, n;
+	const char *at;
 
 	if (ends(&id, ".scope"))
-		id = cut(&id, 0, strlen(".scope"));
-	for (i = 0; i < ARRAY_SIZE(runtimes); i++) {
-		struct part rest;
-
-		if (!begins(&id, runtimes[i].prefix))
-			continue;
-		rest = cut(&id, strlen(runtimes[i].prefix), 0);
-		if (is_id(&rest))
-			found(u, runtimes[i].runtime, &rest);
+		id.len -= strlen(".scope");
+	if (id.len <= CONTAINER_ID_LEN)
+		return;
+	id = cut(&id, id.len - CONTAINER_ID_LEN, 0);
+	for (i = 0; is_id(&id) && i < ARRAY_SIZE(runtimes); i++) {
+		n = strlen(runtimes[i].name);
+		at = id.s - n - 1;
+		if (at >= p->s && !memcmp(at, runtimes[i].name, n) &&
+		    (at == p->s ? at[n] == '-' : at[-1] == ':'))
+			found(u, runtimes[i].runtime, &id);
 	}
-	if (is_id(p) && is(before, "docker"))
-		found(u, "docker", p);
-	else if (is_id(p) && *u->pod)
-		found(u, "kubernetes", p);
-	else if (begins(p, "machine-") && ends(p, ".scope"))
-		find_machine(u, p);
-	else if (begins(p, "lxc.payload."))
-		find_lxc(u, cut(p, strlen("lxc.payload."), 0));
-	else if (is(before, "lxc"))
-		find_lxc(u, *p);
 }
 
-/* podUID, or kubepods[-burstable|-besteffort]-podUID.slice with _ for - in the UID. */
+/* @path: of which @p is a part, and @before the one before it */
+static void find_container(struct unit_name *u, const char *path, const struct part *before,
+			   const struct part *p)
+{
+	struct part name = *p;
+
+	find_id(u, p, *p);
+	if (u->runtime)
+		return;
+	if (is_id(p) && (*u->pod || is(before, "docker"))) {
+		found(u, *u->pod ? "kubernetes" : "docker", p);
+	} else if (begins(p, "machine-") && ends(p, ".scope")) {
+		find_machine(u, p);
+	} else if (begins(p, "lxc.payload.")) {
+		name = cut(p, strlen("lxc.payload."), 0);
+		found(u, "lxc", &name);
+	} else if (is(before, "lxc") || is(before, "lxc.payload")) {
+		found(u, "lxc", p);
+	} else if (is(before, "default") && before->s == path + 1) {
+		found(u, "containerd", p);
+	}
+}
+
+/*
+ * podUID, or kubepods[-burstable|-besteffort]-podUID.slice with _ for - in the UID. Behind .slice
+ * there may be :cri-containerd:ID, and kind has kubelet- before kubepods.
+ */
 static void find_pod(struct unit_name *u, const struct part *p)
 {
-	struct part uid = *p;
-	size_t i;
+	const char *at = memmem(p->s, p->len, "-pod", 4);
+	struct part uid = { p->s, strlen("pod") + POD_LEN };
 	char *s;
 
-	if (begins(p, "kubepods-") && ends(p, ".slice")) {
-		const char *at = memmem(p->s, p->len, "-pod", 4);
-
-		if (!at)
-			return;
+	if (at && memmem(p->s, p->len, "kubepods-", 9))
 		uid.s = at + 1;
-		uid.len = (size_t)(p->s + p->len - uid.s) - strlen(".slice");
-	}
-	if (!begins(&uid, "pod") || uid.len != strlen("pod") + POD_LEN)
+	else if (p->len != uid.len || !begins(p, "pod"))
 		return;
 	uid = cut(&uid, strlen("pod"), 0);
-	for (i = 0; i < uid.len; i++) {
-		if (!isxdigit((unsigned char)uid.s[i]) && !strchr("-_", uid.s[i]))
-			return;
-	}
+	if (strspn(uid.s, "0123456789ABCDEFabcdef-_") != uid.len)
+		return;
 	copy(u->pod, sizeof(u->pod), &uid);
 	for (s = u->pod; *s; s++) {
 		if (*s == '_')
@@ -210,6 +217,7 @@ void unit_of(const char *cgroup, struct unit_name *u)
 {
 	struct part before = { "", 0 }, p;
 	bool in_slices = true, inside;
+	const char *path = cgroup;
 
 	memset(u, 0, sizeof(*u));
 	u->of_user = -1;
@@ -217,12 +225,12 @@ void unit_of(const char *cgroup, struct unit_name *u)
 		p = next_part(&cgroup);
 		if (!p.len)
 			break;
-		inside = !in_slices && *u->name;	/* behind the unit */
+		inside = !in_slices && *u->name && !u->runtime;	/* behind the unit */
 		find_unit(u, &p, &in_slices);
 		if (!inside && u->of_user < 0) {
 			find_pod(u, &p);
 			if (!u->runtime)
-				find_container(u, &before, &p);
+				find_container(u, path, &before, &p);
 		}
 		before = p;
 	}
@@ -239,7 +247,8 @@ void unit_text(const struct unit_name *u, char *buf, size_t size)
 	if (u->runtime)
 		sentence_append(text, sizeof(text), "%s %.*s (%s)",
 				strcmp(u->runtime, "machine") ? "container" : "machine",
-				strlen(u->container) == ID_LEN ? 12 : ID_LEN, u->container,
+				strlen(u->container) == CONTAINER_ID_LEN ? CONTAINER_ID_SHOWN :
+				CONTAINER_ID_LEN, u->container,
 				u->runtime);
 	else if (*u->name)
 		sentence_append(text, sizeof(text), "%s", u->name);

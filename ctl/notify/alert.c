@@ -107,9 +107,14 @@ static void append_where(const struct json_object *o, char *buf, size_t size)
 {
 	const char *unit = quiet_string(o, "unit"), *runtime = quiet_string(o, "runtime");
 	const char *container = quiet_string(o, "container");
+	size_t left, most;
 
 	if (runtime && container) {
-		sentence_append(buf, size, " in %s %.12s", runtime, container);
+		sentence_append(buf, size, " in %s ", runtime);
+		left = size - strlen(buf);
+		most = unit_is_id(container) ? CONTAINER_ID_SHOWN + 1 : left;
+		fmt_safe(buf + strlen(buf), most < left ? most : left, container,
+			 strlen(container));
 		container_append(o, buf, size);
 	} else if (unit) {
 		sentence_append(buf, size, " in %s", unit);
@@ -174,7 +179,7 @@ static void sentence(const struct alert *a, char *buf, size_t size)
 	u64 left = quiet_number(a->o, "tte_seconds", UINT64_MAX);
 	u64 into = quiet_number(a->o, "merged_into", 0);
 	u64 members = quiet_number(a->o, "members", 0);
-	char text[SENTENCE_MAX], raw[SENTENCE_MAX];
+	char text[SENTENCE_MAX], raw[SENTENCE_MAX], cut[WHERE_TEXT_MAX + 1];
 	struct json_object *growth = json_object_object_get(a->o, "growth_bytes_per_hour");
 
 	if (a->limit) {
@@ -206,18 +211,31 @@ static void sentence(const struct alert *a, char *buf, size_t size)
 			severity_word(a->severity), a->confidence);
 	if (*alert_end_text(a->o, text, sizeof(text)))
 		sentence_append(raw, sizeof(raw), "; %s", text);
+	if (*alert_where_text(json_object_object_get(a->o, "where"), text, sizeof(text)))
+		sentence_append(raw, sizeof(raw), "; %s",
+				fmt_safe(cut, sizeof(cut), text, strlen(text)));
 	sentence_append(raw, sizeof(raw), "; seepage explain '#%llu'", a->seq);
 	fmt_safe(buf, size, raw, strlen(raw));
 }
 
-/*
- * Adds the keys that notifications have beside those of watch: id, boot_id, host, user, text,
- * severity_label, and those of container_names(). @before: an earlier alert of its incident, or
- * NULL. The id is the same whenever this alert is read again, on this boot. That of a limit has it
- * already.
- */
-void alert_complete(struct alert *a, const char *boot, const struct json_object *before)
+/* What was known with an earlier alert counts if its answer is no longer kept. */
+static void add_where(struct alert *a, const struct incident *one, const char *boot)
 {
+	struct json_object *where = alert_where(a, one ? one->begun_s : a->begun_s, boot);
+
+	if (!where && one)
+		where = json_object_get(json_object_object_get(one->alert, "where"));
+	json_object_object_add(a->o, "where", where);
+}
+
+/*
+ * Adds the keys that notifications have beside those of watch: id, boot_id, host, user, where,
+ * text, severity_label, and those of container_names(). @one: its incident, or NULL. The id is the
+ * same whenever this alert is read again, on this boot. That of a limit has it already.
+ */
+void alert_complete(struct alert *a, const char *boot, const struct incident *one)
+{
+	const struct json_object *before = one ? one->alert : NULL;
 	char id[128], text[SENTENCE_MAX];
 
 	snprintf(id, sizeof(id), "%s%s/%llx/%llu", a->test ? "test/" : "", boot, a->instance,
@@ -226,6 +244,7 @@ void alert_complete(struct alert *a, const char *boot, const struct json_object 
 		json_object_object_add(a->o, "id", json_object_new_string(id));
 		container_names(a->o, before);
 		quiet_add_user(a->o);
+		add_where(a, one, boot);
 	}
 	sentence(a, text, sizeof(text));
 	json_object_object_add(a->o, "boot_id", json_object_new_string(boot));
@@ -242,15 +261,11 @@ void alert_test(struct alert *a)
 {
 	struct json_object *o = json_object_new_object();
 	u64 now = clock_real_ns();
-	time_t t = (time_t)(now / 1000000000);
-	char text[32];
-	struct tm tm;
 
 	json_object_object_add(o, "seq", json_object_new_uint64(1));
 	json_object_object_add(o, "instance", json_object_new_uint64(now));
 	json_object_object_add(o, "time_ns", json_object_new_uint64(now));
-	if (gmtime_r(&t, &tm) && strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &tm))
-		json_object_object_add(o, "time", json_object_new_string(text));
+	json_add_utc_of(o, "time_ns");
 	json_object_object_add(o, "pid", json_object_new_int(getpid()));
 	json_object_object_add(o, "comm", json_object_new_string("seepage-notify"));
 	json_object_object_add(o, "uid", json_object_new_int64(getuid()));

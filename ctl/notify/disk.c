@@ -17,6 +17,12 @@ void disk_complain(struct spool *s, const char *what, int err)
 	s->complained = true;
 }
 
+static int refused(const struct spool *s, const char *path, int err)
+{
+	return fail(s->ctx, "--state-dir: '%s': %s%s", path, strerror(err),
+		    err == EACCES ? ": run it as root, or name another" : "");
+}
+
 /* Returns an exit status. */
 int disk_open(struct spool *s, const char *path)
 {
@@ -24,17 +30,16 @@ int disk_open(struct spool *s, const char *path)
 	struct stat st;
 
 	if (mkdir(path, 0700) && errno != EEXIST)
-		return fail(s->ctx, "--state-dir: '%s': %s", path,
-			    strerror(errno == ENOENT && err ? err : errno));
+		return refused(s, path, errno == ENOENT && err ? err : errno);
 	s->dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (s->dir < 0 || fstat(s->dir, &st))
-		return fail(s->ctx, "--state-dir: '%s': %s", path, strerror(errno));
+		return refused(s, path, errno);
 	if (st.st_uid != geteuid() || st.st_mode & 0022)
 		return fail(s->ctx, "--state-dir: '%s': allowed a directory that is this user's "
 			    "and that no other may write", path);
 	s->lock = openat(s->dir, "lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (s->lock < 0)
-		return fail(s->ctx, "--state-dir: '%s': %s", path, strerror(errno));
+		return refused(s, path, errno);
 	if (flock(s->lock, LOCK_EX | LOCK_NB))
 		return fail(s->ctx, "--state-dir: '%s': another seepage notify uses it", path);
 	return 0;

@@ -119,7 +119,7 @@ void incident_update(struct incident *one, const struct alert *a)
 		"id", "seq", "pid", "comm", "uid", "cgroup_id", "unit", "runtime", "container",
 		"container_name", "pod", "pod_name", "pod_namespace", "state", "severity",
 		"severity_label", "confidence", "text", "ack", "ack_by", "subject", "limit_of",
-		"cgroup", "growth_bytes_per_hour", "user", "cmdline", "last_end",
+		"cgroup", "growth_bytes_per_hour", "user", "cmdline", "last_end", "where",
 	};
 	size_t i;
 

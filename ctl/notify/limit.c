@@ -5,7 +5,6 @@
  * like others, which is in the file of the state, so that a new run tells nothing twice.
  */
 #include <string.h>
-#include <time.h>
 #include "notify/notify.h"
 
 #define NEAR_SEVERITY		4
@@ -34,13 +33,8 @@ static void add_number(struct json_object *o, const char *key, bool known, u64 v
 
 static void add_time(struct json_object *o, u64 now)
 {
-	time_t t = (time_t)(now / 1000000000);
-	char text[32];
-	struct tm tm;
-
 	add_number(o, "time_ns", true, now);
-	if (gmtime_r(&t, &tm) && strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &tm))
-		add(o, "time", text);
+	json_add_utc_of(o, "time_ns");
 }
 
 /*

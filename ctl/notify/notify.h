@@ -33,13 +33,15 @@ void alert_of(struct json_object *o, struct alert *a);
 bool alert_of_name(const struct alert *a);
 void alert_test(struct alert *a);
 const char *alert_end_text(const struct json_object *o, char *buf, size_t size);
-void alert_complete(struct alert *a, const char *boot, const struct json_object *before);
+struct incident;
+void alert_complete(struct alert *a, const char *boot, const struct incident *one);
 void alert_free(struct alert *a);
 const char *alert_host(void);
 
-/* notify/container.c: names of containers and pods, which the path of a cgroup does not have */
-void container_names(struct json_object *alert, const struct json_object *before);
-void container_append(const struct json_object *alert, char *buf, size_t size);
+/* notify/where.c: where it leaks, as watch --where has found out */
+#define WHERE_TEXT_MAX	256	/* bytes of it in the sentence of an alert */
+struct json_object *alert_where(const struct alert *a, s64 begun_s, const char *boot);
+const char *alert_where_text(struct json_object *where, char *buf, size_t size);
 
 /* notify/incident.c: which processes are under an alert that receivers were told of */
 struct incident {
@@ -236,6 +238,7 @@ void syslog_send(struct json_object *note, struct result *r);
 /* notify/source.c: lines of `seepage watch -j`, from the program or from a file */
 struct source {
 	const struct ctx *ctx;
+	const char *name;	/* of the file, NULL: watch or standard input */
 	int fd;			/* -1: at its end */
 	pid_t child;		/* watch; 0: a file */
 	char *buf;

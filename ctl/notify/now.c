@@ -70,7 +70,7 @@ static void take_over(struct delivery *d, struct incident *one, const struct mes
 	}
 	json_object_put(now);
 	alert_of(one->held, &a);
-	alert_complete(&a, d->spool->boot, one->alert);
+	alert_complete(&a, d->spool->boot, one);
 }
 
 static bool asks_for(const struct incident *one)

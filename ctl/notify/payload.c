@@ -93,6 +93,7 @@ static struct json_object *for_webhook(const struct settings *s, const struct al
 	copy(o, "host", a->o, "host");
 	copy(o, "state", a->o, "state");
 	copy(o, "text", a->o, "text");
+	copy(o, "where", a->o, "where");
 	add_string(o, "url", s->url);
 	json_object_object_add(o, "alert", json_object_get(a->o));
 	return o;
@@ -161,6 +162,8 @@ static void add_alert(struct json_object *list, const struct settings *s,
 	add_string(notes, "user", quiet_string(alert, "user"));
 	add_string(notes, "cmdline", quiet_string(alert, "cmdline"));
 	add_string(notes, "end", alert_end_text(alert, end, sizeof(end)));
+	add_string(notes, "where", alert_where_text(json_object_object_get(alert, "where"), end,
+						    sizeof(end)));
 	add_string(notes, "ack", quiet_string(alert, "ack"));
 	add_string(notes, "ack_by", quiet_string(alert, "ack_by"));
 	if (seq)

@@ -108,7 +108,8 @@ static int add_url(struct ctx *ctx, struct settings *s, enum receiver_kind kind,
 	return 0;
 }
 
-static int add_pagerduty(struct ctx *ctx, struct settings *s, const char *key)
+/* @option: the one that gave the key, which no error prints */
+static int add_pagerduty(struct ctx *ctx, struct settings *s, const char *option, const char *key)
 {
 	const char *base = s->pagerduty_url ? s->pagerduty_url : "https://events.pagerduty.com";
 	struct receiver *to;
@@ -118,7 +119,7 @@ static int add_pagerduty(struct ctx *ctx, struct settings *s, const char *key)
 	for (c = key; isalnum((unsigned char)*c); c++)
 		;
 	if (*c || !*key)
-		return usage(ctx, "--pagerduty-key: allowed letters and digits");
+		return usage(ctx, "%s: allowed a key of letters and digits", option);
 	if (!is_url(base))
 		return usage(ctx, "--pagerduty-url: '%s': allowed http://HOST... or "
 			     "https://HOST...", base);
@@ -142,7 +143,7 @@ static int add_key_file(struct ctx *ctx, struct settings *s, const char *file)
 	if (!stat(file, &st) && st.st_mode & 0077)
 		note(ctx, "--pagerduty-key-file: '%s': others may read it (chmod 600)", file);
 	text[strcspn(text, " \t\r\n")] = '\0';
-	status = add_pagerduty(ctx, s, text);
+	status = add_pagerduty(ctx, s, "--pagerduty-key-file", text);
 	free(text);
 	return status;
 }
@@ -201,7 +202,7 @@ int receivers_add(struct ctx *ctx, struct settings *s)
 	for (i = 0; !status && i < s->alertmanager.n; i++)
 		status = add_url(ctx, s, TO_ALERTMANAGER, s->alertmanager.v[i]);
 	for (i = 0; !status && i < s->pagerduty_key.n; i++)
-		status = add_pagerduty(ctx, s, s->pagerduty_key.v[i]);
+		status = add_pagerduty(ctx, s, "--pagerduty-key", s->pagerduty_key.v[i]);
 	for (i = 0; i < s->pagerduty_key.n; i++)
 		hide(s->pagerduty_key.v[i]);
 	for (i = 0; !status && i < s->pagerduty_key_file.n; i++)

@@ -22,6 +22,9 @@ bool release_held(struct delivery *d)
 		if (hold_verdict(d, &a, &open->v[i]) != HOLD_NOT || !deliver_wanted(d->set, &a))
 			continue;
 		note(d->ctx, "#%llu: nothing holds it back any more", a.seq);
+		/* It may be known by now where it leaks. */
+		if (!a.limit)
+			alert_complete(&a, d->spool->boot, &open->v[i]);
 		held = open->v[i].held;
 		open->v[i].held = NULL;
 		deliver_made(d, &a, &open->v[i]);

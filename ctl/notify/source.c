@@ -93,7 +93,8 @@ int source_open(struct source *s, const struct ctx *ctx, const char *from)
 	s->fd = -1;
 	if (!from)
 		return start_watch(s);
-	s->fd = strcmp(from, "-") ? open(from, O_RDONLY | O_CLOEXEC) : STDIN_FILENO;
+	s->name = strcmp(from, "-") ? from : NULL;
+	s->fd = s->name ? open(from, O_RDONLY | O_CLOEXEC) : STDIN_FILENO;
 	if (s->fd < 0 || fstat(s->fd, &st))
 		return fail(ctx, "--from: '%s': %s", from, strerror(errno));
 	if (S_ISDIR(st.st_mode))
@@ -133,7 +134,8 @@ int source_read(struct source *s)
 	if (!s->is_file && poll(&p, 1, 0) <= 0)
 		return 0;
 	if (s->len >= LINE_MAX_LEN) {
-		fail(s->ctx, "line %llu: longer than %d bytes", s->lines + 1, LINE_MAX_LEN);
+		fail(s->ctx, "%s%sline %llu: longer than %d bytes", s->name ?: "",
+		     s->name ? ": " : "", s->lines + 1, LINE_MAX_LEN);
 		s->len = 0;
 		return ended(s) ?: 1;
 	}

@@ -110,6 +110,17 @@ bool quiet_alert_number(const char *word, u64 *seq)
 	return parse_alert(word, seq) || (parse_u64(word, seq) && *seq);
 }
 
+/* Is @word the number of an alert? Returns 0 with *@seq, or EXIT_USAGE after printing an error. */
+int quiet_alert_word(const struct ctx *ctx, const char *word, u64 *seq)
+{
+	bool silence = !strcmp(ctx->cmd, "silence");
+
+	if (quiet_alert_number(word, seq))
+		return 0;
+	return usage(ctx, "'%.80s': allowed N or '#N', the number of an alert%s%.80s", word,
+		     silence ? "; a unit: --unit " : "", silence ? word : "");
+}
+
 /*
  * @word: "#N" or N; @from: a file, NULL: the module. The caller drops @o. Returns an exit status,
  * not 0 also for an alert that says that it has ended.
@@ -120,10 +131,8 @@ int quiet_alert(struct ctx *ctx, const char *word, const char *from, struct json
 	int status;
 	u64 seq;
 
-	if (!quiet_alert_number(word, &seq))
-		return usage(ctx, "'%.80s': allowed N or '#N', the number of an alert%s%.80s",
-			     word, strcmp(ctx->cmd, "silence") ? "" : "; a unit: --unit ",
-			     strcmp(ctx->cmd, "silence") ? "" : word);
+	if (quiet_alert_word(ctx, word, &seq))
+		return EXIT_USAGE;
 	status = from ? find_in_file(ctx, from, seq, o) : find_in_module(ctx, seq, o);
 	if (status)
 		return status;

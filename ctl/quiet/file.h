@@ -38,6 +38,12 @@ bool quiet_is_text(const char *s);
 bool quiet_ends_in(const char *s, const char *end);
 bool quiet_fits(const struct json_object *o, const struct quiet_subject *s);
 
+/* lib/container.c: names of containers and pods, which the path of a cgroup does not have */
+void container_names(struct json_object *alert, const struct json_object *before);
+void container_append(const struct json_object *alert, char *buf, size_t size);
+char *container_text(const char *cgroup, char *buf, size_t size);
+void container_unit(const char *cgroup, char *text);
+
 /* quiet/user.c */
 const char *quiet_user_name(u64 uid);
 void quiet_add_user(struct json_object *o);

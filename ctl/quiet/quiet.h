@@ -69,6 +69,7 @@ bool quiet_time(const char *s, u64 now_s, u64 *t);
 
 /* quiet/alert.c: the alert with a number, from the module or from a file */
 bool quiet_alert_number(const char *word, u64 *seq);
+int quiet_alert_word(const struct ctx *ctx, const char *word, u64 *seq);
 int quiet_alert(struct ctx *ctx, const char *word, const char *from, struct json_object **o);
 
 #endif /* SEEPAGE_CTL_QUIET_H */

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Names of users, for the tools that have uids in files and messages. */
-#include <pwd.h>
 #include "quiet/file.h"
 
 /* Returns the name, or NULL if the user has none; the next call overwrites it. */
 const char *quiet_user_name(u64 uid)
 {
-	const struct passwd *pw = uid < UINT32_MAX ? getpwuid((uid_t)uid) : NULL;
+	const struct passwd *pw = uid < UINT32_MAX ? owner_passwd((uid_t)uid) : NULL;
 
 	return pw ? pw->pw_name : NULL;
 }

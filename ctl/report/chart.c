@@ -10,11 +10,11 @@
 #include "report/report.h"
 
 #define WIDTH	1000
-#define HEIGHT	260
+#define HEIGHT	276
 #define LEFT	86	/* of the frame, with room for its figures */
 #define RIGHT	12
 #define TOP	34
-#define BOTTOM	42
+#define BOTTOM	58	/* with three lines of text */
 #define COLUMNS	((WIDTH - LEFT - RIGHT) / 2)
 #define LABEL	74	/* least distance between two labels of alerts */
 
@@ -99,6 +99,25 @@ static double at_y(const struct scale *s, double y)
 	return HEIGHT - BOTTOM - y / s->y1 * (HEIGHT - BOTTOM - TOP);
 }
 
+/* A label of the axis of time; @i: the first is 0, the last 4 */
+static void below(FILE *f, const struct scale *s, int i, double x, int down, const char *sign,
+		  const char *text)
+{
+	fprintf(f, "<text x=\"%.1f\" y=\"%d\" text-anchor=\"%s\">%s%s</text>\n", at_x(s, x),
+		HEIGHT - BOTTOM + down, !i ? "start" : i == 4 ? "end" : "middle", sign, text);
+}
+
+/* The time of day at @x. The first label, and each on another day than the first, has the date. */
+static const char *clock_at(const struct chart *c, const struct scale *s, double x, int i,
+			    char *text, size_t size)
+{
+	char first[64];
+
+	fmt_time(first, sizeof(first), c->zero_ns + (u64)(s64)(s->x0 * 1e9));
+	fmt_time(text, size, c->zero_ns + (u64)(s64)(x * 1e9));
+	return i && strlen(text) > 11 && !strncmp(first, text, 11) ? text + 11 : text;
+}
+
 static void axes(FILE *f, const struct chart *c, const struct scale *s)
 {
 	char text[64];
@@ -119,12 +138,13 @@ static void axes(FILE *f, const struct chart *c, const struct scale *s)
 		double x = s->x0 + (s->x1 - s->x0) * i / 4;
 
 		fmt_seconds(text, sizeof(text), (u64)fabs(x));
-		fprintf(f, "<text x=\"%.1f\" y=\"%d\" text-anchor=\"%s\">%s%s</text>\n",
-			at_x(s, x), HEIGHT - BOTTOM + 15, !i ? "start" : i == 4 ? "end" : "middle",
-			x < -0.5 ? "-" : "", text);
+		below(f, s, i, x, 15, x <= -1 ? "-" : "", text);
+		if (c->zero_ns)
+			below(f, s, i, x, 31, "", clock_at(c, s, x, i, text, sizeof(text)));
 	}
-	fprintf(f, "<text x=\"%d\" y=\"%d\" text-anchor=\"middle\">%s</text>\n", WIDTH / 2,
-		HEIGHT - BOTTOM + 32, c->x_name);
+	fprintf(f, "<text x=\"%d\" y=\"%d\" text-anchor=\"middle\">%s%s%s</text>\n", WIDTH / 2,
+		HEIGHT - BOTTOM + 48, c->x_name, c->zero_ns ? "; time of day " : "",
+		c->zero_ns ? html_zone() : "");
 }
 
 static const char *band(unsigned int state)

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Frame and tables of the page. */
 #include <string.h>
+#include <time.h>
 #include "report/report.h"
+
+static const char zone_letters[] =
+	"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+-";
 
 /* Writes a string as text or attribute; what HTML does not allow becomes \xNN. */
 void html_text(FILE *f, const char *s)
@@ -21,6 +25,19 @@ void html_text(FILE *f, const char *s)
 			fwrite(s, 1, k, f);
 		}
 	}
+}
+
+/* The name of the time zone that fmt_time() prints in now, as text of the page */
+const char *html_zone(void)
+{
+	static char name[32];
+	time_t now = time(NULL);
+	struct tm tm;
+
+	if (!localtime_r(&now, &tm) || !strftime(name, sizeof(name), "%Z", &tm) ||
+	    name[strspn(name, zone_letters)])
+		snprintf(name, sizeof(name), "local time");
+	return name;
 }
 
 static const char style[] =

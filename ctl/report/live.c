@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include "quiet/quiet.h"
 #include "report/report.h"
 
@@ -86,9 +87,11 @@ static void figures(FILE *f, const struct message *msg)
 	size_t i;
 
 	place_find(msg, false, &p);
+	place_find_parent(msg, &p);
 	unit_show(p.cgroup, text, sizeof(text));
 	fputs("<table>\n", f);
 	html_fact(f, "unit", text);
+	html_fact(f, "container", container_text(p.cgroup, text, sizeof(text)));
 	owner_fill(&with, 1);
 	html_fact(f, "user", with.user);
 	html_fact(f, "executable", p.exe);
@@ -203,7 +206,8 @@ static void quiet_facts(FILE *f, struct live *v, const struct message *msg)
 
 static void write_sections(FILE *f, struct live *v, const struct message *msg)
 {
-	struct chart c = { .title = "floors of its memory", .x_name = "time before this report" };
+	struct chart c = { .title = "floors of its memory", .x_name = "time before this report",
+			   .zero_ns = clock_real_ns() };
 	unsigned int state = (unsigned int)msg_get(msg, SEEPAGE_A_STATE, 0);
 	char text[SENTENCE_MAX], comm[4 * SEEPAGE_COMM_LEN];
 
@@ -234,6 +238,46 @@ static void write_sections(FILE *f, struct live *v, const struct message *msg)
 	fputs("</section>\n", f);
 }
 
+/* The number of the last alert about a process of the pid, 0: none is held. */
+static u64 last_alert(const struct live *v)
+{
+	struct message msg;
+	u64 seq = 0;
+	size_t i;
+
+	for (i = 0; i < v->alerts.n; i++)
+		if (!msg_parse(&msg, v->alerts.v[i]) && msg_get(&msg, SEEPAGE_A_PID, 0) == v->pid &&
+		    msg_subject(&msg) != SEEPAGE_SUBJECT_GROUP &&
+		    state_is_alert((unsigned int)msg_get(&msg, SEEPAGE_A_STATE, 0)))
+			seq = msg_seq(&msg);
+	return seq;
+}
+
+/*
+ * What to use for an alert of an earlier boot, where there is a recording: numbers begin anew when
+ * the module is loaded, and what is recorded has pids and times. Returns @buf, "" without one.
+ */
+static const char *earlier(char *buf, size_t size)
+{
+	const char *name = recorded_name();
+
+	*buf = '\0';
+	if (!access(name, R_OK))
+		snprintf(buf, size, "of an earlier boot: seepage report PID, and seepage replay of "
+			 "%s or %s.old has the pids", name, name);
+	return buf;
+}
+
+static int not_held(const struct ctx *ctx, u64 seq)
+{
+	char text[TEXT_MAX];
+
+	earlier(text, sizeof(text));
+	return fail(ctx, "alert #%llu is not held (see seepage alerts%s%s)", seq, *text ? "; " : "",
+		    text);
+}
+
+/* Returns 0, an exit status after printing an error, or -ESRCH: nothing is known of the pid. */
 static int find(struct ctx *ctx, const char *word, struct live *v)
 {
 	struct message msg, now;
@@ -242,11 +286,19 @@ static int find(struct ctx *ctx, const char *word, struct live *v)
 
 	if (!parse_alert(word, &seq)) {
 		err = query_process(&v->k, (u32)v->pid, &v->now);
-		return err < 0 ? knl_fail_pid(ctx, &v->k, (u32)v->pid, NEEDS_READ) : 0;
+		if (err >= 0)
+			return 0;
+		if (v->k.err != ESRCH)
+			return knl_fail_pid(ctx, &v->k, (u32)v->pid, NEEDS_READ);
+		free(v->now);
+		v->now = NULL;
+		seq = last_alert(v);
+		if (!seq)
+			return -ESRCH;
 	}
 	err = query_alert(&v->k, seq, &v->alert);
 	if (err == -ENOENT)
-		return fail(ctx, "alert #%llu is not held (see seepage alerts)", seq);
+		return not_held(ctx, seq);
 	if (err < 0 || msg_parse(&msg, v->alert))
 		return knl_fail(ctx, &v->k, NEEDS_READ);
 	v->pid = msg_get(&msg, SEEPAGE_A_PID, 0);
@@ -276,7 +328,16 @@ static void say_of(const struct live *v, const struct message *msg, struct repor
 	of->to_ns = UINT64_MAX;
 	if (msg_seq(&v->exit))
 		of->to_ns = msg_get(&v->exit, SEEPAGE_A_TIME_NS, UINT64_MAX);
-	snprintf(of->comm, sizeof(of->comm), "%.*s", (int)len, comm ? comm : "");
+	/* it is told from others by its birth: a name can change */
+	if (v->now)
+		of->born_ns = clock_ns() - msg_age(msg) * 1000000000;
+	else
+		snprintf(of->comm, sizeof(of->comm), "%.*s", (int)len, comm ? comm : "");
+}
+
+static struct report_of of_recordings(u32 pid)
+{
+	return (struct report_of){ .pid = pid, .recorded_only = true, .to_ns = UINT64_MAX };
 }
 
 /* @word: a pid or the number of an alert; @of: out, what it stands for */
@@ -284,19 +345,33 @@ int report_live(struct ctx *ctx, const char *word, FILE *f, struct report_of *of
 {
 	struct live v = { 0 };
 	struct message msg;
+	char text[TEXT_MAX];
 	u32 pid = 0;
 	u64 seq;
 	int status = parse_alert(word, &seq) ? 0 : parse_pid_not_alert(ctx, word, &pid);
 
 	if (status)
 		return status;
-	if (query_open(ctx, &v.k))
-		return 1;
+	if (knl_open(&v.k) >= 0 && knl_resolve(&v.k) == -ENOENT && pid) {
+		knl_close(&v.k);
+		*of = of_recordings(pid);
+		return 0;
+	}
+	if (v.k.err) {
+		status = knl_fail(ctx, &v.k, NEEDS_READ);
+		if (v.k.err == ENOENT && *earlier(text, sizeof(text)))
+			note(ctx, "%s", text);
+		knl_close(&v.k);
+		return status;
+	}
 	v.pid = pid;
 	if (query_alerts(&v.k, 0, &v.alerts) < 0)
 		msgs_free(&v.alerts);
 	status = find(ctx, word, &v);
-	if (!status && msg_parse(&msg, v.now ? v.now : v.alert)) {
+	if (status == -ESRCH) {
+		*of = of_recordings(pid);
+		status = 0;
+	} else if (!status && msg_parse(&msg, v.now ? v.now : v.alert)) {
 		status = fail(ctx, "the module sent an invalid message");
 	} else if (!status) {
 		say_of(&v, &msg, of);

@@ -5,15 +5,14 @@
  * they grew by.
  */
 #include <errno.h>
-#include <limits.h>
 #include <pwd.h>
 #include <stdlib.h>
 #include <string.h>
+#include "quiet/file.h"
 #include "report/report.h"
 #include "series/series.h"
 
-/* The file of seepage-record.service */
-#define RECORDING	"/var/lib/seepage/record/suspects.series"
+#define LIFE_NS	2000000000ULL	/* between births of two lives of a pid */
 
 struct section {
 	unsigned int worst;	/* alert state, or 0 */
@@ -39,13 +38,6 @@ struct fed {			/* series->of */
 	bool has_cold;
 };
 
-struct pages {
-	const struct report_of *of;	/* the only one that is wanted; NULL: all */
-	struct section *v;
-	size_t n, capacity;
-	u64 samples, alerts, begun_ns, ended_ns;
-};
-
 static double seconds(const struct series *s)
 {
 	return (double)(s->sample.time_ns - s->begun_ns) / 1e9;
@@ -56,7 +48,8 @@ static int begin(struct series_reader *r, struct series *s)
 	const struct report_of *of = ((struct pages *)r->arg)->of;
 	struct fed *f;
 
-	if (of && (s->pid != of->pid || s->group != of->group || strcmp(s->comm, of->comm)))
+	if (of && (s->pid != of->pid || s->group != of->group ||
+		   (*of->comm && strcmp(s->comm, of->comm))))
 		return 0;
 	f = must(calloc(1, sizeof(*f)));
 	seep_det_init(&f->det, &f->watch, s->begun_ns);
@@ -98,7 +91,7 @@ static void event(struct series_reader *r, struct series *s, struct fed *f, u8 p
 	unsigned int state = f->verdict.state;
 	bool alert = state_is_alert(state);
 	struct pages *pages = r->arg;
-	char text[SENTENCE_MAX], since[64], label[32] = "";
+	char text[SENTENCE_MAX], since[64], when[64], label[32] = "";
 	struct series_verdict t;
 
 	series_verdict_message(&t, s, &f->det, &f->verdict, &r->conf, prev);
@@ -106,7 +99,12 @@ static void event(struct series_reader *r, struct series *s, struct fed *f, u8 p
 	sentence_alert(&t.msg, NULL, text, sizeof(text));
 	if (alert || state == SEEPAGE_STATE_EXITED)
 		snprintf(label, sizeof(label), "%s", state_name(state));
-	fprintf(f->events_file, "<tr><td class=\"n\">%s</td><td><span class=\"s s%u\">%s</span>"
+	if (r->clock_ns)
+		fprintf(f->events_file, "<tr><td class=\"n\">%s</td>",
+			fmt_time(when, sizeof(when), r->clock_ns + s->sample.time_ns));
+	else
+		fputs("<tr>", f->events_file);
+	fprintf(f->events_file, "<td class=\"n\">%s</td><td><span class=\"s s%u\">%s</span>"
 		"</td><td>", since, state, state_name(state));
 	html_text(f->events_file, text);
 	if (alert) {
@@ -198,6 +196,7 @@ static void facts(FILE *out, const struct series *s, const struct fed *f)
 	html_fact(out, "cgroup", s->place.cgroup);
 	unit_show(s->place.cgroup, text, sizeof(text));
 	html_fact(out, "unit", text);
+	html_fact(out, "container", container_text(s->place.cgroup, text, sizeof(text)));
 	user_fact(out, &s->place);
 	snprintf(text, sizeof(text), "%s, at first %s", fmt_bytes(a, sizeof(a), (u64)f->last),
 		 fmt_bytes(b, sizeof(b), (u64)f->first));
@@ -217,12 +216,25 @@ static void facts(FILE *out, const struct series *s, const struct fed *f)
 	fputs("</table>\n", out);
 }
 
-static char *section(struct series *s, struct fed *f)
+/*
+ * Is the series that of an earlier life of the pid? A program that is executed begins another. The
+ * birth of a live process is known from its age, of which a second is lost.
+ */
+static bool of_another_life(const struct pages *p, const struct series *s)
+{
+	u64 born_ns = p->of ? p->of->born_ns : 0;
+
+	return born_ns && (s->born_ns > born_ns + LIFE_NS || born_ns > s->born_ns + LIFE_NS);
+}
+
+static char *section(struct series *s, struct fed *f, u64 clock_ns)
 {
 	char *html = NULL;
 	size_t n = 0;
 	FILE *out = must(open_memstream(&html, &n));
 
+	f->chart.zero_ns = clock_ns ? clock_ns + s->begun_ns : 0;
+	f->faults.zero_ns = f->chart.zero_ns;
 	fprintf(out, "<section>\n<h2>%s %u: ", s->group ? "group of pid" : "pid", s->pid);
 	html_text(out, s->comm);
 	fprintf(out, " <span class=\"s s%u\">%s</span></h2>\n",
@@ -255,7 +267,7 @@ static void gone(struct series_reader *r, struct series *s, bool ended)
 	if (!f)
 		return;
 	prev = f->det.state;
-	if (f->samples) {
+	if (f->samples && !of_another_life(p, s)) {
 		seep_det_explain(&f->det, &s->sample, &r->conf, &f->verdict);
 		if (ended && state_is_alert(prev)) {
 			f->verdict.state = SEEPAGE_STATE_EXITED;
@@ -271,7 +283,7 @@ static void gone(struct series_reader *r, struct series *s, bool ended)
 			p->v = must(realloc(p->v, p->capacity * sizeof(*p->v)));
 		}
 		p->v[p->n++] = (struct section){ f->worst, (s64)(f->last - f->first),
-						 section(s, f) };
+						 section(s, f, r->clock_ns) };
 	}
 	fclose(f->events_file);
 	free(f->events);
@@ -280,6 +292,26 @@ static void gone(struct series_reader *r, struct series *s, bool ended)
 	chart_free(&f->faults);
 	free(f);
 	s->of = NULL;
+}
+
+/**
+ * pages_read() - read a recording
+ * @p: @of says what is wanted; gets a section of each series
+ * @r: zeros; afterwards says what was wrong, as after series_read()
+ *
+ * Return: that of series_read().
+ */
+int pages_read(struct pages *p, struct series_reader *r, FILE *in)
+{
+	int err;
+
+	r->begin = begin;
+	r->fed = fed;
+	r->gone = gone;
+	r->arg = p;
+	err = series_read(r, in);
+	p->clock_ns = r->clock_ns;
+	return err;
 }
 
 static int by_urgency(const void *x, const void *y)
@@ -302,7 +334,7 @@ static void note_cut(const struct ctx *ctx, const char *path, const struct serie
 
 static void overview(FILE *f, const char *path, const struct pages *p, const struct conf *c)
 {
-	char text[128], took[64];
+	char text[256], took[64], from[64], to[64];
 	size_t i, accused = 0;
 
 	for (i = 0; i < p->n; i++)
@@ -312,7 +344,12 @@ static void overview(FILE *f, const char *path, const struct pages *p, const str
 	snprintf(text, sizeof(text), "%zu processes and groups, %llu samples", p->n, p->samples);
 	html_fact(f, "series", text);
 	fmt_seconds(took, sizeof(took), (p->ended_ns - p->begun_ns) / 1000000000);
-	html_fact(f, "time", took);
+	snprintf(text, sizeof(text), "%s", took);
+	if (p->clock_ns)
+		sentence_append(text, sizeof(text), ", from %s to %s %s",
+				fmt_time(from, sizeof(from), p->clock_ns + p->begun_ns),
+				fmt_time(to, sizeof(to), p->clock_ns + p->ended_ns), html_zone());
+	html_fact(f, "time", text);
 	snprintf(text, sizeof(text), "%zu series, %llu alerts", accused, p->alerts);
 	html_fact(f, "under alert", text);
 	html_fact(f, "policy", policy_name(c->v[SEEPAGE_CFG_POLICY]));
@@ -320,7 +357,8 @@ static void overview(FILE *f, const char *path, const struct pages *p, const str
 	      "the dashed lines say when each alert was raised.</p>\n", f);
 }
 
-static void write_sections(FILE *f, struct pages *p)
+/* Writes the sections, in their order, and frees them. */
+void pages_write(FILE *f, struct pages *p)
 {
 	size_t i;
 
@@ -331,45 +369,10 @@ static void write_sections(FILE *f, struct pages *p)
 	free(p->v);
 }
 
-/* What a file that may be there has of a process. Returns whether it has anything. */
-static bool recorded_in(const struct ctx *ctx, const char *path, const struct report_of *of,
-			FILE *f)
-{
-	struct pages p = { .of = of };
-	struct series_reader r = { .begin = begin, .fed = fed, .gone = gone, .arg = &p };
-	FILE *in = fopen(path, "re");
-
-	if (!in)
-		return false;
-	if (series_read(&r, in) && *r.err && !r.cut)
-		note(ctx, "%s: %s", path, r.err);
-	fclose(in);
-	write_sections(f, &p);
-	return p.n;
-}
-
-/* What the recording of the service seepage-record has of a process that has ended */
-void report_recorded(const struct ctx *ctx, const struct report_of *of, FILE *f)
-{
-	const char *name = secure_getenv("SEEPAGE_RECORDING");	/* for tests */
-	char older[PATH_MAX];
-	bool found;
-
-	name = name && *name ? name : RECORDING;
-	snprintf(older, sizeof(older), "%s.old", name);
-	found = recorded_in(ctx, older, of, f);
-	found |= recorded_in(ctx, name, of, f);
-	if (found)
-		return;
-	fputs("<p class=\"m\">The service seepage-record would have kept its history, in ", f);
-	html_text(f, name);
-	fputs(", which has none of it.</p>\n", f);
-}
-
 int report_recording(const struct ctx *ctx, const char *path, FILE *f)
 {
 	struct pages p = { 0 };
-	struct series_reader r = { .begin = begin, .fed = fed, .gone = gone, .arg = &p };
+	struct series_reader r = { 0 };
 	bool from_stdin = !strcmp(path, "-");
 	FILE *in = from_stdin ? stdin : fopen(path, "re");
 	struct conf c = { 0 };
@@ -377,7 +380,7 @@ int report_recording(const struct ctx *ctx, const char *path, FILE *f)
 
 	if (!in)
 		return fail(ctx, "%s: %s", path, strerror(errno));
-	if ((series_read(&r, in) || *r.err) && !(r.cut && p.n))
+	if ((pages_read(&p, &r, in) || *r.err) && !(r.cut && p.n))
 		status = fail(ctx, "%s: %s", path, r.err);
 	if (!from_stdin)
 		fclose(in);
@@ -387,6 +390,6 @@ int report_recording(const struct ctx *ctx, const char *path, FILE *f)
 		note_cut(ctx, path, &r, f);
 	c.v[SEEPAGE_CFG_POLICY] = r.conf.v[SEEPAGE_CFG_POLICY];
 	overview(f, path, &p, &c);
-	write_sections(f, &p);
+	pages_write(f, &p);
 	return status;
 }

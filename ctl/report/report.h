@@ -8,9 +8,11 @@
 #define SEEPAGE_CTL_REPORT_H
 
 #include "ctl.h"
+#include "series/series.h"
 
 /* report/html.c */
 void html_text(FILE *f, const char *s);
+const char *html_zone(void);
 void html_begin(FILE *f, const char *title);
 void html_end(FILE *f);
 void html_fact(FILE *f, const char *name, const char *value);
@@ -40,6 +42,7 @@ struct chart {
 	const char *title;
 	const char *x_name;
 	bool counts;		/* y is a number, not bytes */
+	u64 zero_ns;		/* CLOCK_REALTIME where x is 0; 0: not known */
 	struct chart_line line[CHART_LINES];
 	unsigned int lines;
 	struct chart_mark *mark;
@@ -55,11 +58,27 @@ void chart_free(struct chart *c);
 /* What a pid or the number of an alert stands for */
 struct report_of {
 	u32 pid;		/* 0: nothing */
+	bool recorded_only;	/* no module has the process or an alert about it */
 	bool group;
 	bool ended;		/* the process or group of the alert has ended */
 	u64 from_ns, to_ns;	/* when it began, and when it ended at the latest; CLOCK_REALTIME */
-	char comm[SEEPAGE_COMM_LEN + 1];
+	u64 born_ns;		/* of a process that lives, CLOCK_MONOTONIC; 0: any */
+	char comm[SEEPAGE_COMM_LEN + 1];	/* "": any */
 };
+
+/* Of a recording, the sections that are wanted */
+struct pages {
+	const struct report_of *of;	/* the only one that is wanted; NULL: all */
+	struct section *v;
+	size_t n, capacity;
+	u64 samples, alerts;
+	u64 begun_ns, ended_ns;		/* the first and the last sample, CLOCK_MONOTONIC */
+	u64 clock_ns;			/* CLOCK_REALTIME less that at the end, 0: not known */
+};
+
+/* report/recording.c */
+int pages_read(struct pages *p, struct series_reader *r, FILE *in);
+void pages_write(FILE *f, struct pages *p);
 
 /*
  * report/recording.c and report/live.c: write the sections of the page. They return 0, or an
@@ -67,7 +86,10 @@ struct report_of {
  */
 int report_recording(const struct ctx *ctx, const char *path, FILE *f);
 int report_live(struct ctx *ctx, const char *word, FILE *f, struct report_of *of);
-void report_recorded(const struct ctx *ctx, const struct report_of *of, FILE *f);
+
+/* report/recorded.c: what the service seepage-record has recorded */
+const char *recorded_name(void);
+bool report_recorded(const struct ctx *ctx, const struct report_of *of, FILE *f);
 
 /* report/where.c: the answer of where -j in a file */
 int report_where(const struct ctx *ctx, const char *path, FILE *f);

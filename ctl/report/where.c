@@ -78,11 +78,9 @@ static void stack(FILE *f, struct json_object *frames)
 
 	for (i = 0; i < n; i++) {
 		struct json_object *o = json_object_array_get_idx(frames, i);
-		const char *name = text_of(o, "demangled");
+		char text[FRAME_PLACE];
 
-		if (!*name)
-			name = text_of(o, "symbol");
-		html_text(f, *name ? name : text_of(o, "module"));
+		html_text(f, frame_place(o, text, sizeof(text)));
 		fputs(i + 1 < n ? "<br>" : "", f);
 	}
 }
@@ -93,6 +91,12 @@ static void site_row(FILE *f, struct json_object *o)
 
 	cell(f, fmt_bytes(text, sizeof(text), json_object_get_uint64(get(o, "bytes"))));
 	cell(f, text_of(o, "blocks"));
+	if (get(o, "survival_permille"))
+		snprintf(text, sizeof(text), "%.1f %%",
+			 json_object_get_int(get(o, "survival_permille")) / 10.0);
+	else
+		*text = '\0';
+	cell(f, text);
 	fputs("<td>", f);
 	stack(f, get(o, "stack"));
 }
@@ -107,9 +111,9 @@ static void classes(FILE *f, struct json_object *list)
 static void sites(FILE *f, struct json_object *list, bool sampled)
 {
 	table(f, sampled ? "<h3>Call sites</h3>\n<table>\n<tr><th>sampled bytes that stay</th>"
-			   "<th>sampled blocks</th><th>stack</th></tr>\n" :
+			   "<th>sampled blocks</th><th>stay</th><th>stack</th></tr>\n" :
 			   "<h3>Call sites</h3>\n<table>\n<tr><th>bytes</th><th>blocks</th>"
-			   "<th>stack</th></tr>\n", list, site_row);
+			   "<th>stay</th><th>stack</th></tr>\n", list, site_row);
 }
 
 static void section(struct json_object *o, const char *age, FILE *f)

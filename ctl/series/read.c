@@ -243,6 +243,18 @@ static int read_conf(struct series_reader *r, char *rest)
 	return 0;
 }
 
+static int read_clock(struct series_reader *r, char *rest)
+{
+	const char *word = series_word(&rest);
+
+	if (end_pass(r) < 0)
+		return -1;
+	if (!word || rest || !series_number(word, SERIES_TIME_MAX, &r->clock_ns))
+		return series_bad(r, "allowed " SERIES_CLOCK "NANOSECONDS, 0..%llu",
+				  SERIES_TIME_MAX);
+	return 0;
+}
+
 static int read_pass(struct series_reader *r, char *rest)
 {
 	const char *delta = series_word(&rest), *kind = series_word(&rest);
@@ -388,6 +400,8 @@ static int read_lines(struct series_reader *r, FILE *f)
 			break;
 		if (r->line == 1 && strcmp(text, SERIES_MAGIC))
 			err = series_bad(r, "'%.80s': allowed '" SERIES_MAGIC "'", text);
+		else if (r->line > 1 && !strncmp(text, SERIES_CLOCK, strlen(SERIES_CLOCK)))
+			err = read_clock(r, text + strlen(SERIES_CLOCK));
 		else if (r->line > 1 && *text && *text != '#')
 			err = read_line(r, text);
 		errno = 0;

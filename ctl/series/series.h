@@ -11,6 +11,7 @@
 
 #define SERIES_KIND	"seepage-series "
 #define SERIES_MAGIC	SERIES_KIND "1"
+#define SERIES_CLOCK	"#clock "	/* a comment, which older readers skip */
 
 /* series/map.c: a hash table from a number to a pointer */
 struct series_map {
@@ -60,6 +61,7 @@ struct series_writer {
 	bool whole;			/* write only histories that begin in the file */
 	bool later;			/* a process may become wanted */
 	bool sparse;			/* leave out passes while no series is written */
+	u64 clock_ns;			/* CLOCK_REALTIME less CLOCK_MONOTONIC now; 0: not known */
 
 	u64 passes, samples, series, lost;	/* totals; passes: full ones without loss */
 
@@ -69,6 +71,7 @@ struct series_writer {
 	struct conf conf;
 	u64 pass_ns, headroom_bytes;	/* time and headroom of the last pass */
 	u64 written_ns;			/* time of the last pass in the file */
+	u64 clock_written_ns;		/* clock_ns in the file, 0: none */
 	u64 bytes;			/* written to the file */
 	size_t shown;			/* live series that are written */
 	size_t pass_at, pass_end;	/* where the line of the pass is in text */
@@ -91,6 +94,11 @@ void series_write_gone(struct series_writer *w, u64 id);
 void series_write_lost(struct series_writer *w, u64 messages);
 int series_write_again(struct series_writer *w, FILE *out);
 int series_write_close(struct series_writer *w);
+
+/* series/take.c: messages of the module, to the writer */
+void series_take_conf(const struct nlattr *nest, struct conf *c);
+void series_take_gone(struct series_writer *w, const struct nlattr *a);
+void series_take_samples(struct series_writer *w, const struct nlattr *a, u64 size);
 
 /* series/rotate.c */
 int series_rotate_start(const struct ctx *ctx, const char *file);
@@ -136,6 +144,7 @@ struct series_reader {
 
 	struct seep_conf conf;		/* configuration in force */
 	u64 pass_ns, headroom, shmem_total;
+	u64 clock_ns;			/* CLOCK_REALTIME less CLOCK_MONOTONIC; 0: not known */
 	u64 pass;			/* number of the pass, 0: none yet */
 	u64 conf_changes;
 	unsigned long line;

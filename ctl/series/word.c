@@ -10,7 +10,8 @@
 int series_bad(struct series_reader *r, const char *fmt, ...)
 {
 	va_list ap;
-	int n = snprintf(r->err, sizeof(r->err), "line %lu: ", r->line);
+	/* without a line the file itself is wrong, as a directory is */
+	int n = r->line ? snprintf(r->err, sizeof(r->err), "line %lu: ", r->line) : 0;
 
 	va_start(ap, fmt);
 	vsnprintf(r->err + n, sizeof(r->err) - (size_t)n, fmt, ap);

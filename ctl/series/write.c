@@ -90,6 +90,17 @@ static void add_conf(struct series_writer *w, const struct conf *c)
 	w->conf = *c;
 }
 
+/* Written anew where the clock was set, or the machine slept; slewing stays below a second. */
+static void add_clock(struct series_writer *w)
+{
+	u64 was = w->clock_written_ns, now = w->clock_ns;
+
+	if (!now || (was && (now > was ? now - was : was - now) < 1000000000))
+		return;
+	add(w, SERIES_CLOCK "%llu\n", now);
+	w->clock_written_ns = now;
+}
+
 /*
  * Begins a pass. An earlier pass that was not ended is written as far as it came.
  * @gap: messages were lost, so the beginning of this pass may be missing
@@ -102,6 +113,7 @@ void series_write_pass(struct series_writer *w, u64 ns, bool full, u64 headroom_
 		series_write_pass_end(w);
 	}
 	add_conf(w, c);
+	add_clock(w);
 	w->pass_at = w->n;
 	add(w, "pass %llu %s %llu %llu\n", ns - w->written_ns, full ? "full" : "short",
 	    headroom_bytes, shmem_total_bytes);
@@ -375,6 +387,7 @@ int series_write_again(struct series_writer *w, FILE *out)
 	w->whole = false;
 	w->out = out;
 	w->written_ns = 0;
+	w->clock_written_ns = 0;
 	w->bytes = 0;
 	add(w, SERIES_MAGIC "\n");
 	return flush(w);

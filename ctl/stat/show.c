@@ -297,6 +297,7 @@ struct json_object *stat_json(const struct pmc_list *list, const struct stat_blo
 	json_object_object_add(o, "exit_status", b->command && WIFEXITED(b->status) ?
 			       json_object_new_int(WEXITSTATUS(b->status)) : NULL);
 	json_object_object_add(o, "time_ns", json_object_new_uint64(b->time_ns));
+	json_add_utc_of(o, "time_ns");
 	json_object_object_add(o, "cpu_time_counted_percent", json_object_new_uint64(b->share));
 	json_object_object_add(o, "elapsed_ns", json_object_new_uint64(b->ns));
 	json_object_object_add(o, "pmc", pmc);

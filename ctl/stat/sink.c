@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Where stat prints: standard output, or with -o and --log-fd another file, so that standard
- * output is left to the command.
+ * Where stat prints: standard output, with -o and --log-fd another file. Text beside a command goes
+ * to standard error, as with perf stat, so that standard output is left to the command.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -10,14 +10,18 @@
 #include "stat/stat.h"
 
 /*
- * @output: the word of -o, or NULL
+ * @output: the word of -o, or NULL. "-" is standard output, with @aside too
  * @fd: the number of --log-fd, or 0
+ * @aside: text is printed, and a command executed
  *
  * Returns 0, or 1 after printing an error.
  */
-int stat_sink_open(const struct ctx *ctx, const char *output, u64 fd, struct stat_sink *sink)
+int stat_sink_open(const struct ctx *ctx, const char *output, u64 fd, bool aside,
+		   struct stat_sink *sink)
 {
 	sink->command = -1;
+	if (aside && !output && !fd)
+		fd = STDERR_FILENO;
 	if (!fd && (!output || !strcmp(output, "-")))
 		return 0;
 	sink->report = fd ? fcntl((int)fd, F_DUPFD_CLOEXEC, 3) :

@@ -49,6 +49,20 @@ void stat_figures(const struct pmc_list *list, const struct stat_block *b,
 u64 stat_figure(const struct seep_pmu_figures *f, const struct stat_metric *m);
 int stat_event_id(const char *name);
 
+/* stat/share.c: the share of CPU time in which events were counted */
+struct stat_share {
+	u64 ns, enabled_ns;	/* at the last reading; ns 0: none yet */
+	long cpus, cpus_now;	/* online at the last reading, and at this one */
+	u64 before_ns;		/* clock_ns() before this reading */
+	u64 since_ns;		/* time from the last reading to this one */
+	u64 percent;		/* of all CPUs' time */
+	u64 noted;		/* percent in the last note; 100: none, or all again */
+};
+
+void stat_share_before(struct stat_share *s);
+bool stat_share_stalled(const struct stat_share *s);
+void stat_share_after(const struct ctx *ctx, struct stat_share *s, const struct pmc_list *list);
+
 /* stat/show.c: output */
 #define STAT_NUMBER	40
 char *stat_number(char *buf, u64 v, unsigned int decimals, unsigned int shown);
@@ -66,7 +80,8 @@ struct stat_sink {
 	int report;			/* that of stat then */
 };
 
-int stat_sink_open(const struct ctx *ctx, const char *output, u64 fd, struct stat_sink *sink);
+int stat_sink_open(const struct ctx *ctx, const char *output, u64 fd, bool aside,
+		   struct stat_sink *sink);
 void stat_sink_lend(const struct stat_sink *sink);
 void stat_sink_back(const struct stat_sink *sink);
 

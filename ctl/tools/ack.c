@@ -20,6 +20,13 @@ static const struct opt opts[] = {
 	{ .name = NULL }
 };
 
+/* Adds what a list has and the file has not. */
+static void add_times(struct json_object *o)
+{
+	json_add_utc_of(o, "made_ns");
+	json_add_utc_of(json_object_object_get(o, "alert"), "time_ns");
+}
+
 static void list_cells(struct table *t, const struct json_object *o)
 {
 	const struct json_object *a = json_object_object_get(o, "alert");
@@ -52,8 +59,10 @@ static int list(const struct ctx *ctx)
 
 	all = json_object_object_get(q.o, "acks");
 	n = all ? json_object_array_length(all) : 0;
-	for (i = 0; i < n; i++)
+	for (i = 0; i < n; i++) {
 		list_cells(t, json_object_array_get_idx(all, i));
+		add_times(json_object_array_get_idx(all, i));
+	}
 	status = quiet_show(ctx, status, t, json_object_get(all));
 	quiet_free(&q);
 	return status;
@@ -111,10 +120,15 @@ static int add(struct ctx *ctx, int argc, char **argv)
 	struct json_object *o, *alert = NULL;
 	char text[2 * QUIET_TEXT], who[QUIET_TEXT + 1], said[6 * TEXT_MAX];
 	int status;
+	u64 seq;
 
 	join(text, sizeof(text), argv + 1, argc - 1);
+	status = quiet_alert_word(ctx, argv[0], &seq);
+	if (status)
+		return status;
 	if (argc < 2)
-		return usage(ctx, "words are missing: TEXT, which says what is done about it");
+		return usage(ctx, "'%.80s': TEXT is missing, which says what is done about it",
+			     argv[0]);
 	status = quiet_check_text(ctx, "TEXT", text) ?: quiet_check_text(ctx, "--by", by) ?:
 		 quiet_alert(ctx, argv[0], from, &alert);
 	if (status)
@@ -127,6 +141,7 @@ static int add(struct ctx *ctx, int argc, char **argv)
 	json_object_object_add(o, "made_ns", json_object_new_uint64(clock_real_ns()));
 	status = quiet_edit(ctx, put_in, o);
 	if (!status && ctx->json) {
+		add_times(o);
 		out_json(ctx, json_object_get(o));
 	} else if (!status) {
 		quiet_ack_text(o, said, sizeof(said));
@@ -141,14 +156,16 @@ static int run(struct ctx *ctx, int argc, char **argv)
 	u64 seq = 0;
 
 	if (removed && (argc || by || from))
-		return usage(ctx, "--remove: allowed alone");
+		return usage(ctx, "--remove: '%.80s': allowed without other words and options",
+			     removed);
 	if (removed && strcmp(removed, "all") && !quiet_alert_number(removed, &seq))
 		return usage(ctx, "--remove: '%.80s': allowed N or '#N', the number of an alert, "
 			     "or all", removed);
 	if (removed)
 		return quiet_edit(ctx, take_out, &seq);
 	if (!argc && (by || from))
-		return usage(ctx, "words are missing: '#N' TEXT");
+		return usage(ctx, "--%s: '%.80s': allowed with '#N' TEXT only", by ? "by" : "from",
+			     by ? by : from);
 	return argc ? add(ctx, argc, argv) : list(ctx);
 }
 

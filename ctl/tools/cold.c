@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * seepage cold: looks at which memory a process uses, then explains the verdict on it.
- * `explain --cold` executes this.
+ * seepage cold: looks at which memory a process uses, then explains the verdict on it, as
+ * `explain --cold` does.
  */
 #include "cold/cold.h"
 #include "tools.h"
@@ -16,21 +16,12 @@ static const struct opt opts[] = {
 
 static int run(struct ctx *ctx, int argc, char **argv)
 {
-	struct explain_look look = {
-		.make = cold_report_make, .print = cold_report_print, .json = cold_report_json,
-		.free = cold_report_free, .window_s = window_s ? window_s : 10,
-	};
-	u32 pid;
-
-	if (parse_pid(ctx, argv[0], &pid))
-		return EXIT_USAGE;
-	ctx->cmd = "explain";	/* in messages: most people call it by that name */
-	return explain_process(ctx, argv[0], &look);
+	return cold_explain(ctx, argv[0], window_s);
 }
 
 const struct command cmd_cold = {
 	TOOL_COLD,
-	.more = "This is what explain --cold does. It needs CAP_SYS_ADMIN, and the permission to\n"
-		"write to /proc/PID/clear_refs.",
+	.more = "This is what explain --cold does. Your own processes need no capability; those\n"
+		"of others need root. With CAP_SYS_ADMIN the module is sent what was measured.",
 	.opts = opts, .min = 1, .max = 1, .run = run,
 };

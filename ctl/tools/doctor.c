@@ -34,8 +34,8 @@ static int run(struct ctx *ctx, int argc, char **argv)
 
 const struct command cmd_doctor = {
 	TOOL_DOCTOR,
-	.more = "Each line is ok, warn or bad; a remedy stands below it. Nothing is changed, and\n"
-		"neither the module nor a capability is needed, but as root it sees more. The\n"
-		"status is 1 if a line is bad.",
+	.more = "Each line is ok, warn, bad or unknown; a remedy stands below it. Nothing is\n"
+		"changed, and neither the module nor a capability is needed, but as root it sees\n"
+		"more. The status is 1 if a line is bad.",
 	.run = run,
 };

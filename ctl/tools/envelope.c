@@ -51,6 +51,8 @@ static struct json_object *list_json(const struct envelope_entry *entry)
 	const char *user = quiet_user_name(entry->key.uid);
 
 	json_object_object_del(o, "owner");
+	json_add_utc_of(o, "learned_ns");
+	json_add_utc_of(o, "confirmed_ns");
 	json_object_object_add(o, "instance", json_object_new_uint64(entry->instance));
 	json_object_object_add(o, "user", user ? json_text(user, strlen(user)) : NULL);
 	return o;
@@ -150,9 +152,11 @@ static int forget(struct ctx *ctx, char **words, int n)
 	struct forgetting f = { .words = all ? NULL : words, .n = n };
 	int status;
 
-	if (all ? n : !n)
-		return usage(ctx, "forget: allowed WHAT, a unit, a name or a user, or --all%s",
-			     all ? ", not both" : "");
+	if (all && n)
+		return usage(ctx, "forget: '%.80s': not allowed with --all", words[0]);
+	if (!all && !n)
+		return usage(ctx, "forget: WHAT is missing: allowed a unit, a name or a user, or "
+			     "--all");
 	status = envelope_edit(ctx, take_out, &f);
 	if (status || f.gone.n || ctx->json)
 		status = show(ctx, status, &f.gone);

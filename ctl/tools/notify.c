@@ -59,7 +59,8 @@ static void read_line(struct notify *n, const char *line, size_t len)
 	switch (alert_parse(line, len, &a, err, sizeof(err))) {
 	case LINE_BAD:
 		if (!n->bad++)
-			n->status = fail(n->ctx, "line %llu: %s", n->in.lines, err);
+			n->status = fail(n->ctx, "%s%sline %llu: %s", n->in.name ?: "",
+					 n->in.name ? ": " : "", n->in.lines, err);
 		return;
 	case LINE_LOST:
 		sum_up_bad(n);
@@ -71,7 +72,7 @@ static void read_line(struct notify *n, const char *line, size_t len)
 	sum_up_bad(n);
 	is_new = state_take(&n->spool, &a);
 	one = incident_find(&n->spool.open, &a);
-	alert_complete(&a, n->spool.boot, one ? one->alert : NULL);
+	alert_complete(&a, n->spool.boot, one);
 	if (is_new) {
 		deliver_alert(&n->d, &a);
 	} else {
@@ -126,11 +127,14 @@ static void look_at_quiet(struct notify *n)
 	    (!n->in.is_file && clock_ms() < n->begun_ms + QUIET_LOOK_MS))
 		return;
 	hold_look(&n->d);
-	if (n->d.changed || !n->looked)
-		told = release_acks(&n->d) | release_later(&n->d);
+	if (n->d.changed || !n->looked) {
+		told = release_acks(&n->d);
+		told = release_later(&n->d) || told;
+	}
 	n->d.changed = false;
 	n->looked = true;
-	if (!(release_held(&n->d) | told))
+	told = release_held(&n->d) || told;
+	if (!told)
 		return;
 	state_write(&n->spool, n->d.set);
 	spool_trim(&n->spool, n->d.set);

@@ -50,9 +50,13 @@ static int add_subject(const struct ctx *ctx, struct json_object *o)
 {
 	char text[QUIET_TEXT + sizeof(".service")];
 
+	if (!unit && !name && !cgroup)
+		return usage(ctx, "what it is for is missing: allowed one of --unit UNIT, "
+			     "--name NAME, --cgroup PATH");
 	if (!!unit + !!name + !!cgroup != 1)
-		return usage(ctx, "the subject: allowed exactly one of --unit UNIT, --name NAME, "
-			     "--cgroup PATH");
+		return usage(ctx, "--%s: '%.80s': not allowed with --%s",
+			     cgroup ? "cgroup" : "name", cgroup ? cgroup : name,
+			     unit ? "unit" : "name");
 	if (unit && *unit && quiet_unit_name(ctx, text, sizeof(text), unit))
 		return EXIT_USAGE;
 	add_text(o, "unit", unit && *unit ? text : unit);
@@ -70,11 +74,11 @@ static int add_size(const struct ctx *ctx, struct json_object *o, const char *ke
 
 	if (!word)
 		return 0;
-	snprintf(text, sizeof(text), "%.*s", (int)strlen(word) -
-		 (hourly && quiet_ends_in(word, "/h") ? 2 : 0), word);
-	if (!parse_size(text, &bytes) || bytes < POLICY_SIZE_MIN || bytes > POLICY_SIZE_MAX)
+	snprintf(text, sizeof(text), "%.*s", (int)strlen(word) - (hourly ? 2 : 0), word);
+	if ((hourly && !quiet_ends_in(word, "/h")) || !parse_size(text, &bytes) ||
+	    bytes < POLICY_SIZE_MIN || bytes > POLICY_SIZE_MAX)
 		return usage(ctx, "%s: '%.80s': allowed " POLICY_SIZE "%s", option, word,
-			     hourly ? ", with /h or without" : "");
+			     hourly ? ", with /h behind it" : "");
 	json_object_object_add(o, key, json_object_new_uint64(bytes));
 	return 0;
 }
@@ -152,14 +156,24 @@ static int check(const struct ctx *ctx, struct json_object *o)
 	return usage(ctx, "--%s", at);
 }
 
+/* "unit shop.service: policy added" */
+static void confirm(const struct ctx *ctx, struct json_object *o, const char *done)
+{
+	char text[6 * QUIET_TEXT];
+
+	policy_text(o, text, sizeof(text));
+	if (!ctx->json)
+		out_printf("%s: policy %s\n", text, done);
+}
+
 static int add(struct ctx *ctx)
 {
 	struct json_object *o = json_object_new_object();
 	int status = add_subject(ctx, o);
 
 	if (!status && !ignore && !confidence && !state && !growth && !limit)
-		status = usage(ctx, "it says nothing: allowed --ignore, --confidence N, --state "
-			       "STATE, --growth SIZE/h, --limit SIZE");
+		status = usage(ctx, "add: what it says is missing: allowed --ignore, "
+			       "--confidence N, --state STATE, --growth SIZE/h, --limit SIZE");
 	if (ignore)
 		json_object_object_add(o, "ignore", json_object_new_boolean(true));
 	if (confidence)
@@ -169,8 +183,31 @@ static int add(struct ctx *ctx)
 		 add_size(ctx, o, "limit_bytes", "--limit", limit);
 	add_text(o, "comment", comment);
 	status = status ?: check(ctx, o) ?: policy_edit(ctx, put_in, o);
+	if (!status)
+		confirm(ctx, o, "added");
 	json_object_put(o);
 	return status;
+}
+
+/* An option of add that was given, NULL: none. */
+static const char *option_of_add(void)
+{
+	const struct { const char *name; bool given; } all[] = {
+		{ "ignore", ignore }, { "confidence", confidence }, { "state", state },
+		{ "growth", growth }, { "limit", limit }, { "comment", comment },
+		{ "replace", replace },
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(all); i++)
+		if (all[i].given)
+			return all[i].name;
+	return NULL;
+}
+
+static const char *option_of_subject(void)
+{
+	return unit ? "unit" : name ? "name" : cgroup ? "cgroup" : NULL;
 }
 
 static int del(struct ctx *ctx)
@@ -178,10 +215,13 @@ static int del(struct ctx *ctx)
 	struct json_object *o = json_object_new_object();
 	int status;
 
-	if (ignore || confidence || state || growth || limit || comment || replace)
-		status = usage(ctx, "del: allowed are --unit, --name, --cgroup");
+	if (option_of_add())
+		status = usage(ctx, "del: '--%s': allowed --unit, --name, --cgroup",
+			       option_of_add());
 	else
 		status = add_subject(ctx, o) ?: policy_edit(ctx, take_out, o);
+	if (!status)
+		confirm(ctx, o, "removed");
 	json_object_put(o);
 	return status;
 }
@@ -318,8 +358,7 @@ static int run(struct ctx *ctx, int argc, char **argv)
 		     quiet_once(ctx, "name", &names, &name) ?:
 		     quiet_once(ctx, "cgroup", &cgroups, &cgroup);
 	const char *verb = argc ? argv[0] : "list";
-	bool given = unit || name || cgroup || ignore || confidence || state || growth || limit ||
-		     comment || replace;
+	const char *given = option_of_subject() ?: option_of_add();
 	bool takes_file = !strcmp(verb, "check") || !strcmp(verb, "apply");
 	bool changes = !strcmp(verb, "add") || !strcmp(verb, "del");
 
@@ -328,12 +367,12 @@ static int run(struct ctx *ctx, int argc, char **argv)
 	if (!takes_file && !changes && strcmp(verb, "list"))
 		return usage(ctx, "'%.80s': allowed list, add, del, check, apply", verb);
 	if (takes_file && argc != 2)
-		return usage(ctx, "%s: allowed one FILE", verb);
+		return usage(ctx, "%s: FILE is missing", verb);
 	if (!takes_file && argc > 1)
 		return usage(ctx, "%s: '%.80s': allowed %s", verb, argv[1], changes ?
 			     "--unit UNIT, --name NAME, --cgroup PATH" : "no other word");
 	if (given && !changes)
-		return usage(ctx, "%s: allowed without options", verb);
+		return usage(ctx, "%s: '--%s': allowed without options", verb, given);
 	if (takes_file)
 		return file(ctx, argv[1], *verb == 'a');
 	return !changes ? list(ctx) : *verb == 'a' ? add(ctx) : del(ctx);

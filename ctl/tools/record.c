@@ -96,50 +96,6 @@ static bool use(void *arg, const struct seepage_raw_sample *s, struct cold_kept 
 
 /* ---- messages from the kernel ---- */
 
-static void read_conf(const struct nlattr *nest, struct conf *c)
-{
-	struct nlattr *pos;
-	int rem;
-	u64 v;
-
-	memset(c, 0, sizeof(*c));
-	nla_for_each_nested(pos, nest, rem) {
-		if (nla_type(pos) < 1 || nla_type(pos) > SEEPAGE_CFG_MAX || !attr_u64(pos, &v))
-			continue;
-		c->set[nla_type(pos)] = true;
-		c->v[nla_type(pos)] = (u32)v;
-	}
-}
-
-static void read_gone(struct recorder *r, const struct nlattr *a)
-{
-	size_t n = (size_t)nla_len(a) / sizeof(u64), i;
-	u64 id;
-
-	for (i = 0; i < n; i++) {
-		memcpy(&id, (char *)nla_data(a) + i * sizeof(id), sizeof(id));
-		series_write_gone(&r->w, id);
-	}
-}
-
-/*
- * Reads samples of @size bytes each. A newer module may add members at the end. The
- * samples of the first module version end before known_rise; what is missing stays 0.
- */
-static void read_samples(struct recorder *r, const struct nlattr *a, u64 size)
-{
-	struct seepage_raw_sample s = { 0 };
-	const char *p = nla_data(a);
-	size_t left = (size_t)nla_len(a);
-
-	if (size < offsetof(struct seepage_raw_sample, known_rise))
-		return;
-	for (; left >= size; left -= size, p += size) {
-		memcpy(&s, p, size < sizeof(s) ? size : sizeof(s));
-		series_write_sample(&r->w, &s);
-	}
-}
-
 /* After each pass. Returns 0, or -ECANCELED if the recording ends. */
 static int pass_ended(struct recorder *r)
 {
@@ -165,11 +121,13 @@ static int read_pass(struct recorder *r, const struct message *msg, bool gap)
 	    !msg->a[SEEPAGE_A_SAMPLES])
 		return 0;
 	if (ns != r->pass_ns) {
-		read_conf(msg->a[SEEPAGE_A_CONFIG], &c);
+		series_take_conf(msg->a[SEEPAGE_A_CONFIG], &c);
+		r->w.clock_ns = clock_real_ns() - clock_ns();
 		series_write_pass(&r->w, ns, full, headroom, shmem_total, &c, gap);
 		r->pass_ns = ns;
 	}
-	read_samples(r, msg->a[SEEPAGE_A_SAMPLES], msg_get(msg, SEEPAGE_A_SAMPLE_SIZE, 0));
+	series_take_samples(&r->w, msg->a[SEEPAGE_A_SAMPLES],
+			    msg_get(msg, SEEPAGE_A_SAMPLE_SIZE, 0));
 	return msg_get(msg, SEEPAGE_A_PASS_END, 0) ? pass_ended(r) : 0;
 }
 
@@ -186,7 +144,7 @@ static int on_series(struct recorder *r, struct nlmsghdr *nlh)
 		series_write_lost(&r->w, seq - r->seq - 1);
 	r->seq = seq;
 	if (msg.a[SEEPAGE_A_GONE])
-		read_gone(r, msg.a[SEEPAGE_A_GONE]);
+		series_take_gone(&r->w, msg.a[SEEPAGE_A_GONE]);
 	return read_pass(r, &msg, gap);
 }
 
@@ -429,13 +387,18 @@ static int run(struct ctx *ctx, int argc, char **argv)
 		return usage(ctx, "'%s': allowed PIDs or a COMMAND, not both", argv[0]);
 	if (suspects && reset)
 		return usage(ctx, "--suspects: not allowed with --reset");
+	if (comm && (!*comm || strlen(comm) >= SEEPAGE_COMM_LEN))
+		return usage(ctx, "--comm: '%.80s': allowed 1 to %d bytes, which is what the "
+			     "kernel keeps", comm, SEEPAGE_COMM_LEN - 1);
+	if (file && !*file)
+		return usage(ctx, "--output: '': allowed the name of a file");
 	if (!file)
 		file = "seepage.series";
 	if (rotate_bytes && (!strcmp(file, "-") || (!lstat(file, &st) && !S_ISREG(st.st_mode))))
 		return usage(ctx, "--rotate: '%s': allowed with a regular file only", file);
 	r.pids = must(calloc((size_t)argc + 1, sizeof(*r.pids)));
 	for (i = 0; i < pids && !status; i++)
-		status = parse_pid(ctx, argv[i], &r.pids[r.n++]);
+		status = parse_pid_or_command(ctx, argv[i], &r.pids[r.n++]);
 	if (status || query_open(ctx, &r.ask)) {
 		free(r.pids);
 		return status ? status : 1;

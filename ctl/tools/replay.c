@@ -8,13 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include "detect/share.h"
-#include "series/series.h"
+#include "replay/merge.h"
+#include "replay/replay.h"
 #include "tools.h"
 
 static u64 limit, only_id;
 static const char *policy;
 static struct words settings;
-static bool all, no_cold, verbose;
+static bool all, alerts, no_cold, verbose;
 
 static const struct opt opts[] = {
 	{ .name = "policy", .kind = OPT_STRING, .dest = &policy, .arg = "POLICY",
@@ -29,6 +30,8 @@ static const struct opt opts[] = {
 	  .help = "only the series with this number" },
 	{ .name = "all", .kind = OPT_FLAG, .dest = &all,
 	  .help = "print the verdict of every sample" },
+	{ .name = "alerts", .kind = OPT_FLAG, .dest = &alerts,
+	  .help = "print as well which alerts the module raises: of a service, one" },
 	{ .name = "verbose", .letter = 'v', .kind = OPT_FLAG, .dest = &verbose,
 	  .help = "print the totals of every series, not only of those that matter" },
 	{ .name = NULL }
@@ -54,6 +57,9 @@ struct replay {
 	u64 conf_changes;
 	u64 series;
 	struct shared shared;
+	struct merge merge;
+	u64 merged_pass;		/* number of the pass that merge knows of */
+	bool merged_full;		/* it is a full one */
 	struct totals totals;
 	struct {			/* at rest and agree: no totals are shown */
 		u64 n, before, lost;
@@ -68,120 +74,9 @@ struct fed {				/* series->of */
 	u8 accused;			/* the alert state it is in or left last, or 0 */
 	u64 private, shmem;		/* bytes of it in the sums of struct shared */
 	struct seep_growers own;	/* growth of it in the tally; 0: a group */
+	struct merge_member member;	/* of its group; not that of a group */
 	struct totals totals;
 };
-
-/* ---- output ---- */
-
-static struct json_object *text_or_null(const char *s)
-{
-	return s ? json_text(s, strlen(s)) : NULL;
-}
-
-static struct json_object *identity(const struct series *s)
-{
-	struct json_object *o = json_object_new_object();
-
-	json_object_object_add(o, "id", json_object_new_uint64(s->id));
-	json_object_object_add(o, "pid", json_object_new_uint64(s->pid));
-	json_object_object_add(o, "comm", json_text(s->comm, strlen(s->comm)));
-	return o;
-}
-
-static void print_json(const struct ctx *ctx, const struct series *s, const struct message *msg)
-{
-	static const u8 before[] = {
-		SEEPAGE_A_TIME_NS, SEEPAGE_A_AGE_SECONDS, SEEPAGE_A_PREV_STATE, SEEPAGE_A_STATE,
-		SEEPAGE_A_CONFIDENCE, SEEPAGE_A_SEVERITY, SEEPAGE_A_POLICY, SEEPAGE_A_TTE_SECONDS,
-		SEEPAGE_A_SHARES_WITH, SEEPAGE_A_SHARED_GROWTH_BYTES_PER_HOUR,
-		SEEPAGE_A_GROWTH_BYTES_PER_HOUR, SEEPAGE_A_RSS_BYTES, SEEPAGE_A_ANON_BYTES,
-		SEEPAGE_A_FILE_BYTES, SEEPAGE_A_SHMEM_BYTES, SEEPAGE_A_SWAP_BYTES,
-		SEEPAGE_A_VSZ_BYTES, SEEPAGE_A_FAULTS_ANON, SEEPAGE_A_FAULTS_FILE,
-		SEEPAGE_A_FAULT_RATE, SEEPAGE_A_UID, SEEPAGE_A_SUBJECT, SEEPAGE_A_MEMBERS,
-	};
-	struct json_object *o = identity(s);
-	size_t i;
-
-	json_object_object_add(o, "kind", json_object_new_string(s->group ? "group" : "process"));
-	for (i = 0; i < ARRAY_SIZE(before); i++)
-		json_object_object_add(o, attr_table[before[i]].key,
-				       attr_json(before[i], msg->a[before[i]]));
-	json_object_object_add(o, "headroom_bytes", json_object_new_uint64(s->sample.headroom));
-	json_object_object_add(o, "limit", text_or_null(limit_name(s->sample.limit)));
-	json_object_object_add(o, "exe", text_or_null(s->place.exe));
-	json_object_object_add(o, "cgroup", text_or_null(s->place.cgroup));
-	json_reasons(o, msg);
-	out_json(ctx, o);
-}
-
-/* "2h05m pid 4711 (redis-server): watch -> suspected, ..., factors" */
-static void print_text(const struct series *s, const struct message *msg, u8 prev)
-{
-	char since[TEXT_MAX], line[SENTENCE_MAX], factors[SENTENCE_MAX], text[3 * SENTENCE_MAX];
-
-	fmt_seconds(since, sizeof(since), (s->sample.time_ns - s->begun_ns) / 1000000000);
-	sentence_alert(msg, NULL, line, sizeof(line));
-	sentence_factors(msg, factors, sizeof(factors));
-	snprintf(text, sizeof(text), "%s %s -> %s: %s", since, state_name(prev), line, factors);
-	fold("", 2, text);
-}
-
-static void print(const struct replay *p, const struct series *s, const struct fed *f, u8 prev)
-{
-	struct series_verdict t;
-
-	series_verdict_message(&t, s, &f->det, &f->verdict, &p->conf, prev);
-	if (p->ctx->json)
-		print_json(p->ctx, s, &t.msg);
-	else
-		print_text(s, &t.msg, prev);
-	series_verdict_free(&t);
-}
-
-static void verdict_text(char *buf, size_t size, unsigned int state, unsigned int confidence,
-			 u64 tte_s)
-{
-	snprintf(buf, size, "%s, confidence %u, ", state_name(state), confidence);
-	if (tte_s == SEEP_UNKNOWN)
-		sentence_append(buf, size, "no time to exhaustion");
-	else
-		sentence_append(buf, size, "exhausted in %llu s", tte_s);
-}
-
-static struct json_object *verdict_json(unsigned int state, unsigned int confidence, u64 tte_s)
-{
-	struct json_object *o = json_object_new_object();
-
-	json_object_object_add(o, "state", json_object_new_string(state_name(state)));
-	json_object_object_add(o, "confidence", json_object_new_uint64(confidence));
-	json_object_object_add(o, "tte_seconds", tte_s == SEEP_UNKNOWN ? NULL :
-			       json_object_new_uint64(tte_s));
-	return o;
-}
-
-static void print_difference(const struct series_reader *r, const struct series *s,
-			     const struct seep_verdict *v)
-{
-	const struct replay *p = r->arg;
-	char here[TEXT_MAX], there[TEXT_MAX];
-	struct json_object *o, *outer;
-
-	if (!p->ctx->json) {
-		verdict_text(here, sizeof(here), v->state, v->confidence, v->tte_s);
-		verdict_text(there, sizeof(there), s->state, s->confidence, s->tte_s);
-		out_printf("line %lu: series %llu differs: %s; recorded %s\n", r->line, s->id,
-			   here, there);
-		return;
-	}
-	outer = json_object_new_object();
-	o = identity(s);
-	json_object_object_add(o, "line", json_object_new_uint64(r->line));
-	json_object_object_add(o, "time_ns", json_object_new_uint64(s->sample.time_ns));
-	json_object_object_add(o, "replayed", verdict_json(v->state, v->confidence, v->tte_s));
-	json_object_object_add(o, "recorded", verdict_json(s->state, s->confidence, s->tte_s));
-	json_object_object_add(outer, "difference", o);
-	out_json(p->ctx, outer);
-}
 
 /* ---- feeding ---- */
 
@@ -203,6 +98,8 @@ static int begin(struct series_reader *r, struct series *s)
 	seep_det_inherit(&f->det, seep_granules(s->known_rise),
 			 seep_ds(s->known_span_ns));
 	s->of = f;
+	if (alerts && !s->group)
+		merge_join(&p->merge, &f->member, s, &f->det);
 	p->series++;
 	return 0;
 }
@@ -231,7 +128,7 @@ static void compare(const struct series_reader *r, const struct series *s, struc
 	if (v->state == s->state && v->confidence == s->confidence && v->tte_s == s->tte_s)
 		return;
 	f->totals.differing++;
-	print_difference(r, s, v);
+	replay_difference(p->ctx, r, s, v);
 }
 
 /* ---- a limit that all processes of the file share ---- */
@@ -329,6 +226,25 @@ static void share(struct shared *below, const struct series *s, struct fed *f)
 		seep_growers_add(&below->tally.sum, f->own.rate);
 }
 
+/* Passes the verdict on to what says which alerts the module raises. */
+static void merge(struct series_reader *r, const struct series *s, struct fed *f, u8 prev)
+{
+	struct replay *p = r->arg;
+
+	if (p->merged_pass != r->pass) {
+		if (p->merged_full)
+			merge_full_pass_ended(&p->merge);
+		p->merged_pass = r->pass;
+		p->merged_full = s->sample.full;
+	}
+	p->merge.now_ns = r->pass_ns;
+	if (s->group)
+		merge_group_judged(&p->merge, s, &f->det, prev, growth_of(r, s).rate,
+				   &f->verdict);
+	else
+		merge_judged(&p->merge, &f->member, prev, &f->verdict);
+}
+
 static int fed(struct series_reader *r, struct series *s)
 {
 	struct replay *p = r->arg;
@@ -347,8 +263,10 @@ static int fed(struct series_reader *r, struct series *s)
 	}
 	prev = f->det.state;
 	seep_det_feed(&f->det, now, &p->conf, &f->verdict);
-	if (limit)
+	if (limit || alerts)		/* merge() asks for growth of the members */
 		share(&p->shared, s, f);
+	if (alerts)
+		merge(r, s, f, prev);
 	if (series_verdict_check(r, s, &f->verdict) < 0)
 		return -1;
 	f->totals.samples++;
@@ -357,7 +275,7 @@ static int fed(struct series_reader *r, struct series *s)
 	else if (f->verdict.state == SEEPAGE_STATE_RECOVERED)
 		f->accused = SEEPAGE_STATE_OK;
 	if (all || f->verdict.state != prev)
-		print(p, s, f, prev);
+		replay_print(p->ctx, r->clock_ns, s, &f->det, &f->verdict, &p->conf, prev);
 	compare(r, s, f);
 	/* stop if the reader of stdout went away */
 	return all && !(f->totals.samples % 256) && out_broken() ? -1 : 0;
@@ -397,7 +315,7 @@ static void summarize(struct replay *p, const struct series *s, const struct fed
 		     f->totals.compared, f->totals.differing, why, state_name(f->det.state));
 		return;
 	}
-	o = identity(s);
+	o = replay_identity(s);
 	add_totals(o, &f->totals);
 	json_object_object_add(o, "state", json_object_new_string(state_name(f->det.state)));
 	json_object_object_add(o, "history_before", json_object_new_boolean(s->before));
@@ -419,14 +337,23 @@ static void gone(struct series_reader *r, struct series *s, bool ended)
 		seep_det_explain(&f->det, &s->sample, &p->conf, &f->verdict);
 		series_verdict_check(r, s, &f->verdict);	/* run() looks at r->err */
 		f->verdict.state = SEEPAGE_STATE_EXITED;
-		print(p, s, f, prev);
+		replay_print(p->ctx, r->clock_ns, s, &f->det, &f->verdict, &p->conf, prev);
 	}
+	if (alerts && s->group)
+		merge_group_gone(&p->merge, s, ended);
+	else if (alerts)
+		merge_leave(&p->merge, &f->member, ended);
 	p->totals.samples += f->totals.samples;
 	p->totals.compared += f->totals.compared;
 	p->totals.differing += f->totals.differing;
 	summarize(p, s, f);
 	p->shared.private -= f->private;
 	free(f);
+}
+
+static void told(void *arg, const struct merge_told *t)
+{
+	replay_alert(((struct replay *)arg)->ctx, t);
 }
 
 static void finish(struct replay *p)
@@ -464,7 +391,7 @@ static int take_options(struct replay *p)
 	bool ok;
 
 	if (policy && !conf_add(&p->given, "policy", policy, err, sizeof(err)))
-		return usage(p->ctx, "%s", err);
+		return usage(p->ctx, "--%s", err);
 	for (i = 0; i < settings.n; i++) {
 		eq = strchr(settings.v[i], '=');
 		if (!eq)
@@ -489,6 +416,7 @@ static int run(struct ctx *ctx, int argc, char **argv)
 
 	if (err)
 		return err;
+	p.merge = (struct merge){ .conf = &p.conf, .tell = told, .arg = &p };
 	f = from_stdin ? stdin : fopen(argv[0], "re");
 	if (!f)
 		return fail(ctx, "%s: %s", argv[0], strerror(errno));
@@ -506,6 +434,7 @@ static int run(struct ctx *ctx, int argc, char **argv)
 	else if (!err)
 		finish(&p);
 	json_object_put(p.list);
+	merge_free(&p.merge);
 	return err || p.totals.differing ? 1 : 0;
 }
 

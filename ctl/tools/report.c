@@ -69,15 +69,18 @@ static int run(struct ctx *ctx, int argc, char **argv)
 		return usage(ctx, "-j: not allowed: a page is for people");
 	f = must(open_memstream(&html, &n));
 	fmt_time(when, sizeof(when), clock_real_ns());
-	snprintf(title, sizeof(title), "seepage report: %s, %s", argv[0], when);
+	snprintf(title, sizeof(title), "seepage report: %s, %s %s", argv[0], when, html_zone());
 	html_begin(f, title);
 	status = is_live(argv[0]) ? report_live(ctx, argv[0], f, &of) :
 				    report_recording(ctx, argv[0], f);
-	if (!status && of.ended)
+	if (!status && of.recorded_only && !report_recorded(ctx, &of, f))
+		status = fail(ctx, "pid %u: neither the module nor a recording of the service "
+			      "seepage-record has it", of.pid);
+	if (!status && of.pid && !of.recorded_only)
 		report_recorded(ctx, &of, f);
 	if (!status && where)
 		status = report_where(ctx, where, f);
-	else if (!status && of.pid)
+	else if (!status && of.pid && !of.recorded_only)
 		report_kept(&of, f);
 	html_end(f);
 	must(fclose(f) ? NULL : html);
@@ -90,7 +93,10 @@ static int run(struct ctx *ctx, int argc, char **argv)
 const struct command cmd_report = {
 	TOOL_REPORT,
 	.more = "The page needs no network and has no scripts. FILE is a recording of record, for\n"
-		"which the module is not needed; of a live process it has what the module keeps.\n"
+		"which the module is not needed; of a live process it has what the module keeps,\n"
+		"and what seepage-record has recorded of it.\n"
+		"Of a PID that has ended it has the last alert, else what seepage-record has\n"
+		"recorded of it, also before the last boot.\n"
 		"A file whose name is a number is given as ./NUMBER. An older page is kept as\n"
 		"NAME.old.",
 	.opts = opts, .min = 1, .max = 1, .run = run,

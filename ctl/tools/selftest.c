@@ -183,6 +183,14 @@ static void verdict(const struct selftest *t, int i, char *buf, size_t size)
 
 static const char *const names[PROGRAMS] = { "leak", "look-alike" };
 
+static const char *sum_up(bool leak, bool cache)
+{
+	if (leak && cache)
+		return "both verdicts are right";
+	return leak ? "the verdict on the look-alike is wrong" :
+	       cache ? "the verdict on the leak is wrong" : "both verdicts are wrong";
+}
+
 static int answer(const struct selftest *t)
 {
 	bool right = is_right(t, LEAK) && is_right(t, CACHE);
@@ -210,10 +218,12 @@ static int answer(const struct selftest *t)
 	}
 	json_object_object_add(o, "right", json_object_new_boolean(right));
 	json_object_object_add(o, "programs", list);
-	if (t->ctx->json)
+	if (t->ctx->json) {
 		out_json(t->ctx, o);
-	else
+	} else {
+		out_line(sum_up(is_right(t, LEAK), is_right(t, CACHE)));
 		json_object_put(o);
+	}
 	return right ? 0 : 1;
 }
 

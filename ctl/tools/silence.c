@@ -53,6 +53,15 @@ static void subject_text(const struct json_object *o, char *buf, size_t size)
 		sentence_append(buf, size, " (%s)", fmt_safe(text, sizeof(text), s, strlen(s)));
 }
 
+/* Adds what a list has and the file has not: names change, and times are there already. */
+static void add_for_people(struct json_object *o)
+{
+	quiet_add_user(o);
+	json_add_utc_of(o, "made_ns");
+	json_add_utc_of(o, "until_ns");
+	json_add_utc_of(json_object_object_get(o, "alert"), "time_ns");
+}
+
 /* ---- list ---- */
 
 static void list_cells(struct table *t, const struct json_object *o, u64 now)
@@ -89,7 +98,7 @@ static int list(const struct ctx *ctx)
 		if (quiet_over(o, now))
 			continue;
 		list_cells(t, o, now);
-		quiet_add_user(o);
+		add_for_people(o);
 		json_object_array_add(out, json_object_get(o));
 	}
 	status = quiet_show(ctx, status, t, out);
@@ -179,9 +188,14 @@ static int add_end(const struct ctx *ctx, struct json_object *o, u64 now)
 {
 	u64 v = 0;
 
-	if (!!for_ + !!until + forever != 1)
-		return usage(ctx, "the end: allowed exactly one of --for DURATION, --until TIME, "
-			     "--forever");
+	if (!for_ && !until && !forever)
+		return usage(ctx, "its end is missing: allowed one of --for DURATION, --until "
+			     "TIME, --forever");
+	if (forever && (for_ || until))
+		return usage(ctx, "--%s: '%.80s': not allowed with --forever",
+			     for_ ? "for" : "until", for_ ? for_ : until);
+	if (for_ && until)
+		return usage(ctx, "--for: '%.80s': not allowed with --until", for_);
 	if (for_ && !quiet_duration(for_, &v))
 		return usage(ctx, "--for: '%.80s': allowed " QUIET_FOR, for_);
 	if (until && !quiet_time(until, now / QUIET_NS, &v))
@@ -228,7 +242,7 @@ static void say_added(const struct ctx *ctx, struct json_object *o)
 	char what[6 * TEXT_MAX], end[6 * TEXT_MAX];
 
 	if (ctx->json) {
-		quiet_add_user(o);
+		add_for_people(o);
 		out_json(ctx, json_object_get(o));
 		return;
 	}
@@ -237,16 +251,26 @@ static void say_added(const struct ctx *ctx, struct json_object *o)
 	out_printf("%s: silenced %s\n", what, end);
 }
 
+/* Is there a word or an option that says what is silenced? Returns an exit status. */
+static int check_subject(const struct ctx *ctx, const char *word)
+{
+	u64 seq;
+
+	if (word)
+		return quiet_alert_word(ctx, word, &seq);
+	if (unit || name || user || cgroup)
+		return 0;
+	return usage(ctx, "what to silence is missing: allowed '#N' in quotes, --unit, --name, "
+		     "--user, --cgroup");
+}
+
 static int add(struct ctx *ctx, const char *word)
 {
 	struct json_object *o = new_silence(), *alert = NULL;
 	char who[QUIET_TEXT + 1];
-	int status = check_texts(ctx) ?: add_end(ctx, o, clock_real_ns()) ?: add_uid(ctx, o) ?:
-		     add_unit(ctx, o);
+	int status = check_subject(ctx, word) ?: check_texts(ctx) ?:
+		     add_end(ctx, o, clock_real_ns()) ?: add_uid(ctx, o) ?: add_unit(ctx, o);
 
-	if (!status && !word && !unit && !name && !user && !cgroup)
-		status = usage(ctx, "nothing is named: allowed '#N' in quotes, --unit, --name, "
-			       "--user, --cgroup");
 	if (!status && word)
 		status = quiet_alert(ctx, word, from, &alert);
 	if (!status) {
@@ -283,13 +307,17 @@ static int run(struct ctx *ctx, int argc, char **argv)
 		     quiet_once(ctx, "name", &names, &name) ?:
 		     once_user(ctx) ?:
 		     quiet_once(ctx, "cgroup", &cgroups, &cgroup);
-	bool adds = argc || unit || name || user || cgroup || for_ || until || forever ||
-		    comment || by || from;
+	bool options = unit || name || user || cgroup || for_ || until || forever || comment ||
+		       by || from;
+	bool lists = argc && !strcmp(argv[0], "list"), adds = (argc && !lists) || options;
 
 	if (status)
 		return status;
+	if (lists && (options || removed))
+		return usage(ctx, "list: allowed without options");
 	if (removed && adds)
-		return usage(ctx, "--remove: allowed alone");
+		return usage(ctx, "--remove: '%.80s': allowed without other words and options",
+			     removed);
 	if (removed)
 		return remove_silences(ctx);
 	return adds ? add(ctx, argc ? argv[0] : NULL) : list(ctx);
@@ -297,7 +325,8 @@ static int run(struct ctx *ctx, int argc, char **argv)
 
 const struct command cmd_silence = {
 	TOOL_SILENCE,
-	.more = "Without a word it lists the silences. What is named has to fit as a whole.\n"
+	.more = "Without a word, or with list, it lists the silences. What is named has to fit\n"
+		"as a whole.\n"
 		"The module goes on raising alerts, and alerts and watch show them: notify holds\n"
 		"them back, and delivers those that still stand when the silence ends.\n"
 		"'#N' needs the quotes: a shell takes # for the start of a comment.",

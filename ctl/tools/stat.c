@@ -8,6 +8,8 @@
 #include "stat/stat.h"
 #include "tools.h"
 
+#define ASK_TRIES	4	/* readings of which the first that does not stall counts */
+
 static u64 interval_s, count, log_fd;
 static bool all, csv, compare;
 static const char *file, *output;
@@ -22,7 +24,7 @@ static const struct opt opts[] = {
 	{ .name = "all", .kind = OPT_FLAG, .dest = &all, .help = "every process, one row each" },
 	{ .name = "csv", .kind = OPT_FLAG, .dest = &csv, .help = "print comma-separated values" },
 	{ .name = "output", .letter = 'o', .kind = OPT_STRING, .dest = &output, .arg = "FILE",
-	  .help = "print to FILE, not among what a COMMAND prints" },
+	  .help = "print to FILE; -: standard output, with a COMMAND too" },
 	{ .name = "log-fd", .kind = OPT_NUMBER, .dest = &log_fd, .arg = "N", .min = 1,
 	  .max = INT32_MAX, .help = "print to the open file descriptor N; 2: standard error" },
 	{ .name = "record", .kind = OPT_STRING, .dest = &file, .arg = "FILE",
@@ -48,12 +50,7 @@ struct stat {
 	struct ctx *ctx;
 	struct knl k;
 	struct pmc_list list;
-	struct {			/* at the last reading of the list */
-		u64 ns, enabled_ns;
-		long cpus;
-	} at;
-	u64 share;			/* percent of all CPUs' time in which they counted */
-	u64 noted_share;		/* share in the last note; 100: none, or all again */
+	struct stat_share share;
 	FILE *out;			/* file of --record, or NULL */
 	bool printed;			/* counts were printed */
 	bool lost;			/* writing the file failed; an error was printed */
@@ -108,47 +105,22 @@ static void print_counts(struct stat *s, const struct stat_block *b)
 
 /* ---- reading ---- */
 
-#define PART		90	/* percent of CPU time; note_share() reports less */
-#define WHOLE_AGAIN	95	/* percent; from here on all is counted again, which it reports */
-#define OTHER_PART	5	/* percent; a share that differs by more is reported again */
-
-static void note_share(struct stat *s)
-{
-	u64 share = s->share, noted = s->noted_share;
-
-	if (noted == 100 ? share < PART : share < WHOLE_AGAIN &&
-	    (share + OTHER_PART < noted || noted + OTHER_PART < share)) {
-		note(s->ctx, "only %llu %% of the CPUs' time was counted: counters were held, "
-		     "or CPUs were offline or lack them", share);
-		s->noted_share = share;
-	} else if (noted < 100 && share >= WHOLE_AGAIN) {
-		note(s->ctx, "all of the CPUs' time is counted again");
-		s->noted_share = 100;
-	}
-}
-
-/*
- * Reads the event list, and computes the share of the CPU time since the last reading
- * that was counted. Returns 0, or 1 after printing an error.
- */
+/* Reads the event list, and the share. Returns 0, or 1 after printing an error. */
 static int ask(struct stat *s)
 {
-	u64 set = s->list.set, enabled_ns = s->at.enabled_ns, whole, counted;
-	u64 ns = s->at.ns ? clock_ns() - s->at.ns : 0;	/* ends before the new reading */
-	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
-	int err = stat_ask(s->ctx, &s->k, &s->list);
+	bool first = !s->share.ns;
+	u64 set = s->list.set;
+	int err, tries = 0;
 
-	if (err)
-		return err;
-	if (s->at.ns && s->list.set != set)
+	do {
+		stat_share_before(&s->share);
+		err = stat_ask(s->ctx, &s->k, &s->list);
+		if (err)
+			return err;
+	} while (stat_share_stalled(&s->share) && ++tries < ASK_TRIES);
+	if (!first && s->list.set != set)
 		return fail(s->ctx, "the list of events has changed meanwhile");
-	s->at.ns = clock_ns();
-	s->at.enabled_ns = s->list.ev[0].count.enabled_ns;
-	counted = s->at.enabled_ns - enabled_ns;
-	whole = cpus > 0 ? ns * (u64)(cpus < s->at.cpus ? cpus : s->at.cpus) : 0;
-	s->share = counted < whole ? counted / (whole / 100 + 1) : 100;
-	s->at.cpus = cpus;
-	note_share(s);
+	stat_share_after(s->ctx, &s->share, &s->list);
 	return 0;
 }
 
@@ -288,7 +260,7 @@ static void print_interval(struct stat *s, struct stat_block *before, size_t n, 
 		since(&b[i], before, n);
 		b[i].ns = ns;
 		b[i].time_ns = time_ns;
-		b[i].share = s->share;
+		b[i].share = s->share.percent;
 	}
 	if (all)
 		print_busiest(s, b, s->blocks);
@@ -356,7 +328,7 @@ static int command(struct stat *s, char **argv)
 		if (err)
 			break;
 		b.time_ns = clock_real_ns();
-		b.share = s->share;
+		b.share = s->share.percent;
 		print_run(s, &b, &r);
 		if (!status)		/* keep the status of the first failure */
 			status = WIFEXITED(b.status) ? WEXITSTATUS(b.status) :
@@ -382,7 +354,8 @@ static int measure(struct stat *s, char **argv)
 			err = fail(s->ctx, "%s: %s", file, strerror(errno));
 	}
 	if (!err)
-		err = stat_sink_open(s->ctx, output, log_fd, &s->sink);
+		err = stat_sink_open(s->ctx, output, log_fd, *argv && !s->ctx->json && !csv,
+				     &s->sink);
 	if (!err && *argv) {
 		err = command(s, argv);
 	} else if (!err) {
@@ -405,7 +378,7 @@ static int check_words(struct ctx *ctx, size_t pids, char **argv)
 	if (ctx->rest == 0)
 		return usage(ctx, "COMMAND is missing after --");
 	if (ctx->rest > 0 && (pids || all))
-		return usage(ctx, "'%s': allowed PIDs, --all or a COMMAND, not both",
+		return usage(ctx, "'%s': allowed one of PIDs, --all, a COMMAND",
 			     pids ? argv[0] : "--all");
 	if (all && pids)
 		return usage(ctx, "'%s': allowed PIDs or --all, not both", argv[0]);
@@ -425,13 +398,16 @@ static int check_words(struct ctx *ctx, size_t pids, char **argv)
 
 static int run(struct ctx *ctx, int argc, char **argv)
 {
-	struct stat s = { .ctx = ctx, .noted_share = 100 };
+	struct stat s = { .ctx = ctx, .share = { .noted = 100 } };
 	int pids = ctx->rest >= 0 ? argc - ctx->rest : argc, i, status;
 
 	argv[argc] = NULL;
 	if (compare) {
 		if (argc != 2)
-			return usage(ctx, "--compare: two files are needed, BASE CANDIDATE");
+			return usage(ctx, "--compare: %d given: allowed two files, BASE CANDIDATE",
+				     argc);
+		if (!strcmp(argv[0], "-") && !strcmp(argv[1], "-"))
+			return usage(ctx, "--compare: '-': allowed for one of the two files");
 		if (all || csv || file || interval_s || count || output || log_fd)
 			return usage(ctx, "--compare: allowed with --max-... only");
 		return stat_compare(ctx, argv[0], argv[1], &limits);
@@ -440,7 +416,7 @@ static int run(struct ctx *ctx, int argc, char **argv)
 	s.whole = !pids;
 	s.pids = must(calloc((size_t)argc + 1, sizeof(*s.pids)));
 	for (i = 0; i < pids && !status; i++)
-		status = parse_pid(ctx, argv[i], &s.pids[s.n++]);
+		status = parse_pid_or_command(ctx, argv[i], &s.pids[s.n++]);
 	if (!status)
 		status = measure(&s, argv + pids);
 	free(s.pids);
@@ -452,7 +428,7 @@ const struct command cmd_stat = {
 	.more = "Counts events of the whole system, of the PIDs, of --all processes, or of a\n"
 		"COMMAND that it executes, with its descendants. With a COMMAND the exit status\n"
 		"is that of the COMMAND. Figures are scaled up if an event was counted only for\n"
-		"a part of the time. stat --compare BASE CANDIDATE needs no module; -: standard\n"
-		"input.",
+		"a part of the time. With a COMMAND the text is printed on standard error, as\n"
+		"by perf stat. stat --compare BASE CANDIDATE needs no module; -: standard input.",
 	.opts = opts, .max = -1, .run = run,
 };

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "quiet/file.h"
 #include "top/top.h"
 #include "tools.h"
 
@@ -16,7 +17,7 @@
 #define WIDTH_MOST	500
 
 static u64 delay_s, count, width;
-static const char *sort, *states, *user, *name, *unit;
+static const char *sort, *states, *user, *name, *unit, *container;
 static bool batch, tree;
 
 static const struct opt opts[] = {
@@ -41,6 +42,8 @@ static const struct opt opts[] = {
 	{ .name = "width", .letter = 'w', .kind = OPT_NUMBER, .dest = &width, .arg = "COLUMNS",
 	  .min = WIDTH_LEAST, .max = WIDTH_MOST,
 	  .help = "with -b: width of lines (default: that of the terminal, if there is one)" },
+	{ .name = "container", .kind = OPT_STRING, .dest = &container, .arg = "CGROUP",
+	  .help = "print what the container of CGROUP and its pod are called; -: for ps" },
 	{ .name = NULL }
 };
 
@@ -70,6 +73,7 @@ static int read_options(struct ctx *ctx, struct top_view *v)
 		return usage(ctx, "--width: allowed with -b only");
 	v->delay_s = delay_s ? delay_s : DEFAULT_DELAY_S;
 	v->tree = tree;
+	v->once = batch && count == 1;
 	v->utf8 = spark_utf8(getenv("LC_ALL"), getenv("LC_CTYPE"), getenv("LANG"));
 	v->cols = width ? (unsigned int)width : columns_now();
 	return err ?: (sort ? order_parse(ctx, sort, &v->order) : 0);
@@ -135,12 +139,46 @@ static int run_batch(struct ctx *ctx, struct top_view *v)
 	return status;
 }
 
+/* Prints nothing where no name is known. */
+static void print_container(const char *cgroup)
+{
+	char text[TEXT_MAX] = "";
+
+	container_unit(cgroup, text);
+	if (*text)
+		out_line(text);
+}
+
+/* Answers each line of standard input, a cgroup, with a line: what ps shows of it. */
+static void name_containers(void)
+{
+	char of[TEXT_MAX], *line = NULL;
+	size_t size = 0;
+	ssize_t n;
+
+	while (!out_broken() && (n = getline(&line, &size, stdin)) > 0) {
+		line[n - 1] = '\0';
+		unit_show(line, of, sizeof(of));
+		container_unit(line, of);
+		out_line(of);
+	}
+	free(line);
+}
+
 static int run(struct ctx *ctx, int argc, char **argv)
 {
 	struct top_view v = { 0 };
 	int status = read_options(ctx, &v);
 	u64 uid;
 
+	if (!status && container) {
+		if (strcmp(container, "-"))
+			print_container(container);
+		else
+			name_containers();
+		return 0;
+	}
+	owner_container = container_unit;
 	if (!status && user)
 		status = parse_user(ctx, "--user", user, &uid);
 	if (!status)

@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <time.h>
 #include <unistd.h>
 #include "tools.h"
@@ -21,7 +22,7 @@
 #define MAX_TRAPS	200000
 #define COST		50
 
-static bool census, burst, faults, profile, text, folded, last;
+static bool census, burst, faults, profile, text, folded, last, no_probes;
 static bool automatic;		/* none of them is asked for: the census, then a burst */
 static u64 seconds, top, class_bytes, samples, max_traps, cost, limit;
 static const char *diff, *svg, *again_after, *keep, *follow, *object;
@@ -58,7 +59,9 @@ static const struct opt opts[] = {
 	  SEEPAGE_WHERE_TRAPS },
 	{ "cost", 0, OPT_NUMBER, &cost, "PERMILLE", "or when traps take PERMILLE of a CPU (50)", 1,
 	  1000 },
-	{ "again-after", 0, OPT_STRING, &again_after, "SECONDS[,...]",
+	{ "no-probes", 0, OPT_FLAG, &no_probes, NULL,
+	  "leave out probes at call sites of which it saw too few blocks", 0, 0 },
+	{ "again-after", 0, OPT_STRING, &again_after, "SEC[,...]",
 	  "times from the burst to looks at its blocks (60, without --burst --seconds if less)",
 	  0, 0 },
 	{ "folded", 0, OPT_FLAG, &folded, NULL, "show sites as flame graph tools read them", 0, 0 },
@@ -94,9 +97,10 @@ static int check_words(struct ctx *ctx)
 	if (faults && (census || burst || profile || diff || keep || class_bytes || text))
 		return usage(ctx, "--faults: allowed with --seconds, --top, --folded, --svg, -j "
 			     "only");
-	if (!burst && !automatic && (samples || max_traps || cost || again_after || object))
-		return usage(ctx, "--samples, --max-traps, --cost, --again-after, --object: "
-			     "not allowed without a burst");
+	if (!burst && !automatic && (samples || max_traps || cost || again_after || object ||
+				     no_probes))
+		return usage(ctx, "--samples, --max-traps, --cost, --no-probes, --again-after, "
+			     "--object: not allowed without a burst");
 	if (object && !*object)
 		return usage(ctx, "--object: '': allowed the name of a file");
 	if (!burst && !automatic && !profile && !faults && (folded || svg))
@@ -137,8 +141,8 @@ static int sites(struct survey *s)
 		.limits = { .samples = samples, .traps = max_traps, .seconds = seconds,
 			    .cost_permille = cost },
 		.again = again, .top = top ? top : TOP, .recent = !diff,
-		.wait = survey_wait, .arg = s,
-		.longer = !again_after, .first = s->first,
+		.wait = survey_wait, .count = survey_count, .second = &s->b, .arg = s,
+		.longer = !again_after, .probes = !no_probes, .first = s->first,
 	};
 
 	if (s->stopped) {
@@ -224,6 +228,16 @@ static int fault_stacks(struct survey *s)
 	return status ? status : show(s);
 }
 
+/* With --diff: the sites of both answers, if both took a burst */
+static void compare_sites(struct result *r)
+{
+	if (!strcmp(r->method, "burst") && r->before)
+		r->changes = changes_find(r->before, r->sites, r->sampled, r->bursts);
+	else
+		result_note(r, "sites are not compared: %s took no burst",
+			    r->before ? "this answer" : "the earlier answer");
+}
+
 static int answer(struct survey *s)
 {
 	bool drawn = automatic && (svg || (folded && !s->ctx->json)) && !go_is(&s->t);
@@ -240,6 +254,8 @@ static int answer(struct survey *s)
 	if (!status && !s->go && burst) {
 		survey_say(s, again.seconds[again.n - 1]);
 		status = sites(s);
+		if (diff && !status)
+			compare_sites(&s->r);
 	} else if (!status && !s->go && automatic) {
 		status = sites_if_possible(s);
 	}
@@ -265,7 +281,7 @@ static int keep_look(struct survey *s)
 	if (!go_is(&s->t))
 		status = survey_look(s, &s->a, false, NULL);
 	if (!status && !go_is(&s->t) && !survey_is_unknown(s, &s->a) && !s->a.lost_n &&
-	    !s->a.cut_ns)
+	    !s->a.cut_ns && !(s->a.je == JE_COUNTED && s->a.pools))
 		keep_first(&s->keeper, &s->a);
 	return status;
 }
@@ -316,8 +332,8 @@ static int follow_alerts(struct ctx *ctx, int argc)
 	int status;
 
 	if (!alerts_parse(follow, &how))
-		return usage(ctx, "--follow: '%s': allowed census burst, with ,1 to ,1000 for the "
-			     "limit of cost", follow);
+		return usage(ctx, "--follow: '%s': allowed census burst, with ,1 to ,%d for the "
+			     "limit of cost", follow, LOOKS_PERMILLE);
 	if (argc || keep || diff || svg || folded || text || census || profile || burst || limit ||
 	    seconds || top || class_bytes)
 		return usage(ctx, "--follow: allowed without PID and other options only");
@@ -367,6 +383,7 @@ static int run(struct ctx *ctx, int argc, char **argv)
 		.automatic = automatic, .keep = keep, .seconds = seconds, .top = top,
 		.class_bytes = class_bytes, .diff = diff, .object = object,
 	};
+	prctl(PR_SET_NAME, "seepage-where");	/* not "exe", as watch --where executes it */
 	s->t.ctx = ctx;
 	s->t.pid = pid;
 	s->t.mem = -1;
@@ -392,9 +409,11 @@ const struct command cmd_where = {
 		"use by size. What new blocks hold often names their type. Needs CAP_SYS_PTRACE,\n"
 		"or to be the user of the process. ^C takes the second look at once.\n"
 		"--keep second takes both looks if there is no first one that is kept.\n"
-		"If the heap grows, a burst of samples follows, and a look at what stays of them: three\n"
-		"times --seconds in all, or up to seven where the first classes have no site. It needs\n"
-		"CAP_PERFMON as well, and the module seepage_where; without them the blocks are the\n"
-		"answer, and a note says why. After ^C between the looks no burst follows.",
+		"If the heap grows, a burst of samples follows, and a look at what stays of them:\n"
+		"three times --seconds in all, or up to seven where the first classes have no\n"
+		"site. Probes at call sites of which too few blocks were seen may take five times\n"
+		"--seconds more. Samples need CAP_PERFMON as well, and the module seepage_where;\n"
+		"without them the blocks are the answer, and a note says why. After ^C between\n"
+		"the looks no burst follows.",
 	.opts = opts, .max = 1, .run = run,
 };

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "quiet/file.h"
 #include "top/top.h"
 
 #define FLOORS_AGAIN_MS		10000
@@ -125,6 +126,7 @@ void feed_read_one(struct top_feed *f, struct top_data *d, const struct top_view
 	d->one.interval_ms = d->has_status ?
 			     msg_get(&d->status, SEEPAGE_A_INTERVAL_MS, 0) : 0;
 	place_find(&d->one, false, &d->place);
+	container_text(d->place.cgroup, d->container, sizeof(d->container));
 	floors_put(&d->floors, v->pid, &d->one, clock_ms());
 }
 

@@ -139,8 +139,10 @@ static void floors(const struct pane *p, const struct message *msg)
 			level(p, &l[i]);
 }
 
-static void identity(const struct pane *p, const struct message *msg, const struct place *place)
+static void identity(const struct pane *p, const struct top_data *d)
 {
+	const struct message *msg = &d->one;
+	const struct place *place = &d->place;
 	char text[4 * TEXT_MAX];
 
 	column_text(msg, COLUMN_USER, text);
@@ -148,6 +150,9 @@ static void identity(const struct pane *p, const struct message *msg, const stru
 	column_text(msg, COLUMN_UNIT, text);
 	if (strcmp(text, "-"))
 		labelled(p, "unit", text);
+	if (*d->container)
+		labelled(p, "container", fmt_safe(text, sizeof(text), d->container,
+						  strlen(d->container)));
 	if (place->exe)
 		labelled(p, "program", fmt_safe(text, sizeof(text), place->exe,
 						strlen(place->exe)));
@@ -181,7 +186,7 @@ static void explain(const struct pane *p, const struct top_data *d)
 	quiet_text(d, text, sizeof(text));
 	if (*text)
 		say(p, text);
-	identity(p, msg, &d->place);
+	identity(p, d);
 	floors(p, msg);
 	gates(p, msg);
 	factors(p, msg);

@@ -33,12 +33,14 @@ void screen_free(struct top_screen *s)
 static void title(struct top_screen *s, const struct top_view *v, const struct top_data *d)
 {
 	char text[2 * TEXT_MAX], when[TEXT_MAX], every[TEXT_MAX];
+	bool refreshed = !v->paused && !v->once;
 
 	fmt_time(when, sizeof(when), d->real_ns);
-	snprintf(text, sizeof(text), "seepage top  %s  %zu process%s%s  %s%s%s",
+	snprintf(text, sizeof(text), "seepage top  %s  %zu process%s%s%s%s%s",
 		 strlen(when) > 11 ? when + 11 : when, d->n, d->n == 1 ? "" : "es",
-		 d->own_only ? " of yours" : "", v->paused ? "paused" : "every ",
-		 v->paused ? "" : fmt_seconds(every, sizeof(every), v->delay_s),
+		 d->own_only ? " of yours" : "",
+		 refreshed ? "  every " : v->paused ? "  paused" : "",
+		 refreshed ? fmt_seconds(every, sizeof(every), v->delay_s) : "",
 		 d->inconsistent ? "  (the table kept changing)" : "");
 	if (v->rows)
 		sentence_append(text, sizeof(text), "  h help");

@@ -47,6 +47,7 @@ struct top_data {
 	bool has_status, has_one;
 	struct pmc_list pmc;
 	struct place place;		/* of @one */
+	char container[TEXT_MAX];	/* names of its container and pod, or "" */
 	struct floors *floors;
 };
 
@@ -87,6 +88,7 @@ struct top_view {
 	struct top_filter filter;
 	char search[FILTER_MAX];
 	bool tree, help, paused;
+	bool once;			/* no refresh follows */
 	enum top_page page;
 	size_t page_offset;		/* lines scrolled away */
 	char *folded[FOLDED_MAX];	/* units without their processes */

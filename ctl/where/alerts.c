@@ -45,11 +45,14 @@ static void take_line(struct alerts *s, const char *line, size_t len)
 	alert_free(&a);
 }
 
-/* Is it still the process of the alert? A later one of the same pid has begun later. */
+/*
+ * Is it still the process of the alert? A later one of the same pid has begun later. The times of
+ * the alert and of now are cut to seconds, so that this age may be too large by a second.
+ */
 static bool is_there(const struct turn *t)
 {
 	s64 age_s = (s64)(clock_real_ns() / 1000000000) - t->begun_s;
-	int dir = procfs_open((u32)t->pid, age_s * 1000);
+	int dir = procfs_open((u32)t->pid, (age_s - 1) * 1000);
 
 	if (dir >= 0)
 		close(dir);

@@ -49,6 +49,9 @@ const char *allocator_note(enum block_rule rule)
 		return "stays: not given out again, no new pointer in the first word, content "
 		       "kept; a block that was freed before it was first read, and not used again, "
 		       "looks as if it stays";
+	case BLOCK_BITMAP:
+		return "stays: not given out again, in use by the bitmaps of jemalloc, content "
+		       "kept; a freed block that a thread keeps for reuse looks as if it stays";
 	case BLOCK_PLAIN:
 		return "stays: not given out again, content kept; a freed block that is not used "
 		       "again looks as if it stays";

@@ -9,16 +9,26 @@
 #include "where/where.h"
 
 #define HEAPS_MAX	65536U	/* addresses tried in all */
-#define STATE_SIZE	0x898
 #define PAGE		4096U
 #define CHUNK_MIN	32U
 #define FIRST_WORDS	8192U	/* of the data segment, in which the first chunk begins */
+#define CHAIN		8U	/* chunks in a row that tell where the first one begins */
+#define KEY_TRIES	4096U	/* chunks that may be the cache of a thread */
+#define CACHED_MAX	1040U	/* largest chunk in it */
+#define EARLY_MAX	65536U	/* chunks that are remembered until there is a key, */
+#define EARLY_MORE	(HEAP_WINDOW / CHUNK_MIN)	/* and those of its window */
 
 struct arena_walk {
 	struct target *t;
 	struct bins *b;
 	struct look *l;
 	u64 lo;			/* where the heap begins that is walked */
+	struct heap_walk walk;
+	unsigned int tries;	/* chunks that were taken for the cache of a thread */
+	struct early_chunk {
+		u64 addr, size;
+	} *early;		/* those before the first key; NULL: there was a key */
+	size_t early_n, more;
 };
 
 static bool read_source(void *arg, u64 addr, void *buf, size_t n)
@@ -28,11 +38,44 @@ static bool read_source(void *arg, u64 addr, void *buf, size_t n)
 	return used_read(a->t, addr, buf, n);
 }
 
+/*
+ * The cache of a thread may be any chunk: from glibc 2.42 on it is made when the thread first frees
+ * a block. Before that it is the first chunk of a heap, which has been looked at. Chunks in front
+ * of it are remembered, as they may be in the cache.
+ */
+static void take_early(struct arena_walk *a, u64 addr, u64 size)
+{
+	if (!a->b->keys_n && bins_may_be_cache(size) && a->tries++ < KEY_TRIES) {
+		bins_thread_cache(a->t, a->b, addr);
+		a->walk.keys_n = a->b->keys_n;
+	}
+	if (size <= CACHED_MAX && a->early_n < EARLY_MAX &&
+	    (!a->b->keys_n || a->more++ < EARLY_MORE))
+		a->early[a->early_n++] = (struct early_chunk){ addr, size };
+}
+
 static void take_used(void *arg, u64 addr, u64 size)
 {
 	struct arena_walk *a = arg;
 
 	look_add(a->l, class_of_chunk(size), addr + 16, size);
+	if (a->early)
+		take_early(a, addr, size);
+}
+
+/* Takes those of the chunks before the first key out of the blocks in use that have it. */
+static void early_end(struct arena_walk *a)
+{
+	const struct early_chunk *e;
+	u64 word;
+
+	for (e = a->early; a->b->keys_n && e < a->early + a->early_n; e++)
+		if (used_read(a->t, e->addr + 24, &word, sizeof(word)) && bins_is_key(a->b, word))
+			look_remove(a->l, class_of_chunk(e->size), e->addr + 16, e->size);
+	free(a->early);
+	a->early = NULL;
+	a->early_n = 0;
+	a->more = 0;
 }
 
 /* The main arena has grown with the data segment: its mapping ends where that ends by now. */
@@ -60,54 +103,96 @@ static u64 heap_end_of(struct arena_walk *a)
  */
 static void walk(struct arena_walk *a, u64 lo, u64 hi, bool main)
 {
-	struct heap_walk w = {
-		.read = read_source, .used = take_used, .arg = a, .lo = lo, .hi = hi,
-		.main = main, .keys = a->b->keys, .keys_n = a->b->keys_n,
-	};
+	struct heap_walk *w = &a->walk;
 	struct look *l = a->l;
 	enum heap_end end;
 	int tries;
 
+	*w = (struct heap_walk){
+		.read = read_source, .used = take_used, .arg = a, .lo = lo, .hi = hi,
+		.main = main, .keys = a->b->keys, .keys_n = a->b->keys_n,
+	};
+	if (!w->keys_n)
+		a->early = must(calloc(EARLY_MAX, sizeof(*a->early)));
 	for (tries = 0; tries < 4; tries++) {
-		end = heap_walk(&w);
-		l->walked_bytes += w.again_addr - w.lo;
+		end = heap_walk(w);
+		l->walked_bytes += w->again_addr - w->lo;
 		if (end == HEAP_AT_TOP || target_over(a->t))
 			break;
 		hi = main ? main_end(a) : heap_end_of(a);
-		w.lo = w.again_addr;
-		if (!hi || hi == w.hi)
+		w->lo = w->again_addr;
+		if (!hi || hi == w->hi)
 			break;
-		w.hi = hi;
-		if (hi - w.lo < CHUNK_MIN || hi < w.lo)
+		w->hi = hi;
+		if (hi - w->lo < CHUNK_MIN || hi < w->lo)
 			break;
 	}
-	if (end != HEAP_AT_TOP && w.hi > w.lo && !target_over(a->t))
-		look_lose(l, w.lo, w.hi);
-	l->chunks += w.chunks;
-	l->free_bytes += w.free_bytes + w.top_bytes;
-	l->cached_bytes += w.cached_bytes;
-	l->retries += w.retries;
+	early_end(a);
+	if (end != HEAP_AT_TOP && w->hi > w->lo && !target_over(a->t))
+		look_lose(l, w->lo, w->hi);
+	l->chunks += w->chunks;
+	l->free_bytes += w->free_bytes + w->top_bytes;
+	l->cached_bytes += w->cached_bytes;
+	l->retries += w->retries;
+}
+
+/* Are there chunks from @at on, one behind the other, or up to the end @hi? */
+static bool is_chain(struct arena_walk *a, u64 at, u64 hi)
+{
+	unsigned int i;
+	u64 head, size;
+
+	for (i = 0; i < CHAIN && hi - at >= 16; i++, at += size) {
+		if (!used_read(a->t, at + 8, &head, sizeof(head)))
+			return false;
+		size = head & ~7ULL;
+		/* of the main arena, with the chunk in front of the first one in use */
+		if (size < CHUNK_MIN || (size & 15) || size > hi - at || (head & 6) ||
+		    (!i && !(head & 1)))
+			return false;
+	}
+	return true;
 }
 
 /*
- * The first chunk is the cache of the first thread. In a program that is linked statically the
- * variables of that thread lie in front of it. Returns @lo if it is not found.
+ * In a program that is linked statically the variables of the first thread lie in front of the
+ * first chunk. Returns @lo if it is not found.
  */
 static u64 first_chunk(struct arena_walk *a, u64 lo, u64 hi)
 {
 	size_t n = (hi - lo) / 8 < FIRST_WORDS ? (size_t)((hi - lo) / 8) : FIRST_WORDS, i;
 	u64 *word, found = lo;
 
-	if (bins_thread_cache(a->t, a->b, lo))
+	if (bins_thread_cache(a->t, a->b, lo) || is_chain(a, lo, hi))
 		return lo;
 	word = must(calloc(n + 1, sizeof(*word)));
 	if (used_read(a->t, lo, word, n * sizeof(*word)))
 		for (i = 1; i < n && found == lo; i += 2)
-			if ((word[i] == 0x291 || word[i] == 0x251) &&
-			    bins_thread_cache(a->t, a->b, lo + 8 * (i - 1)))
+			if ((word[i] & 15) == 1 && word[i] > CHUNK_MIN && word[i] <= hi - lo &&
+			    is_chain(a, lo + 8 * (i - 1), hi))
 				found = lo + 8 * (i - 1);
 	free(word);
+	bins_thread_cache(a->t, a->b, found);
 	return found;
+}
+
+/*
+ * The data segment may have grown since the mappings were read, and the top with it: up to the
+ * next mapping, and no further.
+ */
+static u64 top_most(const struct target *t, const struct where_map *m)
+{
+	return m + 1 < t->map + t->maps && m[1].lo > m->hi ? m[1].lo : m->hi;
+}
+
+/* Bytes that the main arena has from the system, beyond the data segment as it is now */
+static u64 outside(struct arena_walk *a, u64 hi)
+{
+	u64 system = state_system_bytes(a->t, a->b->main_top);
+
+	if (system > hi - a->lo)
+		hi = main_end(a);
+	return hi > a->lo && system > hi - a->lo ? system - (hi - a->lo) : 0;
 }
 
 /*
@@ -116,7 +201,7 @@ static u64 first_chunk(struct arena_walk *a, u64 lo, u64 hi)
  */
 static void main_arena(struct arena_walk *a)
 {
-	u64 lo = (a->t->start_brk + 15) & ~15ULL, system, size;
+	u64 lo = (a->t->start_brk + 15) & ~15ULL, more;
 	const struct where_map *m = lo ? target_at(a->t, lo) : NULL;
 
 	if (!m || !m->anon || !m->write)
@@ -128,15 +213,14 @@ static void main_arena(struct arena_walk *a)
 	/* The mappings may have been read anew. */
 	m = target_at(a->t, lo);
 	if (m)
-		bins_find_main(a->t, a->b, lo, m->hi);
-	a->l->no_fastbins = !a->b->main_arena;
-	if (!a->b->main_arena || !m)
+		state_find_main(a->t, a->b, lo, top_most(a->t, m));
+	a->l->no_fastbins = !a->b->main_top;
+	if (!a->b->main_top || !m)
 		return;
-	bins_fast(a->t, a->b->main_arena, a->l);
-	system = bins_system_bytes(a->t, a->b->main_arena);
-	size = m->hi - lo;
-	if (system > size && system - size > MIB)
-		a->l->outside_bytes = system - size;
+	bins_fast(a->t, a->b->main_top, a->b->layout, a->l);
+	more = outside(a, m->hi);
+	if (more > MIB)
+		a->l->outside_bytes = more;
 }
 
 /*
@@ -162,7 +246,7 @@ bool arena_heap_info(struct target *t, u64 lo, u64 info[4])
  */
 static void thread_heap(struct arena_walk *a, u64 lo)
 {
-	u64 info[4], first;
+	u64 info[4], first, layout = 0;
 	bool is_first;
 
 	if (!arena_heap_info(a->t, lo, info))
@@ -170,14 +254,15 @@ static void thread_heap(struct arena_walk *a, u64 lo)
 	first = lo + (info[0] & (HEAP_ALIGN - 1));
 	is_first = info[0] == first;
 	if (is_first) {
-		first = (first + STATE_SIZE + 15) & ~15ULL;
+		layout = state_of_heap(a->t, a->b, first);
+		first = (first + state_bytes(layout) + 15) & ~15ULL;
 		a->l->arenas++;
 		bins_thread_cache(a->t, a->b, first);
 	}
 	a->lo = lo;
 	walk(a, first, lo + info[2], false);
 	if (is_first)
-		bins_fast(a->t, info[0], a->l);
+		bins_fast(a->t, info[0] + layout, layout, a->l);
 }
 
 static void thread_heaps(struct arena_walk *a)

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Free chunks of glibc that have the head of a chunk in use: those in the cache of a thread
- * (tcache) and in the fast bins of an arena. The heads of both lists have fixed layouts:
+ * (tcache) and in the fast bins of an arena. The latter are ten words in front of the top, see
+ * state.c. A cache is a chunk of its own:
  *
- *	tcache_perthread_struct, in a chunk of 0x290 bytes (0x250 before glibc 2.30):
- *		64 counts of 2 bytes (of 1 byte), 64 pointers to blocks
- *	malloc_state, 0x898 bytes: +0x10 10 fast bins, +0x60 top, +0x70 bins, +0x888 bytes
- *		from the system
+ *	0x250 bytes, before glibc 2.30: 64 counts of 1 byte, 64 pointers to blocks
+ *	0x290 bytes, up to 2.41: 64 counts of 2 bytes, 64 pointers
+ *	0x300 bytes: 76 numbers of places that are left, of 2 bytes, 76 pointers
  *
  * A cached block has a key in its second word: a random number of the process, or before
  * glibc 2.34 the address of the cache. From 2.32 on a link is stored as its value xor the
- * address of the link / 4096.
+ * address of the link / 4096. Which it is, the sizes of the chunks tell: the wrong way ends soon.
  *
  * The process runs on: a block may be handed out before its second word is read, which is a word
  * of the program then. Blocks in use that hold the same word must not count as free ones, so that
@@ -20,59 +20,86 @@
 #include <string.h>
 #include "where/where.h"
 
-#define CACHE_BINS	64
+#define CACHE_BINS	64	/* of blocks of one size each */
+#define CACHE_BINS_MAX	76
+#define CACHE_BYTES	0x308	/* up to the end of its last pointer */
 #define CACHE_FOLLOW	16	/* blocks that are looked at in one bin of a cache */
 #define FAST_BINS	10
 #define FAST_MAX	65536U	/* chunks followed in one fast bin */
 #define FAST_ALL	(1U << 20)	/* and in all of them, in one look */
-#define STATE_FAST	0x10
-#define STATE_TOP	0x60
-#define STATE_BINS	0x70
-#define STATE_SYSTEM	0x888
-#define STATE_SIZE	0x898
-#define SEARCH_MAX	(8 * MIB)	/* of one mapping */
-#define SEARCH_ALL	(256 * MIB)
-#define TRIES_MAX	1000	/* words that may be the top */
-#define STATE_BIN_PAIRS	127
-#define EMPTY_MIN	8	/* of these, empty */
-#define BUSY_MAX	2	/* that are changed while they are read */
+#define HEAD		16	/* of a chunk, up to its block */
 
-static void add_key(struct bins *b, u64 key)
+static const struct cache_layout {
+	u64 size;		/* of its chunk */
+	unsigned int bins, width;	/* of a count, in bytes */
+	bool is_left;		/* counts are of places that are left */
+} caches[] = {
+	{ 0x250, 64, 1, false },
+	{ 0x290, 64, 2, false },
+	{ 0x300, CACHE_BINS_MAX, 2, true },
+};
+
+/* Is the word one that only free chunks have? */
+bool bins_is_key(const struct bins *b, u64 word)
 {
 	unsigned int i;
 
 	for (i = 0; i < b->keys_n; i++)
-		if (b->keys[i] == key)
-			return;
-	if (key && b->keys_n < HEAP_KEYS)
+		if (b->keys[i] == word)
+			return true;
+	return false;
+}
+
+static void add_key(struct bins *b, u64 key)
+{
+	if (key && !bins_is_key(b, key) && b->keys_n < HEAP_KEYS)
 		b->keys[b->keys_n++] = key;
 }
 
-/* What the link @v at address @at leads to: a chunk, or a block of a cache; 0: the end */
-static u64 follow(u64 v, u64 at)
+/*
+ * The chunk that the link @v at address @at leads to, which has @size bytes; 0: the end, or it is
+ * none. Links lead to what is @skip bytes behind the begin of a chunk.
+ */
+static u64 follow(struct target *t, u64 v, u64 at, u64 skip, u64 size)
 {
-	u64 plain = v ^ (at >> 12);
+	u64 head;
 
-	if (!v || !plain)
+	v ^= at >> 12;
+	if (v <= skip || (v & 15) || !used_read(t, v - skip + 8, &head, sizeof(head)) ||
+	    (head & ~7ULL) != size)
 		return 0;
-	return plain & 15 ? v & 15 ? 0 : v : plain;
+	return v - skip;
 }
 
-/*
- * Reads the second words of up to @count blocks of a bin; @entry has the address of the first one.
- * Returns how many: none if the bin has another first block by now.
- */
-static unsigned int words_of_bin(struct target *t, u64 entry, u64 block, unsigned int count,
-				 u64 *word)
+/* Reads the second words of up to @count blocks of a bin. Returns how many. */
+static unsigned int words_of(struct target *t, u64 block, unsigned int count, u64 size,
+			     bool is_mangled, u64 *word)
 {
-	u64 first = block, d[2], now;
 	unsigned int n = 0;
+	u64 d[2];
 
 	while (block && n < count && n < CACHE_FOLLOW && used_read(t, block, d, sizeof(d))) {
 		word[n++] = d[1];
-		block = follow(d[0], block);
+		block = follow(t, d[0], is_mangled ? block : 0, HEAD, size);
+		block += block ? HEAD : 0;
 	}
-	return used_read(t, entry, &now, sizeof(now)) && now == first ? n : 0;
+	return n;
+}
+
+/*
+ * The same, whatever links are like: the wrong way ends at once. @entry has the address of the
+ * first block. None if the bin has another first block by now
+ */
+static unsigned int words_of_bin(struct target *t, u64 entry, u64 block, unsigned int count,
+				 u64 size, u64 *word)
+{
+	unsigned int plain = words_of(t, block, count, size, false, word), n;
+	u64 now;
+
+	n = words_of(t, block, count, size, true, word);
+	if (n < plain)
+		n = words_of(t, block, count, size, false, word);
+	return used_read(t, entry, &now, sizeof(now)) && now == block ? n : 0;
 }
 
 /* The word that more than half of them are; 0: there is none (the vote of Boyer and Moore) */
@@ -91,174 +118,140 @@ static u64 most_of(const u64 *word, unsigned int n)
 	return 2 * hits > n ? best : 0;
 }
 
+static const struct cache_layout *layout_of(u64 size)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(caches); i++)
+		if (caches[i].size == size)
+			return &caches[i];
+	return NULL;
+}
+
+/* May a chunk of that size be the cache of a thread? */
+bool bins_may_be_cache(u64 size)
+{
+	return layout_of(size);
+}
+
+struct cache {
+	unsigned int count[CACHE_BINS_MAX];	/* blocks in each bin */
+	u64 entry[CACHE_BINS_MAX];
+	u64 entries;		/* offset of the first one in the chunk */
+};
+
+/* Reads a cache out of its chunk. Returns false if it is none. */
+static bool parse_cache(const unsigned char *d, struct cache *c)
+{
+	const struct cache_layout *l;
+	unsigned int i, most = 0;
+	u64 size;
+
+	memcpy(&size, d + 8, sizeof(size));
+	l = layout_of(size & ~7ULL);
+	if (!l)
+		return false;
+	memset(c, 0, sizeof(*c));
+	c->entries = HEAD + (u64)l->bins * l->width;
+	for (i = 0; i < l->bins; i++) {
+		memcpy(&c->count[i], d + HEAD + (size_t)i * l->width, l->width);
+		memcpy(&c->entry[i], d + c->entries + 8 * (size_t)i, sizeof(c->entry[i]));
+		most = c->count[i] > most ? c->count[i] : most;
+	}
+	for (i = 0; i < l->bins; i++) {
+		if (l->is_left)
+			c->count[i] = most - c->count[i];
+		/* in a cache both are empty or neither is */
+		if (!c->count[i] != !c->entry[i] || (c->entry[i] & 15))
+			return false;
+	}
+	return true;
+}
+
 /*
  * Takes the key of a thread's cache, if the chunk at @chunk is one that holds any block. Returns
  * whether it is one.
  */
 bool bins_thread_cache(struct target *t, struct bins *b, u64 chunk)
 {
-	u64 size, entry[CACHE_BINS], word[CACHE_BINS * CACHE_FOLLOW], entries;
-	unsigned int count[CACHE_BINS], n = 0, i;
-	unsigned char d[0x290];
-	bool wide;
+	u64 word[CACHE_BINS * CACHE_FOLLOW];
+	unsigned char d[CACHE_BYTES];
+	unsigned int n = 0, i;
+	struct cache c;
 
-	if (!used_read(t, chunk, d, sizeof(d)))
+	if (!used_read(t, chunk, d, sizeof(d)) || !parse_cache(d, &c))
 		return false;
-	memcpy(&size, d + 8, sizeof(size));
-	size &= ~7ULL;
-	wide = size == 0x290;
-	if (!wide && size != 0x250)
-		return false;
-	entries = 16 + CACHE_BINS * (wide ? 2 : 1);
-	for (i = 0; i < CACHE_BINS; i++) {
-		memcpy(&entry[i], d + entries + 8 * i, sizeof(entry[i]));
-		count[i] = wide ? d[16 + 2 * i] | (unsigned int)d[17 + 2 * i] << 8 : d[16 + i];
-		/* in a cache both are empty or neither is */
-		if (!count[i] != !entry[i] || (entry[i] & 15))
-			return false;
-	}
 	for (i = 0; i < CACHE_BINS; i++)
-		n += words_of_bin(t, chunk + entries + 8 * i, entry[i], count[i], word + n);
+		n += words_of_bin(t, chunk + c.entries + 8 * (u64)i, c.entry[i], c.count[i],
+				  ((u64)i + 2) * 16, word + n);
 	add_key(b, most_of(word, n));
 	return true;
 }
 
-static bool is_within(u64 addr, u64 lo, u64 hi)
-{
-	return addr >= lo && addr < hi && !(addr & 15);
-}
-
-/*
- * Is the head of an arena at @state, with a top from @lo to @hi? The process may move the top
- * meanwhile. An empty bin points to itself, twice.
- */
-static bool is_state(struct target *t, u64 state, u64 lo, u64 hi)
-{
-	u64 v[STATE_SIZE / 8], at = state + STATE_BINS - 16;
-	const u64 *bin = v + STATE_BINS / 8;
-	unsigned int empty = 0, busy = 0, i;
-
-	if (!used_read(t, state, v, sizeof(v)) || !is_within(v[STATE_TOP / 8], lo, hi))
-		return false;
-	for (i = 0; i < STATE_BIN_PAIRS; i++, bin += 2, at += 16) {
-		empty += bin[0] == at && bin[1] == at;
-		busy += !bin[0] || !bin[1] || (bin[0] & 15) || (bin[1] & 15) ||
-			(bin[0] == at) != (bin[1] == at);
-	}
-	return empty >= EMPTY_MIN && busy <= BUSY_MAX && v[STATE_SYSTEM / 8] >= 4096;
-}
-
-/* A top from @lo to @hi is looked for. */
-struct search {
-	u64 lo, hi;
-	u64 left;		/* bytes that may be searched */
-	unsigned int tries;	/* words that may be looked at */
+/* The chunks of a fast bin */
+struct fast {
+	u64 *list;
+	unsigned int n, most;
+	bool is_ring;
 };
 
-/* May the word be the top of an arena, as far as the words behind it tell? */
-static bool is_top(const struct search *s, const u64 *word, unsigned int words)
-{
-	return is_within(*word, s->lo, s->hi) &&
-	       (words < 4 || (word[2] && word[3] && !((word[2] | word[3]) & 15)));
-}
-
-static bool search(struct target *t, struct bins *b, const struct where_map *m, struct search *s)
-{
-	u64 words[512], addr, lo = m->lo, hi = m->hi;
-	unsigned int i;
-
-	for (addr = lo; addr < hi && addr - lo < SEARCH_MAX && s->left; addr += sizeof(words)) {
-		s->left -= s->left < sizeof(words) ? s->left : sizeof(words);
-		/* The head of an arena was written: a page of the file as such has none. */
-		if (!used_has(t, addr) || !used_read(t, addr, words, sizeof(words)))
-			continue;
-		for (i = 0; i < 512; i++) {
-			if (!s->tries || !is_top(s, words + i, 512 - i))
-				continue;
-			s->tries--;
-			if (!is_state(t, addr + 8 * i - STATE_TOP, s->lo, s->hi))
-				continue;
-			b->main_arena = addr + 8 * i - STATE_TOP;
-			return true;
-		}
-	}
-	return false;
-}
-
 /*
- * Finds the head of the main arena: static data of libc, or of the program if it is linked
- * statically, in a writable mapping of the file or the anonymous one behind it. The arena's top is
- * from @lo to @hi.
+ * Follows a fast bin, of chunks of @size bytes. None are in it if it is a ring, as chunks are taken
+ * out of it and put into it meanwhile, or the program has made one of them. Adds to @read how many
+ * were read.
  */
-void bins_find_main(struct target *t, struct bins *b, u64 lo, u64 hi)
+static void fast_list(struct target *t, u64 chunk, u64 size, bool is_mangled, struct fast *f,
+		      u64 *read)
 {
-	struct search s = { .lo = lo, .hi = hi, .left = SEARCH_ALL, .tries = TRIES_MAX };
-	const struct where_map *m, *before;
-	bool libc;
-	size_t i;
-	int pass;
+	unsigned int power = 1;
+	u64 next, old = 0;
 
-	if (b->main_arena && is_state(t, b->main_arena, lo, hi))
-		return;
-	b->main_arena = 0;
-	for (pass = 0; pass < 2; pass++) {
-		for (i = 0; i < t->maps; i++) {
-			m = &t->map[i];
-			before = i ? m - 1 : m;
-			libc = (m->file && strstr(m->file, "libc")) ||
-			       (m->anon && before->file && strstr(before->file, "libc"));
-			if (!m->write || libc == pass ||
-			    (!m->file && !(before->file && before->hi == m->lo)))
-				continue;
-			if (search(t, b, m, &s))
-				return;
-		}
-	}
-}
-
-/* Bytes that the arena has from the system, 0: unknown */
-u64 bins_system_bytes(struct target *t, u64 arena)
-{
-	u64 v;
-
-	return used_read(t, arena + STATE_SYSTEM, &v, sizeof(v)) ? v : 0;
-}
-
-/*
- * Follows a fast bin, of chunks of @size bytes. Returns how many are in it: none if it is a ring,
- * as chunks are taken out of it and put into it meanwhile, or the program has made one of them.
- * Adds to @read how many were read.
- */
-static unsigned int fast_list(struct target *t, u64 chunk, u64 size, u64 *list, unsigned int most,
-			      u64 *read)
-{
-	unsigned int n, power = 1;
-	u64 d[3], old = 0;
-
-	for (n = 0; chunk && n < most && chunk != old; n++) {
-		++*read;
-		if (!used_read(t, chunk, d, sizeof(d)) || (d[1] & ~7ULL) != size)
-			return n;
+	for (f->n = 0; chunk && f->n < f->most && chunk != old; f->n++) {
+		*read += f->n > 0;
+		if (!used_read(t, chunk + HEAD, &next, sizeof(next)))
+			return;
 		/* A ring comes back to the chunk of the last power of two, which is in it. */
-		if (n + 1 == power) {
+		if (f->n + 1 == power) {
 			old = chunk;
 			power *= 2;
 		}
-		list[n] = chunk;
-		chunk = follow(d[2], chunk + 16);
+		f->list[f->n] = chunk;
+		chunk = follow(t, next, is_mangled ? chunk + HEAD : 0, 0, size);
 	}
-	return chunk && chunk == old ? 0 : n;
+	f->is_ring = f->is_ring || (chunk && chunk == old);
 }
 
-/* Takes the chunks in the fast bins of an arena out of the blocks in use. */
-void bins_fast(struct target *t, u64 arena, struct look *l)
+/* The same, whatever links are like: the wrong way ends soon. */
+static void fast_longer(struct target *t, u64 chunk, u64 size, struct fast *f, u64 *read)
 {
-	u64 bin[FAST_BINS], *list, size, most;
-	unsigned int i, k, n;
+	unsigned int plain;
 
-	if (!used_read(t, arena + STATE_FAST, bin, sizeof(bin)))
+	f->is_ring = false;
+	fast_list(t, chunk, size, false, f, read);
+	plain = f->n;
+	fast_list(t, chunk, size, true, f, read);
+	if (f->n < plain)
+		fast_list(t, chunk, size, false, f, read);
+	if (f->is_ring)
+		f->n = 0;
+}
+
+/**
+ * bins_fast() - take the chunks in the fast bins of an arena out of the blocks in use
+ * @t: the process
+ * @top: address of the arena's word with its top
+ * @layout: where that is in the head of the arena; 0: not known
+ * @l: where they were counted
+ */
+void bins_fast(struct target *t, u64 top, u64 layout, struct look *l)
+{
+	u64 bin[FAST_BINS], size, most, first;
+	struct fast f = { .n = 0 };
+	unsigned int i, k;
+
+	if (layout < sizeof(bin) || !used_read(t, top - sizeof(bin), bin, sizeof(bin)))
 		return;
-	list = must(calloc(FAST_MAX, sizeof(*list)));
+	f.list = must(calloc(FAST_MAX, sizeof(*f.list)));
 	for (i = 0; i < FAST_BINS; i++) {
 		size = (u64)(i + 2) * 16;
 		if (!bin[i] || (bin[i] & 15))
@@ -268,10 +261,14 @@ void bins_fast(struct target *t, u64 arena, struct look *l)
 			break;
 		}
 		most = FAST_ALL - l->fast_read < FAST_MAX ? FAST_ALL - l->fast_read : FAST_MAX;
-		n = fast_list(t, bin[i], size, list, (unsigned int)most, &l->fast_read);
-		l->fast_cut |= n == most;
-		for (k = 0; k < n; k++)
-			look_remove(l, class_of_chunk(size), list[k] + 16, size);
+		/* The link in the head of an arena is a plain one. */
+		first = follow(t, bin[i], 0, 0, size);
+		l->fast_read++;
+		f.most = (unsigned int)most;
+		fast_longer(t, first, size, &f, &l->fast_read);
+		l->fast_cut |= f.n == f.most;
+		for (k = 0; k < f.n; k++)
+			look_remove(l, class_of_chunk(size), f.list[k] + HEAD, size);
 	}
-	free(list);
+	free(f.list);
 }

@@ -33,16 +33,12 @@ static bool in_use(struct target *t, u64 addr, u64 size, u64 *head)
 
 static bool is_cached(const struct bins *bins, const unsigned char *data, unsigned int bytes)
 {
-	unsigned int i;
 	u64 word;
 
 	if (bytes < 16)
 		return false;
 	memcpy(&word, data + 8, sizeof(word));
-	for (i = 0; i < bins->keys_n; i++)
-		if (word == bins->keys[i])
-			return true;
-	return false;
+	return bins_is_key(bins, word);
 }
 
 /* Reads what a block of @size bytes holds, up to BLOCK_KEEP of them. */
@@ -82,9 +78,15 @@ bool block_read(struct target *t, const struct bins *bins, u64 addr, u64 size, u
 		*head = 0;
 		return pool_is_used(t, addr, bins->pool_block) && read_data(t, addr, size, now);
 	}
+	if (bins->mallocng) {
+		*head = 0;
+		return mallocng_is_used(t, bins, addr) && read_data(t, addr, size, now);
+	}
 	if (bins->rule != BLOCK_CHUNK) {
 		*head = 0;
 		return !(bins->rule == BLOCK_MUSL && is_free_of_musl(t, addr)) &&
+		       !(bins->rule == BLOCK_BITMAP &&
+			 !jemalloc_is_used(t, &bins->je, addr, size)) &&
 		       read_data(t, addr, size, now);
 	}
 	return in_use(t, addr, size, head) && read_data(t, addr, size, now) &&

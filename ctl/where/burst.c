@@ -13,7 +13,7 @@
 #include <unistd.h>
 #include "where/burst.h"
 
-#define ROUNDS		10U
+#define ROUNDS		BURST_ROUNDS
 #define FEW		100U	/* part of all traps that the first round takes: a hundredth */
 #define MANY		6U	/* how often the traps of a round are made four times as many */
 #define ENOUGH		10U	/* blocks that stay: the next round may be short */
@@ -22,8 +22,18 @@
 #define BUSY_TRIES	50	/* of 100 ms */
 #define DEVICE		"/dev/" SEEPAGE_WHERE_DEVICE
 #define OTHER_VERSION	"seepage_where is loaded in another version (rmmod seepage_where)"
-#define NOT_PERMITTED	"not permitted: needs CAP_PERFMON and CAP_SYS_PTRACE, " \
-			"and a kernel that is not locked down"
+#define LOCKDOWN	"/sys/kernel/security/lockdown"
+
+/* Says which rights are missing. The level confidentiality refuses kprobes, and so bursts. */
+static const char *not_permitted(void)
+{
+	char *level = procfs_read(AT_FDCWD, LOCKDOWN);
+	bool locked = level && strstr(level, "[confidentiality]");
+
+	free(level);
+	return locked ? "not permitted: the kernel is locked down (confidentiality)" :
+	       "not permitted: needs CAP_PERFMON and CAP_SYS_PTRACE";
+}
 
 static void load_module(void)
 {
@@ -59,7 +69,7 @@ int burst_open(const char **why)
 	if (err == ENOENT)
 		*why = "module not loaded (modprobe seepage_where)";
 	else if (err == EPERM || err == EACCES)
-		*why = NOT_PERMITTED;
+		*why = not_permitted();
 	return -1;
 }
 
@@ -79,7 +89,7 @@ const char *burst_check(void)
 	close(fd);
 	if (err == ENOTTY)
 		return OTHER_VERSION;
-	return err == EPERM ? NOT_PERMITTED : NULL;
+	return err == EPERM ? not_permitted() : NULL;
 }
 
 static int refused(const struct target *t, const struct probes *p,
@@ -89,7 +99,7 @@ static int refused(const struct target *t, const struct probes *p,
 		return fail(t->ctx, "--burst: no probe on %s: %s", p->name[s->error_probe],
 			    strerror(s->error));
 	if (err == EPERM)
-		return fail(t->ctx, "--burst: %s", NOT_PERMITTED);
+		return fail(t->ctx, "--burst: %s", not_permitted());
 	if (err == ENOTTY)
 		return fail(t->ctx, "--burst: %s", OTHER_VERSION);
 	if (err == EBUSY)
@@ -103,7 +113,8 @@ static bool wait_nothing(void *arg, u64 ms, int fd)
 	return true;
 }
 
-static int start(int fd, const struct seepage_where_start *how)
+/* Begins a burst of an open device. Returns 0 or an errno. */
+int burst_start(int fd, const struct seepage_where_start *how)
 {
 	int tries, err = 0;
 
@@ -161,7 +172,7 @@ static int take_round(struct rounds *r, struct burst *b)
 
 	if (fd < 0)
 		return fail(r->t->ctx, "--burst: %s", why);
-	err = start(fd, &r->how);
+	err = burst_start(fd, &r->how);
 	if (err) {
 		close(fd);
 		return not_begun(r, b, err);
@@ -179,6 +190,7 @@ static int take_round(struct rounds *r, struct burst *b)
 	close(fd);
 	if (err || s.reason == SEEPAGE_WHERE_BY_ERROR)
 		return refused(r->t, r->p, err ? NULL : &s, err);
+	b->round[b->rounds % ROUNDS] = (struct burst_round){ s.armed_ns, s.matched };
 	b->traps += s.traps;
 	b->matched += s.matched;
 	b->inherited += s.inherited;

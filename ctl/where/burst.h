@@ -26,10 +26,15 @@ const char *probes_find(struct target *t, const struct object *o, struct probes 
 bool probe_allocates(const char *name, enum family *family);
 u64 probe_place(int fd, u64 offset, bool *emulated);
 bool probe_is_function(int fd, u64 offset);
+bool probe_follows_call(int fd, u64 offset);
 void probes_close(struct probes *p);
 
 /* poolprobe.c: the function of pymalloc that begins a pool */
 bool pool_probe_find(struct target *t, u64 interpreter, struct probes *p);
+
+/* order.c: which classes are sampled */
+size_t order_classes(const struct where_row *w, size_t n, u64 class_bytes, bool pools,
+		     const struct where_row **row, size_t most);
 
 /* burst.c: samples */
 struct burst_limits {
@@ -44,6 +49,7 @@ struct burst_limits {
 struct early {
 	unsigned char data[BLOCK_KEEP];
 	unsigned int bytes;	/* 0: not read */
+	unsigned int round;	/* in which it was sampled */
 };
 
 /* unwind.c: stacks, from the copy of their top and .eh_frame */
@@ -60,6 +66,12 @@ struct stack {
 	unsigned int n;
 };
 
+#define BURST_ROUNDS	10U
+
+struct burst_round {
+	u64 armed_ns, matched;	/* matched: calls for sizes of the class */
+};
+
 struct burst {
 	struct unwinder *u;	/* set by the caller */
 	struct seepage_where_sample *s;	/* by time */
@@ -68,16 +80,25 @@ struct burst {
 	size_t n;
 	u64 traps, matched, inherited, armed_ns, arm_ns;
 	unsigned int rounds;
+	struct burst_round round[BURST_ROUNDS];
 	u32 reason;		/* of the last round */
+	const struct callsites *at;	/* of the samples from that one on; or NULL */
+	size_t functions;
+	u64 sites_ns;		/* how long probes were at these sites */
 };
 
 int burst_open(const char **why);
+int burst_start(int fd, const struct seepage_where_start *how);
 const char *burst_check(void);
 int burst_take(struct target *t, const struct bins *bins, const struct probes *p,
 	       const struct burst_limits *l, bool (*wait)(void *arg, u64 ms, int fd), void *arg,
 	       struct burst *b);
 const char *burst_reason(u32 reason);
 void burst_free(struct burst *b);
+
+/* burstnote.c */
+void burst_notes(const struct burst *b, const struct burst_limits *l, bool pool, struct result *r);
+void burst_probe_note(const struct probes *p, struct result *r);
 
 /* sample.c: the samples of a burst, round by round */
 u64 samples_random(u64 n);
@@ -100,7 +121,7 @@ void unwinder_note(const struct unwinder *u, struct result *r);
 unsigned int unwind(struct unwinder *u, const struct seepage_where_sample *s, struct frame *f);
 const struct stack *unwind_again(struct unwinder *u, const struct seepage_where_sample *s,
 				 const struct stack *before, struct stack *now);
-struct json_object *unwind_frame_json(struct unwinder *u, const struct frame *f);
+void unwind_frame_add(struct unwinder *u, const struct frame *f, struct json_object *stack);
 void unwinder_free(struct unwinder *u);
 
 /* again.c: when the sampled blocks are looked at again, and how often meanwhile */
@@ -113,11 +134,16 @@ struct again {
 
 /* What the census says of the class that is sampled */
 struct growth {
+	unsigned int id;	/* of the class */
 	u64 class_bytes;	/* the largest request that it serves */
 	s64 blocks;
 	double seconds;		/* in which it grew by so many */
 	s64 bytes_per_hour;
 	bool recent;		/* the burst began just after the looks */
+	s64 later_blocks;	/* by which it grew later, from one look to another, */
+	double later_seconds;	/* so long after it; 0: there was none */
+	bool measured;		/* meanwhile the rates of its sites were measured */
+	bool mixed;		/* most of what the process grows by is in no class */
 	bool pages;		/* blocks of all sizes, and what is known is of pages: */
 	s64 bytes;		/* by which the memory grew from the first look on, */
 	struct trend trend;	/* and from the burst on */
@@ -144,8 +170,13 @@ struct size_range {
 
 size_t survivors_sizes(const struct survivors *v, struct size_range *range, size_t most);
 bool survivors_open(struct survivors *v, const struct growth *g);
+bool survivors_few(struct survivors *v, const struct growth *g);
+bool survivors_rivals(struct survivors *v, const struct growth *g);
 unsigned int survivors_sites(struct survivors *v, struct result *r, const struct growth *g,
 			     size_t top);
+
+/* others.c: what a burst took, and what the process does beside the class that is sampled */
+void burst_add(const struct burst *b, const struct growth *g, struct result *r);
 
 /* sites.c: all of it */
 struct sites_how {
@@ -154,8 +185,11 @@ struct sites_how {
 	size_t top;
 	bool recent;		/* see struct growth */
 	bool longer;		/* look for longer where that may tell more */
+	bool probes;		/* put probes at call sites of which too few blocks were seen */
 	struct page_count first;	/* of pages, at the first look */
 	bool (*wait)(void *arg, u64 ms, int fd);
+	bool (*count)(void *arg, struct look *l);	/* blocks, once more; NULL: not */
+	const struct look *second;	/* that look, to compare with */
 	void *arg;
 };
 

@@ -8,6 +8,8 @@
 
 #define CHUNK_HEAD	8	/* bytes of a chunk that are not the block's */
 #define LARGE_BITS	16	/* chunks of 2^16 bytes and more are large */
+#define JE_TINY_BITS	3	/* the smallest class of jemalloc has 2^3 bytes */
+#define JE_MOST_BITS	63	/* sizes are less than 2^63 */
 
 /* Returns the class of a chunk of @size bytes, which is a multiple of 16. */
 unsigned int class_of_chunk(u64 size)
@@ -36,12 +38,73 @@ unsigned int class_of_request(u64 bytes)
 
 bool class_is_pool(unsigned int id)
 {
-	return id >= CLASS_EXACT + CLASS_LARGE;
+	return id >= CLASS_EXACT + CLASS_LARGE && id < CLASS_OF_JE;
+}
+
+static bool is_je(unsigned int id)
+{
+	return id >= CLASS_OF_JE;
+}
+
+/* Has each block of the class the same size, which is less than 64 KiB? */
+bool class_is_small(unsigned int id)
+{
+	return id < CLASS_EXACT || class_is_pool(id) ||
+	       (is_je(id) && class_size(id) < 1U << LARGE_BITS);
+}
+
+/**
+ * class_je_size() - the size of a class of jemalloc
+ * @quantum_bits: 4, or 3 if it was built so: sizes below are then multiples of 8 and not of 16
+ * @index: of the class
+ *
+ * The first four sizes are multiples of the quantum, behind one of 8 bytes if that is smaller. Then
+ * each power of two and the next one have three more between them.
+ *
+ * Return: bytes, or 0 if there is no such class.
+ */
+u64 class_je_size(unsigned int quantum_bits, unsigned int index)
+{
+	unsigned int tiny = quantum_bits > JE_TINY_BITS, group;
+	u64 size;
+
+	if (index < tiny)
+		return 1ULL << JE_TINY_BITS;
+	index -= tiny;
+	if (index < 4)
+		return (u64)(index + 1) << quantum_bits;
+	group = (index - 4) / 4;
+	if (group + quantum_bits > JE_MOST_BITS - 3)
+		return 0;
+	size = (4ULL + (index - 4) % 4 + 1) << (group + quantum_bits);
+	return size >> JE_MOST_BITS ? 0 : size;
+}
+
+/* Returns the class of a block of jemalloc for which @size bytes are there. */
+unsigned int class_of_je(u64 size)
+{
+	unsigned int bits, i;
+
+	if (size <= 32)
+		return CLASS_OF_JE + (size ? (unsigned int)(size + 7) / 8 - 1 : 0);
+	bits = 63 - (unsigned int)__builtin_clzll(size - 1);
+	i = 4 * (bits - 4) + (unsigned int)((size - 1 - (1ULL << bits)) >> (bits - 2));
+	return CLASS_OF_JE + (i < CLASS_JE ? i : CLASS_JE - 1);
+}
+
+/* May the class be that of a request of @bytes? */
+bool class_serves(unsigned int id, u64 bytes)
+{
+	if (class_is_pool(id) || is_je(id))
+		return bytes >= class_least(id) && bytes <= class_size(id);
+	return id == class_of_request(bytes);
 }
 
 /* Returns the largest request that the class serves. */
 u64 class_size(unsigned int id)
 {
+	if (is_je(id))
+		return class_je_size(JE_TINY_BITS, id - CLASS_OF_JE);
 	if (class_is_pool(id))
 		return (id - CLASS_EXACT - CLASS_LARGE + 1) * 16;
 	if (id >= CLASS_EXACT)
@@ -49,9 +112,26 @@ u64 class_size(unsigned int id)
 	return (u64)id * 16 - CHUNK_HEAD;
 }
 
+/*
+ * The same of jemalloc. That there are classes of 24, 40 and 56 bytes as well is not known here,
+ * so that the next ones begin below them.
+ */
+static u64 je_least(unsigned int id)
+{
+	u64 size = class_size(id);
+
+	if (id == CLASS_OF_JE)
+		return 0;
+	if (size > 16 && size <= 64 && !(size % 16))
+		return size - 15;
+	return class_size(id - 1) + 1;
+}
+
 /* Returns the smallest request that the class serves. */
 u64 class_least(unsigned int id)
 {
+	if (is_je(id))
+		return je_least(id);
 	if (class_is_pool(id))
 		return class_size(id) - 15;
 	if (id >= CLASS_EXACT)
@@ -59,16 +139,28 @@ u64 class_least(unsigned int id)
 	return id == 2 ? 0 : class_size(id) - 15;
 }
 
+/* Returns the size at which the class of large blocks begins, as it is shown. */
+u64 class_above(unsigned int id)
+{
+	return is_je(id) ? class_size(id - 1) : class_size(id) / 2;
+}
+
 /* Returns the bytes that each block of the class has, whatever was asked for. */
 u64 class_room(unsigned int id)
 {
-	return id < CLASS_EXACT || class_is_pool(id) ? class_size(id) : class_least(id);
+	return id < CLASS_EXACT || class_is_pool(id) || is_je(id) ? class_size(id) :
+	       class_least(id);
 }
 
-/* The other way round: class_size() differs between any two classes. */
-bool class_from_size(u64 size_bytes, unsigned int *id)
+/*
+ * The other way round: class_size() differs between any two classes of jemalloc, if @je says so, or
+ * of all others.
+ */
+bool class_from_size(u64 size_bytes, bool je, unsigned int *id)
 {
-	for (*id = 2; *id < CLASSES; (*id)++)
+	unsigned int end = je ? CLASSES : CLASS_OF_JE;
+
+	for (*id = je ? CLASS_OF_JE : 2; *id < end; (*id)++)
 		if (class_size(*id) == size_bytes)
 			return true;
 	return false;
@@ -82,6 +174,20 @@ void look_begin(struct look *l, bool remember, const struct seen *before)
 	l->seen = remember ? seen_new() : NULL;
 	l->before = before;
 	l->random = 88172645463325252ULL;
+}
+
+/* Forgets what was counted. The time of the look, and what it compares with, stay. */
+void look_restart(struct look *l)
+{
+	const struct look *earlier = l->earlier;
+	const struct seen *before = l->before;
+	bool remember = l->seen;
+	u64 ns = l->ns;
+
+	look_free(l);
+	look_begin(l, remember, before);
+	l->earlier = earlier;
+	l->ns = ns;
 }
 
 static u64 next_random(struct look *l)
@@ -186,6 +292,19 @@ void look_remove(struct look *l, unsigned int id, u64 addr, u64 bytes)
 	for (i = 0; i < c->samples; i++)
 		if (c->sample[i] == addr)
 			c->sample[i] = c->sample[--c->samples];
+}
+
+/*
+ * By how many blocks a class grew from one look to another. A block may be in the next class, as
+ * glibc gives one of 16 bytes more where the rest of a free one would be too small.
+ */
+s64 class_gained(const struct look *a, const struct look *b, unsigned int id)
+{
+	s64 own = (s64)(b->c[id].blocks - a->c[id].blocks), next = 0;
+
+	if (id + 1 < CLASS_EXACT)
+		next = (s64)(b->c[id + 1].blocks - a->c[id + 1].blocks);
+	return next > 0 ? own + next : own;
 }
 
 void look_free(struct look *l)

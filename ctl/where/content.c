@@ -177,6 +177,37 @@ bool content_text(const unsigned char *data, size_t n, bool show, struct content
 	return true;
 }
 
+/*
+ * Is there a string of redis (sds) at @data? Its length and the room that it has lie in front of
+ * the text, with a byte that says by its lowest bits how wide these are; a short one has its length
+ * in that byte.
+ */
+static bool sds_at(const unsigned char *data, size_t n, bool show, struct content *c)
+{
+	size_t head[] = { 1, 3, 5 }, length[3], i, end;
+
+	if (n <= head[2])
+		return false;
+	length[0] = data[0] >> 3;
+	length[1] = data[0];
+	length[2] = data[0] | (size_t)data[1] << 8;
+	for (i = 0; i < ARRAY_SIZE(head); i++) {
+		end = head[i] + length[i];
+		if ((data[head[i] - 1] & 7) == i && length[i] >= TEXT_LEAST &&
+		    (end >= n || !data[end]) &&
+		    !memchr(data + head[i], '\0', (end < n ? end : n) - head[i]) &&
+		    content_text(data + head[i], n - head[i], show, c))
+			return true;
+	}
+	return false;
+}
+
+/* The same in a block of its own, or behind the object of 16 bytes that it is the value of */
+static bool sds_text(const unsigned char *data, size_t n, bool show, struct content *c)
+{
+	return sds_at(data, n, show, c) || (n > 16 && sds_at(data + 16, n - 16, show, c));
+}
+
 static void look_at(struct target *t, const unsigned char *data, size_t n, bool text,
 		    struct content *c)
 {
@@ -193,7 +224,7 @@ static void look_at(struct target *t, const unsigned char *data, size_t n, bool 
 			return;
 		memset(c, 0, sizeof(*c));
 	}
-	if (content_text(data, n, text, c))
+	if (content_text(data, n, text, c) || sds_text(data, n, text, c))
 		return;
 	memcpy(&word, data, sizeof(word));
 	if (!memcmp(data, zeros, n))

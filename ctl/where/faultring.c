@@ -2,8 +2,10 @@
 /*
  * Samples of minor page faults, by perf_event_open(2): one event and one ring for each thread that
  * there is. A sample has the address, the faults that it stands for, the registers of user space
- * and the top of the stack. The kernel chooses the period so that no more than FAULTS_HZ of them
- * come in a second.
+ * and the top of the stack. The period is set whenever the rings are emptied, so that about
+ * FAULTS_HZ samples come in a second. The kernel's own choice, attr.freq, follows the clock of the
+ * CPU: it is right for a thread that always runs, and far too long for one that sleeps between its
+ * faults.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -11,12 +13,14 @@
 #include <linux/perf_event.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 #include "where/faults.h"
 
 #define RING_PAGES	16U	/* a power of two; beside the page of positions */
+#define FIRST_PERIOD	16U	/* faults a sample, until it is known how many there are */
 
 #ifdef __x86_64__
 #define ABI	PERF_SAMPLE_REGS_ABI_64
@@ -43,42 +47,47 @@ struct fault_rings {
 		int fd;
 		struct perf_event_mmap_page *page;
 		u64 counted;	/* faults of the thread until its last sample */
+		u64 read;	/* faults of the thread when the ring was last emptied */
+		u64 period;	/* faults a sample, as it was last set; 0: FIRST_PERIOD */
 	} ring[FAULTS_THREADS];
 	unsigned int n;
 	unsigned char sample[65536];	/* one that wraps round the end of its ring */
 };
 
 #ifdef REGS_MASK
-static int open_event(pid_t tid, unsigned int threads, bool user_only)
+static int open_event(pid_t tid, bool user_only)
 {
 	struct perf_event_attr a = {
 		.type = PERF_TYPE_SOFTWARE, .size = sizeof(a),
 		.config = PERF_COUNT_SW_PAGE_FAULTS_MIN,
 		.sample_type = PERF_SAMPLE_ADDR | PERF_SAMPLE_READ | PERF_SAMPLE_REGS_USER |
 			       PERF_SAMPLE_STACK_USER,
-		.freq = 1, .sample_freq = threads < FAULTS_HZ ? FAULTS_HZ / threads : 1,
+		.sample_period = FIRST_PERIOD,
 		.sample_regs_user = REGS_MASK, .sample_stack_user = SEEPAGE_WHERE_STACK,
-		.exclude_kernel = user_only, .exclude_hv = 1,
+		.exclude_kernel = user_only, .exclude_hv = 1, .disabled = 1,
 	};
 
 	return (int)syscall(SYS_perf_event_open, &a, tid, -1, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
 /* Faults within system calls, as read(), need more rights. */
-static int open_thread(struct fault_rings *f, pid_t tid, unsigned int threads)
+static int open_thread(struct fault_rings *f, pid_t tid)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
-	int fd = open_event(tid, threads, false);
+	int fd = open_event(tid, false);
 	void *map;
 
 	if (fd < 0 && (errno == EACCES || errno == EPERM))
-		fd = open_event(tid, threads, true);
+		fd = open_event(tid, true);
 	if (fd < 0)
 		return errno;
 	map = mmap(NULL, (1 + RING_PAGES) * page, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	if (map == MAP_FAILED) {
+	/* It counts once there is a ring: what had none would be lost, and nothing would say so. */
+	if (map == MAP_FAILED || ioctl(fd, PERF_EVENT_IOC_ENABLE, 0)) {
 		int err = errno;
 
+		if (map != MAP_FAILED)
+			munmap(map, (1 + RING_PAGES) * page);
 		close(fd);
 		return err;
 	}
@@ -87,7 +96,7 @@ static int open_thread(struct fault_rings *f, pid_t tid, unsigned int threads)
 	return 0;
 }
 #else
-static int open_thread(struct fault_rings *f, pid_t tid, unsigned int threads)
+static int open_thread(struct fault_rings *f, pid_t tid)
 {
 	int err = EOPNOTSUPP;
 
@@ -127,7 +136,7 @@ struct fault_rings *faults_open(const struct target *t, unsigned int *left_out, 
 
 	*err = ESRCH;
 	for (i = 0; i < n; i++) {
-		int failed = open_thread(f, tid[i], n);
+		int failed = open_thread(f, tid[i]);
 
 		/* A thread may have ended meanwhile. */
 		if (failed && failed != ESRCH && !f->n) {
@@ -231,13 +240,36 @@ static void drain(struct fault_rings *f, unsigned int i, struct faults *to)
 	__atomic_store_n(&page->data_tail, head, __ATOMIC_RELEASE);
 }
 
-/* Adds what the rings hold. */
+/*
+ * Sets the period by the faults since the last time. A thread that had none keeps its period: one
+ * fault is as likely as a thousand.
+ */
+static void set_period(struct fault_rings *f, unsigned int i)
+{
+	u64 faults, period;
+
+	if (read(f->ring[i].fd, &faults, sizeof(faults)) != sizeof(faults) ||
+	    faults == f->ring[i].read)
+		return;
+	period = (faults - f->ring[i].read) * f->n * 1000 / (FAULTS_HZ * FAULTS_DRAIN_MS);
+	period = period ? period : 1;
+	f->ring[i].read = faults;
+	/* The kernel samples the next fault when a period is set: a similar one is kept. */
+	if (period * 4 >= f->ring[i].period * 3 && period * 3 <= f->ring[i].period * 4)
+		return;
+	f->ring[i].period = period;
+	ioctl(f->ring[i].fd, PERF_EVENT_IOC_PERIOD, &period);
+}
+
+/* Adds what the rings hold. To be called every FAULTS_DRAIN_MS. */
 void faults_drain(struct fault_rings *f, struct faults *to)
 {
 	unsigned int i;
 
-	for (i = 0; i < f->n; i++)
+	for (i = 0; i < f->n; i++) {
 		drain(f, i, to);
+		set_period(f, i);
+	}
 }
 
 /* Adds how many faults there were. */

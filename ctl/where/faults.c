@@ -9,7 +9,6 @@
 #include <unistd.h>
 #include "where/faults.h"
 
-#define DRAIN_MS	100
 #define NEEDS_PERF	"CAP_PERFMON, or kernel.perf_event_paranoid of 2 or less"
 
 struct fault_stack {
@@ -54,7 +53,7 @@ static int capture(struct target *t, const struct faults_how *how, struct unwind
 		return refused(t, err);
 	before = target_anon_bytes(t);
 	while (clock_ns() < end && target_alive(t)) {
-		bool go_on = how->wait(how->arg, DRAIN_MS, -1);
+		bool go_on = how->wait(how->arg, FAULTS_DRAIN_MS, -1);
 
 		drain(rings, u, f);
 		if (!go_on)
@@ -122,7 +121,7 @@ static struct json_object *stack_json(struct unwinder *u, const struct fault_sta
 	json_object_object_add(o, "unchanged_permille", NULL);
 	json_object_object_add(o, "ci95_permille", NULL);
 	for (i = 0; i < p->frames; i++)
-		json_object_array_add(stack, unwind_frame_json(u, &p->frame[i]));
+		unwind_frame_add(u, &p->frame[i], stack);
 	json_object_object_add(o, "stack", stack);
 	return o;
 }
@@ -152,9 +151,15 @@ static void answer(struct target *t, struct unwinder *u, const struct faults *f,
 		stack = unwind_again(u, &f->v[i].s, f->stack ? &f->stack[i] : NULL, &now);
 		add(all, &stacks, stack->frame, stack->n, f->v[i].faults);
 	}
-	/* The faults after the last samples are taken to be like those before. */
+	/*
+	 * The faults after the last samples are taken to be like those before, and so is growth
+	 * without a fault that was counted: the kernel counts none while it throttles samples, and
+	 * a fault may bring a huge page.
+	 */
 	if (f->counted && f->total > f->counted)
 		page *= (double)f->total / (double)f->counted;
+	if (f->counted && (double)r->growth > page * (double)f->counted)
+		page = (double)r->growth / (double)f->counted;
 	qsort(all, stacks, sizeof(*all), by_faults);
 	for (i = 0; i < stacks && i < top; i++)
 		json_object_array_add(r->sites, stack_json(u, &all[i], i + 1, page, r));

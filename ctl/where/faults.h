@@ -8,7 +8,8 @@
 
 #include "where/burst.h"
 
-#define FAULTS_HZ	64U	/* most samples a second, of all threads */
+#define FAULTS_HZ	64U	/* samples a second that are aimed at, of all threads */
+#define FAULTS_DRAIN_MS	100U	/* milliseconds from one drain of the rings to the next */
 #define FAULTS_THREADS	64U	/* that are sampled */
 #define FAULTS_MAX	8192U	/* samples that are kept */
 

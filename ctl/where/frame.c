@@ -3,7 +3,7 @@
  * What a frame of a stack is called. Names come from files of the process.
  */
 #include <string.h>
-#include "where/where.h"
+#include "where/frame.h"
 
 static const char *text_of(struct json_object *frame, const char *key)
 {
@@ -65,19 +65,54 @@ static const char *interpreter(struct json_object *stack)
 	return python ? file : NULL;
 }
 
-/*
- * Fills @frame with the frames of a stack that a line shows, up to @most: where it has functions
- * of python, those are left out that the interpreter is made of. Returns how many.
- */
-size_t frames_shown(struct json_object *stack, struct json_object **frame, size_t most)
+/* Is it a function that is inlined into the next frame? */
+bool frame_is_inlined(struct json_object *frame)
 {
-	const char *left_out = stack ? interpreter(stack) : NULL, *file;
-	size_t n = 0, i;
+	struct json_object *v = NULL;
 
-	for (i = 0; stack && i < json_object_array_length(stack) && n < most; i++) {
+	return json_object_object_get_ex(frame, "inlined", &v) && json_object_get_boolean(v);
+}
+
+/* Is it left out of a line? If the stack has functions of python, @interpreter has the others. */
+static bool is_left_out(struct json_object *frame, const char *interpreter)
+{
+	const char *file = frame_file(frame);
+
+	return interpreter && !frame_is_python(frame) && file && !strcmp(file, interpreter);
+}
+
+/**
+ * frames_shown() - choose the frames of a stack that a line shows
+ * @stack: the function that allocates first
+ * @frame: out, of @most elements
+ * @inlined: most of those that are inlined into one function; the outermost are shown
+ *
+ * Up to LINE_FUNCTIONS functions are shown that are not inlined, without those that an interpreter
+ * of python is made of.
+ *
+ * Return: how many.
+ */
+size_t frames_shown(struct json_object *stack, struct json_object **frame, size_t most,
+		    size_t inlined)
+{
+	const char *python = stack ? interpreter(stack) : NULL;
+	size_t len = stack ? json_object_array_length(stack) : 0, functions = 0, n = 0, run = 0, i;
+
+	for (i = 0; i < len && n < most && functions < LINE_FUNCTIONS; i++) {
 		frame[n] = json_object_array_get_idx(stack, i);
-		file = frame_file(frame[n]);
-		n += frame_is_python(frame[n]) || !left_out || !file || strcmp(file, left_out);
+		if (is_left_out(frame[n], python))
+			continue;
+		if (!frame_is_inlined(frame[n])) {
+			functions++;
+			run = 0;
+			n++;
+		} else if (run < inlined) {
+			run++;
+			n++;
+		} else if (run) {
+			/* The innermost one goes. */
+			memmove(&frame[n - run], &frame[n - run + 1], run * sizeof(*frame));
+		}
 	}
 	return n;
 }
@@ -103,21 +138,15 @@ static size_t without_version(const char *symbol)
 	return at && at > symbol ? (size_t)(at - symbol) : strlen(symbol);
 }
 
-/*
- * Writes the name of a frame, that of C++ if it has one, or its file and the offset in it. It is
- * safe for a terminal.
- */
-const char *frame_name(struct json_object *frame, char *buf, size_t size)
+static const char *native_name(struct json_object *frame, char *buf, size_t size)
 {
 	const char *symbol = text_of(frame, "demangled"), *file = frame_file(frame);
 	char safe[CONTENT_NAME];
 
-	if (frame_is_python(frame))
-		return python_name(frame, buf, size);
 	if (!symbol)
 		symbol = frame_symbol(frame);
 	if (symbol)
-		return fmt_safe(buf, size, symbol, without_version(symbol));
+		return fmt_safe(buf, size, symbol, file ? without_version(symbol) : strlen(symbol));
 	if (!file)
 		file = "?";
 	fmt_safe(safe, sizeof(safe), file, strlen(file));
@@ -125,5 +154,42 @@ const char *frame_name(struct json_object *frame, char *buf, size_t size)
 		snprintf(buf, size, "%s+0x%llx", safe, frame_offset(frame));
 	else
 		snprintf(buf, size, "%s", safe);
+	return buf;
+}
+
+/*
+ * Writes the name of a frame, that of C++ if it has one, or its file and the offset in it. It is
+ * safe for a terminal.
+ */
+const char *frame_name(struct json_object *frame, char *buf, size_t size)
+{
+	static const char mark[] = " (inlined)";
+
+	if (frame_is_python(frame))
+		return python_name(frame, buf, size);
+	if (!frame_is_inlined(frame) || size < sizeof(mark))
+		return native_name(frame, buf, size);
+	native_name(frame, buf, size - sizeof(mark) + 1);
+	strcpy(buf + strlen(buf), mark);
+	return buf;
+}
+
+/*
+ * Writes the name of a frame and its line, up to FRAME_PLACE bytes: "add_node (leak.cpp:12)". A
+ * function of python has it in its name. It is safe for a terminal.
+ */
+const char *frame_place(struct json_object *frame, char *buf, size_t size)
+{
+	const char *source = frame_source(frame), *slash = source ? strrchr(source, '/') : NULL;
+	char name[4 * CONTENT_NAME], text[FRAME_PLACE];
+
+	frame_name(frame, name, sizeof(name));
+	if (!source || frame_is_python(frame)) {
+		snprintf(buf, size, "%s", name);
+		return buf;
+	}
+	source = slash ? slash + 1 : source;
+	fmt_safe(text, sizeof(text), source, strnlen(source, CONTENT_NAME));
+	snprintf(buf, size, "%s (%s)", name, text);
 	return buf;
 }

@@ -13,7 +13,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include "where/where.h"
+#include "where/go.h"
 
 #define GO_ARENA	0xc000000000ULL	/* where the heap begins on 64-bit machines */
 #define KIND_MEMORY	1

@@ -141,6 +141,7 @@ void judged_note(const struct judgment *j, const struct growth *g, struct result
 				    "like a cache", j->turnover);
 		break;
 	case JUDGED_NONE:
+	case JUDGED_PAUSED:
 		break;
 	}
 }

@@ -317,6 +317,7 @@ void keep_answer(struct keeper *k, const struct result *r, bool burst)
 
 	json_object_object_add(o, "text", summary(r));
 	json_object_object_add(o, "time_ns", number(clock_real_ns()));
+	json_add_utc_of(o, "time_ns");
 	add_own(k, o, burst);
 	k->ledger.bursts += burst && r->traps;
 	write_kind(k, "answer", o);

@@ -41,6 +41,12 @@ u64 link_program(const struct target *t)
 	return auxiliary(t, AT_PHDR);
 }
 
+/* Where the 16 random bytes are that the kernel gave to the program; 0: not known */
+u64 link_random(const struct target *t)
+{
+	return auxiliary(t, AT_RANDOM);
+}
+
 /* The address of the dynamic section of the program; 0: it is linked statically, or not known */
 static u64 dynamic_of(struct target *t)
 {

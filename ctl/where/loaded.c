@@ -10,6 +10,7 @@
 
 #ifdef HAVE_LIBDW
 #include <gelf.h>
+#include "where/debugfile.h"
 #include "where/loaded.h"
 
 #define SECTION_HEAP	512U		/* that libelf has for each, or less */
@@ -106,6 +107,28 @@ static void drop_lines(Elf *elf)
 		}
 }
 
+/*
+ * Takes its name from .gnu_debugdata, so that libdw does not unpack it: what it says it becomes may
+ * be a lie. Symbols in it are for a child that has a limit.
+ */
+static void hide_packed(Elf *elf, u64 most)
+{
+	Elf_Scn *scn = NULL;
+	const char *name;
+	GElf_Shdr sh;
+	size_t names;
+
+	if (elf_getshdrstrndx(elf, &names) || !names)
+		return;
+	while ((scn = elf_nextscn(elf, scn)) && gelf_getshdr(scn, &sh)) {
+		name = elf_strptr(elf, names, sh.sh_name);
+		if (!name || strcmp(name, ".gnu_debugdata") || sh.sh_size <= most)
+			continue;
+		sh.sh_name = 0;
+		gelf_update_shdr(scn, &sh);
+	}
+}
+
 static bool has_room(Elf *elf, int fd, struct loaded_room *room)
 {
 	struct sum s = { 0 };
@@ -114,6 +137,7 @@ static bool has_room(Elf *elf, int fd, struct loaded_room *room)
 
 	if (fstat(fd, &st) || !gelf_getehdr(elf, &eh) || !add_sections(elf, room->lines, &s))
 		return false;
+	hide_packed(elf, room->packed ? LOADED_PACKED : 0);
 	add_segments(elf, &eh, &s);
 	if (!s.has_frames || !s.has_symbols)
 		s.tables += READINGS * (u64)st.st_size;
@@ -141,14 +165,65 @@ Elf *loaded_elf(int fd, struct loaded_room *room)
 	return NULL;
 }
 
+/* Is called when the module is needed. The file itself is open already: the process may end. */
+static int find_file(Dwfl_Module *mod, void **data, const char *name, Dwarf_Addr base,
+		     char **path, Elf **elf)
+{
+	struct loaded_file *f = *data;
+
+	*elf = f ? loaded_elf(f->fd, f->room) : NULL;
+	return -1;
+}
+
+static const Dwfl_Callbacks callbacks = {
+	.find_elf = find_file,
+	.find_debuginfo = debug_find,
+};
+
+/**
+ * loaded_files() - let libdw know the files of a process
+ * @file: @n of them; they stay where they are as long as what is returned
+ * @room: for all that libdw reads of them, when it needs it
+ *
+ * Return: for dwfl_end(), or NULL.
+ */
+Dwfl *loaded_files(struct loaded_file *file, unsigned int n, struct loaded_room *room)
+{
+	Dwfl *dwfl;
+	Dwfl_Module *mod;
+	unsigned int i;
+	char name[16];
+	void **data;
+
+	elf_version(EV_CURRENT);
+	dwfl = dwfl_begin(&callbacks);
+	if (!dwfl)
+		return NULL;
+	dwfl_report_begin(dwfl);
+	for (i = 0; i < n; i++) {
+		file[i].room = room;
+		snprintf(name, sizeof(name), "%u", i);
+		mod = dwfl_report_module(dwfl, name, file[i].begin, file[i].end);
+		if (mod && dwfl_module_info(mod, &data, NULL, NULL, NULL, NULL, NULL, NULL))
+			*data = &file[i];
+	}
+	dwfl_report_end(dwfl, NULL, NULL);
+	return dwfl;
+}
+
+/* The file of a module, or NULL */
+struct loaded_file *loaded_file_of(Dwfl_Module *mod)
+{
+	void **data;
+
+	return dwfl_module_info(mod, &data, NULL, NULL, NULL, NULL, NULL, NULL) ? *data : NULL;
+}
+
 void loaded_note(const struct loaded_room *room, struct result *r)
 {
 	if (room->left_out)
 		result_note(r, "%u files are left out of stacks: their tables of symbols and "
 			    "frames are no such, or too large", room->left_out);
-	if (room->without_lines)
-		result_note(r, "%u files have no lines in stacks: these would take more than "
-			    "%llu MiB", room->without_lines, LOADED_LINES / MIB);
 }
 
 #endif

@@ -16,6 +16,7 @@
 #define SETTLE_S	10	/* most seconds between two reads of new pages */
 #define LEAST_GROWTH	(64 << 10)	/* bytes; less is chance */
 #define LEAST_OUTSIDE	(256 << 10)	/* the same of what is no heap: stacks, buffers */
+#define BEHIND		10	/* a tenth of the growth is in chunks behind another library */
 #define ALLOCATOR_STEPS	((s64)(4 * MIB))	/* two of an allocator that takes 2 MiB at a time */
 
 /* Was there a signal that ends this tool? SIGCHLD comes when modprobe, a child of it, ends. */
@@ -57,11 +58,17 @@ static bool wait_settle(void *arg)
 	return s->stopped || survey_wait(s, n * 1000, -1);
 }
 
-/* An allocator that is known, or asked for, and has no chunks of glibc */
-static bool is_other(const struct survey *s)
+/* An allocator that is known, or asked for, and has no blocks that are counted */
+bool survey_is_other(const struct survey *s)
 {
-	return !allocator_has_chunks(s->object.kind) &&
+	return !allocator_has_chunks(s->object.kind) && !s->bins.mallocng &&
 	       (s->object.kind != ALLOCATOR_UNKNOWN || s->want.object);
+}
+
+/* Were blocks counted, in both looks? */
+static bool is_counted(const struct survey *s)
+{
+	return !survey_is_other(s) || (s->a.je == JE_COUNTED && s->b.je == JE_COUNTED);
 }
 
 /* Finds the object that allocates. Returns an exit status; none is no failure. */
@@ -100,6 +107,13 @@ static void look_behind(struct survey *s)
 	s->bins.rule = allocator_rule(s->object.kind);
 }
 
+/* Also a program without symbols, that is linked statically: the heap itself tells. */
+static bool may_be_musl(const struct survey *s)
+{
+	return s->object.kind == ALLOCATOR_MUSL ||
+	       (s->object.kind == ALLOCATOR_UNKNOWN && !s->want.object);
+}
+
 /*
  * Counts the blocks, for a limited time: the heap of a large process takes longer. If not all are
  * counted by then, pages are the answer, as two looks that end somewhere cannot be compared.
@@ -109,9 +123,14 @@ static void count_blocks(struct survey *s, struct look *l)
 	u64 bytes = s->t.read_bytes;
 
 	target_bound(&s->t, LOOK_BYTES, LOOK_SECONDS, is_stopped, s);
-	if (!is_other(s)) {
+	if (may_be_musl(s) && mallocng_look(&s->t, &s->bins, l)) {
+		/* It is all that there is. */
+	} else if (!survey_is_other(s)) {
 		arena_look(&s->t, &s->bins, l);
 		mmapped_look(&s->t, l);
+	} else if (s->object.kind == ALLOCATOR_JEMALLOC) {
+		jemalloc_look(&s->t, s->object.file, &s->bins.je, l);
+		s->bins.rule = l->je == JE_COUNTED ? BLOCK_BITMAP : BLOCK_PLAIN;
 	}
 	pool_look(&s->t, l);
 	if (target_over(&s->t)) {
@@ -141,6 +160,21 @@ int survey_look(struct survey *s, struct look *l, bool remember, const struct se
 		return fail(s->ctx, "process %u ended, or executed a program, while its heap was "
 			    "read", s->t.pid);
 	return 0;
+}
+
+/*
+ * Counts the blocks once more; look_free() releases @l in any case. Returns false if not all could
+ * be counted.
+ */
+bool survey_count(void *arg, struct look *l)
+{
+	struct survey *s = arg;
+
+	look_begin(l, false, NULL);
+	if (target_maps(&s->t))
+		return false;
+	count_blocks(s, l);
+	return target_alive(&s->t) && !l->cut_ns && l->torn_bytes <= l->walked_bytes;
 }
 
 /* Data of files, which counts as anonymous memory once it is written. The most it can be */
@@ -174,7 +208,7 @@ bool survey_is_unknown(const struct survey *s, const struct look *l)
  */
 static bool heap_grew(const struct survey *s, s64 anon)
 {
-	return !is_other(s) && !is_cut(s) && s->b.torn_bytes <= s->b.walked_bytes &&
+	return is_counted(s) && !is_cut(s) && s->b.torn_bytes <= s->b.walked_bytes &&
 	       s->r.growth >= LEAST_GROWTH && s->r.growth >= anon / 2;
 }
 
@@ -193,13 +227,29 @@ static bool pages_tell(struct survey *s)
 
 	if (!s->pages || heap_grew(s, anon))
 		return false;
-	if (s->unknown || is_cut(s) || (outside >= ALLOCATOR_STEPS && outside >= anon / 2))
+	if (s->unknown || s->a.je != s->b.je || is_cut(s) ||
+	    (outside >= ALLOCATOR_STEPS && outside >= anon / 2))
 		return true;
 	if (outside >= LEAST_OUTSIDE)
 		result_note(&s->r, "outside the heaps of malloc memory grew by %s, which may have "
 			    "happened once: a longer look tells", fmt_bytes(size, sizeof(size),
 									    (u64)outside));
 	return false;
+}
+
+/*
+ * Pages are the answer, because most of what the process gained is not of malloc(). Does the walk
+ * of glibc's heap tell what is in use there all the same? Not where the library is not known and
+ * gains much that is in no chunk: then it is likely to have blocks of its own.
+ */
+static bool heap_is_known(const struct survey *s)
+{
+	s64 anon = (s64)target_anon_bytes(&s->t) - (s64)s->anon_a;
+
+	return is_counted(s) && !is_cut(s) && !s->bins.mallocng && s->bins.rule != BLOCK_BITMAP &&
+	       s->a.chunks && s->b.chunks && s->a.torn_bytes <= s->a.walked_bytes &&
+	       s->b.torn_bytes <= s->b.walked_bytes && s->r.growth > 0 &&
+	       (s->object.kind != ALLOCATOR_UNKNOWN || s->r.growth * BEHIND >= anon);
 }
 
 static void pages_row(struct survey *s)
@@ -209,8 +259,15 @@ static void pages_row(struct survey *s)
 
 	r->method = "pages";
 	r->pages = true;
-	r->allocator = is_other(s) ? allocator_name(s->object.kind) : "unknown";
-	free(r->row);
+	r->allocator = survey_is_other(s) ? allocator_name(s->object.kind) :
+		       s->bins.mallocng ? "musl" : "unknown";
+	if (heap_is_known(s)) {
+		look_behind(s);
+		r->block = r->row;
+		r->blocks = r->rows;
+	} else {
+		free(r->row);
+	}
 	r->row = must(calloc(1, sizeof(*r->row)));
 	r->rows = 1;
 	r->row[0] = (struct where_row){
@@ -223,7 +280,7 @@ static void pages_row(struct survey *s)
 	r->heap_bytes = s->new_pages.present * PAGE;
 	kept = pages_content(&s->t, &s->new_pages, s->want.text, wait_settle, s, r->row[0].content);
 	result_note(r, "%s%s: the class is pages of memory, of which %llu are new",
-		    is_other(s) ? "" : "allocator ", r->allocator, s->new_pages.fresh);
+		    survey_is_other(s) ? "" : "allocator ", r->allocator, s->new_pages.fresh);
 	result_note(r, "%u of the new pages were not written again and were looked at", kept);
 }
 
@@ -245,80 +302,22 @@ static void contents(struct survey *s)
 
 static const char *allocator(const struct survey *s, const struct look *l)
 {
-	if (l->pools && !is_other(s))
+	if (s->bins.mallocng)
+		return l->pools ? "musl and pymalloc" : "musl";
+	if (l->pools && !survey_is_other(s))
 		return "glibc and pymalloc";
-	if (is_other(s) || s->object.kind == ALLOCATOR_STATIC_GLIBC)
+	if (survey_is_other(s) || s->object.kind == ALLOCATOR_STATIC_GLIBC)
 		return allocator_name(s->object.kind);
 	return l->chunks ? "glibc" : "none";
-}
-
-static void cut_note(struct result *r, const char *which, const struct look *l)
-{
-	char size[32];
-
-	if (l->cut_ns)
-		result_note(r, "the %s look ended after %.1f s and %s, before all heaps were read "
-			    "(bounds: %u s, %llu GiB, soon after a signal): pages are counted, not "
-			    "blocks", which, (double)l->cut_ns / 1e9,
-			    fmt_bytes(size, sizeof(size), l->cut_bytes), LOOK_SECONDS,
-			    LOOK_BYTES / (1024 * MIB));
-}
-
-void survey_notes(struct survey *s)
-{
-	struct result *r = &s->r;
-	const struct look *l = &s->b;
-	double mb = (double)s->looks_bytes / MIB, ms = (double)s->looks_cpu / 1e6;
-	char size[32];
-
-	if (s->stopped)
-		result_note(r, "stopped by a signal after %.1f s", r->seconds);
-	cut_note(r, "first", &s->a);
-	cut_note(r, "second", l);
-	if (s->a.torn)
-		result_note(r, "first look: %u heaps do not add up or changed too fast: %s not "
-			    "counted; what is there is left out of the growth", s->a.torn,
-			    fmt_bytes(size, sizeof(size), s->a.torn_bytes));
-	if (l->torn)
-		result_note(r, "%u heaps do not add up or changed too fast: %s not counted",
-			    l->torn, fmt_bytes(size, sizeof(size), l->torn_bytes));
-	if (s->a.skipped_bytes || l->skipped_bytes)
-		result_note(r, "%s are swapped out and were not read in: mappings of single blocks "
-			    "that begin there are not counted",
-			    fmt_bytes(size, sizeof(size), s->a.skipped_bytes > l->skipped_bytes ?
-				      s->a.skipped_bytes : l->skipped_bytes));
-	if (l->outside_bytes)
-		result_note(r, "%s of the main arena are outside the data segment: not counted",
-			    fmt_bytes(size, sizeof(size), l->outside_bytes));
-	if (l->unscanned_bytes)
-		result_note(r, "%s of mappings were not searched for single blocks within other "
-			    "memory", fmt_bytes(size, sizeof(size), l->unscanned_bytes));
-	if (l->fast_cut)
-		result_note(r, "fast bins: only %llu free chunks were followed: others count "
-			    "as in use", l->fast_read);
-	if (l->no_fastbins && l->arenas)
-		result_note(r, "no main arena found: some free chunks may count as in use");
-	runtime_notes(&s->t, r);
-	result_note(r, "read %.1f MiB with %.0f ms of CPU (%.2f ms per MiB)", mb, ms,
-		    mb > 0 ? ms / mb : 0);
-	if (s->go || s->want.burst || s->want.automatic)
-		return;
-	if (r->pages && !is_other(s))
-		result_note(r, "sites: not known; --faults shows the stacks that touch new pages, "
-			    "--burst those that call malloc()");
-	else
-		result_note(r, "sites: not known, --burst finds them");
 }
 
 /* Drops all rows but that of --class. */
 static void choose_class(struct result *r, u64 bytes)
 {
-	unsigned int id = class_of_request(bytes), pool;
 	size_t i, n = 0;
 
-	pool = bytes <= 512 ? class_of_pool((u32)((bytes + 15) & ~15ULL)) : id;
 	for (i = 0; bytes && i < r->rows; i++)
-		if (r->row[i].id == id || r->row[i].id == pool)
+		if (class_serves(r->row[i].id, bytes))
 			r->row[n++] = r->row[i];
 	if (bytes)
 		r->rows = n;
@@ -374,6 +373,7 @@ static int second_profile(struct survey *s)
 	if (target_maps(&s->t) || !go_look(&s->t, &s->go_b))
 		return fail(s->ctx, "process %u ended while its profile was read", s->t.pid);
 	r->seconds = (double)(clock_ns() - s->a.ns) / 1e9;
+	r->look_time_ns = clock_real_ns();
 	go_compare(&s->go_a, &s->go_b);
 	r->method = "profile";
 	r->allocator = "go";
@@ -395,8 +395,9 @@ int survey_second(struct survey *s)
 	if (status || s->go)
 		return status;
 	s->r.seconds = (double)(s->b.ns - s->a.ns) / 1e9;
+	s->r.look_time_ns = clock_real_ns() - (clock_ns() - s->b.ns);
 	if (s->want.diff &&
-	    !result_earlier(s->ctx, s->want.diff, &s->t, &s->b, &s->a, &s->r.seconds))
+	    !result_earlier(s->ctx, s->want.diff, &s->t, &s->b, &s->a, &s->r))
 		return 1;
 	result_compare(&s->r, &s->a, &s->b);
 	choose_class(&s->r, s->want.class_bytes);
@@ -416,36 +417,6 @@ int survey_second(struct survey *s)
 	return 0;
 }
 
-/* What a burst is in want of; NULL: nothing */
-const char *survey_missing(const struct survey *s)
-{
-	return s->object.file ? NULL : object_missing(&s->object);
-}
-
-/* Tells a person at a terminal what the census found, before the time that a burst takes. */
-void survey_say(const struct survey *s, u64 again)
-{
-	const struct where_row *row = s->r.row;
-	char size[64], grew[32], cell[CONTENT_CELL];
-
-	if (s->stopped || !isatty(STDERR_FILENO) || !s->r.rows || row->growth_bytes <= 0)
-		return;
-	content_cell(row, cell, sizeof(cell));
-	fprintf(stderr, "%s: blocks of %s, %s: %s\n", s->t.comm,
-		size_cell(row, size, sizeof(size)),
-		fmt_growth(grew, sizeof(grew), result_per_hour(&s->r, row->growth_bytes)), cell);
-	fprintf(stderr, "now call sites: up to %llu s of samples, then %llu s to see what stays; "
-		"^C shows what is known\n", s->want.seconds, again);
-}
-
-/* The heap as a whole, or one class by much, beside which others shrank. */
-bool survey_grows(const struct result *r)
-{
-	s64 most = r->rows ? r->row[0].growth_bytes : 0;
-
-	return most > 0 && (r->growth > 0 || (u64)most >= r->heap_bytes / 128);
-}
-
 void survey_free(struct survey *s)
 {
 	if (s->signals > 0)
@@ -453,9 +424,12 @@ void survey_free(struct survey *s)
 	drawing_drop(&s->drawing);
 	json_object_put(s->r.notes);
 	json_object_put(s->r.sites);
+	json_object_put(s->r.before);
+	json_object_put(s->r.changes);
 	go_free(&s->go_a);
 	go_free(&s->go_b);
 	free(s->r.row);
+	free(s->r.block);
 	look_free(&s->a);
 	look_free(&s->b);
 	seen_free(s->pages);

@@ -9,6 +9,7 @@
 
 #define PAGE		4096U
 #define IS_MMAPPED	2U
+#define HEAD		16U
 #define MMAPPED_TRIES	4U
 #define SCAN_PAGES	(1ULL << 18)	/* read one by one, in one look: 1 GiB */
 #define SCAN_SWAPPED	1024U	/* of these, swapped out: each is read from the disk */
@@ -30,17 +31,22 @@ static void add_mmapped(struct mmapped *list, u64 addr, u64 size)
 	list->c[list->n++] = (struct mmapped_chunk){ addr, size };
 }
 
-/* Reads the size of the chunk at @addr, 0: there is none. Returns false if it cannot be read. */
+/*
+ * Reads the size of the mapping of the chunk at @addr, 0: there is none. Up to glibc 2.42 that is
+ * the size in the head of the chunk, later the head itself is left out of it. Returns false if it
+ * cannot be read.
+ */
 static bool mmapped_size(struct target *t, u64 addr, u64 *size)
 {
-	u64 head[2];
+	u64 head[2], bytes;
 
 	*size = 0;
 	if (!target_read(t, addr, head, sizeof(head)))
 		return false;
-	if (!head[0] && (head[1] & 7) == IS_MMAPPED && head[1] >= PAGE &&
-	    !(head[1] & (PAGE - 1) & ~7ULL))
-		*size = head[1] & ~7ULL;
+	bytes = head[1] & ~7ULL;
+	bytes += bytes % PAGE == PAGE - HEAD ? HEAD : 0;
+	if (!head[0] && (head[1] & 7) == IS_MMAPPED && bytes >= PAGE && !(bytes % PAGE))
+		*size = bytes;
 	return true;
 }
 

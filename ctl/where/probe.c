@@ -39,6 +39,43 @@ u64 probe_place(int fd, u64 offset, bool *emulated)
 	return offset;
 }
 
+/**
+ * probe_follows_call() - is there a call just in front?
+ * @fd: of the file
+ * @offset: of an instruction in it, as a stack has it
+ *
+ * A breakpoint within an instruction would change what the process does. A word that a stack has
+ * for a return address, behind what can be a call, is taken for one.
+ *
+ * Return: true if it is so.
+ */
+bool probe_follows_call(int fd, u64 offset)
+{
+#ifdef __x86_64__
+	/* call near: e8 and 4 bytes; through memory or a register: ff /2, of these lengths */
+	static const unsigned char lengths[] = { 2, 3, 4, 6, 7 };
+	unsigned char code[8];
+	const unsigned char *end = code + sizeof(code);
+	size_t i;
+
+	if (offset < sizeof(code) ||
+	    pread(fd, code, sizeof(code), (off_t)(offset - sizeof(code))) != sizeof(code))
+		return false;
+	for (i = 0; i < sizeof(lengths); i++)
+		if (end[-lengths[i]] == 0xff && (end[1 - lengths[i]] >> 3 & 7) == 2)
+			return true;
+	return end[-5] == 0xe8;
+#else
+	u32 code;
+
+	if (offset < sizeof(code) ||
+	    pread(fd, &code, sizeof(code), (off_t)(offset - sizeof(code))) != sizeof(code))
+		return false;
+	/* bl; blr and its forms that authenticate */
+	return (code & 0xfc000000) == 0x94000000 || (code & 0xfefff000) == 0xd63f0000;
+#endif
+}
+
 #ifdef HAVE_LIBELF
 #include "where/elf.h"
 

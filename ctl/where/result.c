@@ -52,7 +52,7 @@ static void join_large(struct where_row *row, size_t n)
 	for (i = 0; i < n; i++) {
 		struct where_row *r = &row[i];
 
-		if (class_is_pool(r->id) || r->id < CLASS_EXACT)
+		if (class_is_small(r->id))
 			continue;
 		if (r->growth_blocks < 0 && r->growth_bytes < 0) {
 			blocks += r->growth_blocks;
@@ -109,16 +109,16 @@ static u64 get_u64(struct json_object *o, const char *key)
 	return json_object_object_get_ex(o, key, &v) ? json_object_get_uint64(v) : 0;
 }
 
-/* Bytes that @blocks blocks take. Those of a large class have the mean size that they have now. */
+/* Bytes that @blocks blocks take: they have the mean size that blocks of the class have now. */
 static u64 bytes_of(unsigned int id, u64 blocks, const struct look *now)
 {
 	const struct where_class *c = &now->c[id];
 
-	if (class_is_pool(id))
+	if (class_is_pool(id) || now->je == JE_COUNTED)
 		return blocks * class_size(id);
-	if (id < CLASS_EXACT)
-		return blocks * id * 16;
-	return blocks * (c->blocks ? c->bytes / c->blocks : class_size(id) / 2);
+	if (c->blocks)
+		return blocks * (c->bytes / c->blocks);
+	return blocks * (id < CLASS_EXACT ? id * 16ULL : class_size(id) / 2);
 }
 
 /* Reads the classes of an earlier answer. */
@@ -137,7 +137,7 @@ static bool read_classes(struct json_object *list, struct look *l, const struct 
 			return false;
 		size = get_u64(o, "size_bytes");
 		blocks = get_u64(o, "blocks");
-		if (!class_from_size(size, &id) || blocks > 1ULL << 32)
+		if (!class_from_size(size, now->je == JE_COUNTED, &id) || blocks > 1ULL << 32)
 			return false;
 		l->c[id].blocks = blocks;
 		l->c[id].bytes = get_u64(o, "bytes") ?: bytes_of(id, blocks, now);
@@ -164,39 +164,59 @@ static struct json_object *read_json(const struct ctx *ctx, const char *file, st
 	return o;
 }
 
+/* The sites of an answer, if it is one of a burst; the caller puts them. */
+static struct json_object *sites_of_burst(struct json_object *o)
+{
+	struct json_object *method, *sites;
+
+	if (!json_object_object_get_ex(o, "method", &method) ||
+	    strcmp(json_object_get_string(method) ?: "", "burst") ||
+	    !json_object_object_get_ex(o, "sites", &sites) ||
+	    !json_object_is_type(sites, json_type_array))
+		return NULL;
+	return json_object_get(sites);
+}
+
 /**
  * result_earlier() - take an earlier answer for the first look
  * @ctx: names the command in messages
- * @file: output of seepage where -j; the time when it was written is that of the look
+ * @file: output of seepage where -j, which says when its second look was; where it does not, as in
+ *	one of an earlier version, that is when the file was written
  * @t: the process, which must be the same one
  * @now: the second look
  * @l: the first one, which was begun
- * @seconds: out, since the file was written
+ * @r: its seconds since that look are filled in, and the sites of a burst in the file
  *
  * Return: false after printing an error.
  */
 bool result_earlier(const struct ctx *ctx, const char *file, const struct target *t,
-		    const struct look *now, struct look *l, double *seconds)
+		    const struct look *now, struct look *l, struct result *r)
 {
 	struct json_object *o, *list;
-	struct timespec clock;
+	double *seconds = &r->seconds, then;
 	bool fine = false;
 	struct stat st;
 
 	o = read_json(ctx, file, &st);
 	if (!o)
 		return false;
-	clock_gettime(CLOCK_REALTIME, &clock);
-	*seconds = (double)(clock.tv_sec - st.st_mtim.tv_sec) +
-		   (double)(clock.tv_nsec - st.st_mtim.tv_nsec) / 1e9;
-	if (!json_object_object_get_ex(o, "classes", &list) || !read_classes(list, l, now))
+	then = (double)get_u64(o, "look_time_ns") / 1e9;
+	if (!(then > 0))
+		then = (double)st.st_mtim.tv_sec + (double)st.st_mtim.tv_nsec / 1e9;
+	*seconds = (double)r->look_time_ns / 1e9 - then;
+	l->je = now->je;
+	if (now->je == JE_COUNTED && now->pools)
+		fail(ctx, "--diff: '%s': sizes may be those of jemalloc or of pymalloc, which this "
+		     "process has both", file);
+	else if (!json_object_object_get_ex(o, "classes", &list) || !read_classes(list, l, now))
 		fail(ctx, "--diff: '%s': allowed the output of seepage where -j", file);
-	else if (get_u64(o, "pid") != t->pid || st.st_mtim.tv_sec + 1 < target_started(t))
+	else if (get_u64(o, "pid") != t->pid || then + 1 < (double)target_started(t))
 		fail(ctx, "--diff: '%s': it is about another process than %u", file, t->pid);
 	else if (*seconds <= 0)
-		fail(ctx, "--diff: '%s': it was written in the future", file);
+		fail(ctx, "--diff: '%s': it is of the future", file);
 	else
 		fine = true;
+	r->before = fine ? sites_of_burst(o) : NULL;
 	json_object_put(o);
 	return fine;
 }

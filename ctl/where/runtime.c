@@ -4,7 +4,7 @@
  */
 #include <ctype.h>
 #include <string.h>
-#include "where/where.h"
+#include "where/go.h"
 
 static const struct {
 	const char *name;	/* of a mapped file, without "lib" and the version */

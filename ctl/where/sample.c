@@ -102,6 +102,7 @@ void samples_read_blocks(struct target *t, const struct bins *bins, struct burst
 	for (i = had; i < b->n; i++) {
 		struct early *e = &b->early[i];
 
+		e->round = b->rounds;
 		/* The probe of pymalloc does not have the size. */
 		if (bins->pool_block)
 			b->s[i].size = bins->pool_block;

@@ -6,6 +6,7 @@
 #include <string.h>
 #include "where/where.h"
 
+#define LINE_INLINED	3U	/* functions that are shown of those that are inlined into one */
 #define OTHER_NAME	40	/* bytes that are shown of the name of a content but the first */
 
 /*
@@ -15,19 +16,18 @@
 void content_cell(const struct where_row *row, char *buf, size_t size)
 {
 	const struct content *c = row->content;
-	char name[4 * CONTENT_NAME];
+	char name[CONTENT_NAME + 1];
 	unsigned int i;
 
 	snprintf(buf, size, "%s", c->kind == CONTENT_NONE ? "-" : "");
 	for (i = 0; i < CONTENT_KINDS && c[i].kind != CONTENT_NONE; i++) {
-		fmt_safe(name, sizeof(name), c[i].name, strlen(c[i].name));
+		fmt_safe(name, i ? OTHER_NAME + 1 : sizeof(name), c[i].name, strlen(c[i].name));
 		if (i)
 			sentence_append(buf, size, ", ");
 		if (!i || c[i].kind != c[i - 1].kind)
 			sentence_append(buf, size, "%s%s", content_kind_name(c[i].kind),
 					*name ? " " : "");
-		sentence_append(buf, size, "%.*s (%u %%)", i ? OTHER_NAME : CONTENT_NAME, name,
-				c[i].permille / 10);
+		sentence_append(buf, size, "%s (%u %%)", name, c[i].permille / 10);
 	}
 }
 
@@ -36,11 +36,11 @@ const char *size_cell(const struct where_row *row, char *buf, size_t size)
 {
 	char a[32], b[32];
 
-	if (row->id < CLASS_EXACT || class_is_pool(row->id))
+	if (class_is_small(row->id))
 		snprintf(buf, size, "%llu..%llu", class_least(row->id), class_size(row->id));
 	else
 		snprintf(buf, size, "%s..%s",
-			 fmt_bytes_short(a, sizeof(a), class_size(row->id) / 2),
+			 fmt_bytes_short(a, sizeof(a), class_above(row->id)),
 			 fmt_bytes_short(b, sizeof(b), class_size(row->id)));
 	return buf;
 }
@@ -124,13 +124,14 @@ static void again_text(FILE *f, struct json_object *site)
 }
 
 /*
- * The function that allocated, and up to three of its callers: "+2.5 MiB/h, 6.0 KiB sampled,
- * 100.0 % stay: keep <- main". A burst has survival; its bytes are those of sampled blocks that
- * stay. Those of --faults and of Go's profile are estimates of all.
+ * The function that allocated, and up to three of its callers, with what is inlined there:
+ * "+2.5 MiB/h, 6.0 KiB sampled, 100.0 % stay: keep <- main". A burst has survival; its bytes are
+ * those of sampled blocks that stay. Those of --faults and of Go's profile are estimates of all.
  */
 static void site_text(FILE *f, struct json_object *site)
 {
-	struct json_object *stack = NULL, *v = NULL, *stay = NULL, *frame[4];
+	struct json_object *stack = NULL, *v = NULL, *stay = NULL;
+	struct json_object *frame[LINE_FUNCTIONS * (1 + LINE_INLINED)];
 	char name[4 * CONTENT_NAME], bytes[32], grew[32];
 	size_t i, n;
 	s64 growth;
@@ -148,18 +149,18 @@ static void site_text(FILE *f, struct json_object *site)
 	again_text(f, site);
 	fputs(":", f);
 	json_object_object_get_ex(site, "stack", &stack);
-	n = frames_shown(stack, frame, ARRAY_SIZE(frame));
+	n = frames_shown(stack, frame, ARRAY_SIZE(frame), LINE_INLINED);
 	for (i = 0; i < n; i++)
 		fprintf(f, "%s %s", i ? " <-" : "", frame_name(frame[i], name, sizeof(name)));
 }
 
-static void site_line(struct json_object *site)
+static void text_line(struct json_object *o, void (*text_of)(FILE *f, struct json_object *o))
 {
 	char *text = NULL;
 	size_t len = 0;
 	FILE *f = must(open_memstream(&text, &len));
 
-	site_text(f, site);
+	text_of(f, o);
 	must(fclose(f) ? NULL : text);
 	fold("", 2, text);
 	free(text);
@@ -184,7 +185,9 @@ void show_table(const struct result *r, size_t top)
 		shown++;
 	}
 	for (i = 0; i < json_object_array_length(r->sites); i++)
-		site_line(json_object_array_get_idx(r->sites, i));
+		text_line(json_object_array_get_idx(r->sites, i), site_text);
+	for (i = 0; r->changes && i < json_object_array_length(r->changes); i++)
+		text_line(json_object_array_get_idx(r->changes, i), changes_text);
 	if (shown)
 		table_print(t, "");
 	else if (!json_object_array_length(r->sites))
@@ -226,6 +229,18 @@ static struct json_object *row_json(const struct where_row *row)
 	return o;
 }
 
+/* What the process does beside the class that was sampled: does it free that? */
+static struct json_object *others_json(const struct result *r)
+{
+	struct json_object *o = r->has_others ? json_object_new_object() : NULL;
+
+	if (!o)
+		return NULL;
+	json_object_object_add(o, "calls", json_object_new_uint64(r->other_calls));
+	json_object_object_add(o, "growth_blocks", json_object_new_uint64(r->other_blocks));
+	return o;
+}
+
 /* The answer with at most @top classes and @sites sites; the caller puts it. */
 struct json_object *result_json(const struct result *r, size_t top, size_t sites)
 {
@@ -240,10 +255,13 @@ struct json_object *result_json(const struct result *r, size_t top, size_t sites
 	json_object_object_add(o, "growth_bytes_per_hour",
 			       json_object_new_int64(result_per_hour(r, r->growth)));
 	json_object_object_add(o, "seconds", json_object_new_double(r->seconds));
+	json_object_object_add(o, "look_time_ns", r->look_time_ns ?
+			       json_object_new_uint64(r->look_time_ns) : NULL);
 	json_object_object_add(o, "traps", json_object_new_uint64(r->traps));
 	json_object_object_add(o, "samples", json_object_new_uint64(r->samples));
 	json_object_object_add(o, "cost_permille",
 			       json_object_new_uint64(r->cost_permille));
+	json_object_object_add(o, "others", others_json(r));
 	json_object_object_add(o, "notes", json_object_get(r->notes));
 	for (i = 0; i < r->rows && i < top; i++)
 		json_object_array_add(list, row_json(&r->row[i]));
@@ -253,5 +271,7 @@ struct json_object *result_json(const struct result *r, size_t top, size_t sites
 		json_object_array_add(list,
 				      json_object_get(json_object_array_get_idx(r->sites, i)));
 	json_object_object_add(o, "sites", list);
+	if (r->changes)
+		json_object_object_add(o, "site_changes", json_object_get(r->changes));
 	return o;
 }

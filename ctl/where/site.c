@@ -15,7 +15,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include "where/site.h"
+#include "where/callsite.h"
 
 #define SITE_FRAMES	6U	/* frames that tell sites apart */
 #define PYTHON_FRAMES	3U	/* of python, behind the native ones: these are alike */
@@ -98,22 +98,34 @@ static void join(struct block *a, struct block *b)
 	kept->resized += other->resized + 1;
 }
 
+/* Is the sample of a probe at a call site, not of one at a function? */
+static bool is_at_site(const struct burst *b, size_t i)
+{
+	return b->at && i >= b->functions;
+}
+
 static unsigned int site_of(struct survivors *v, const struct burst *b, size_t i)
 {
-	struct stack now;
+	struct stack now, whole;
 	const struct stack *stack = unwind_again(v->u, &b->s[i], b->stack ? &b->stack[i] : NULL,
 						 &now);
 
+	if (is_at_site(b, i)) {
+		whole = *stack;
+		whole.n = callsites_stack(&b->at->site[b->s[i].probe], whole.frame, whole.n);
+		return find_site(v, whole.frame, whole.n);
+	}
 	/* The first frame is the function that allocates. */
 	return find_site(v, stack->frame + 1, stack->n ? stack->n - 1 : 0);
 }
 
 static void add_block(struct survivors *v, const struct seepage_where_sample *s,
-		      const struct early *early, unsigned int site)
+		      const struct early *early, unsigned int site, bool at_site)
 {
 	struct block *b = &v->block[v->n++];
 	size_t i;
 
+	b->at_site = at_site;
 	b->site = site;
 	b->addr = s->addr;
 	b->size = s->size;
@@ -122,6 +134,7 @@ static void add_block(struct survivors *v, const struct seepage_where_sample *s,
 	b->drawn = !s->set;
 	b->alive = true;
 	b->early = early;
+	b->round = early->round;
 	v->resized = v->resized || b->resized;
 	for (i = 0; i + 1 < v->n; i++) {
 		struct block *a = &v->block[i];
@@ -146,11 +159,14 @@ struct survivors *survivors_new(struct target *t, const struct bins *bins, struc
 	v->block = must(calloc(b->n + 1, sizeof(*v->block)));
 	v->site = must(calloc(b->n + 1, sizeof(*v->site)));
 	for (i = 0; i < b->n; i++)
-		add_block(v, &b->s[i], &b->early[i], site_of(v, b, i));
+		add_block(v, &b->s[i], &b->early[i], site_of(v, b, i), is_at_site(b, i));
+	memcpy(v->round, b->round, sizeof(v->round));
+	v->rounds = b->rounds;
 	v->armed = (double)b->armed_ns / 1e9;
 	v->own = v->armed - (double)b->traps * TRAP_NS / 1e9;
 	v->own = v->own > v->armed / 10 ? v->own : v->armed / 10;
 	v->calls = b->armed_ns ? (double)b->matched / v->armed : 0;
+	v->at_sites = (double)b->sites_ns / 1e9;
 	return v;
 }
 

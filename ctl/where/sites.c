@@ -6,82 +6,20 @@
  * Where no census knows the classes, the first burst is on blocks of all sizes. If none of its
  * sites is named, ranges of sizes follow: those in which most of the bytes are that stayed.
  */
-#include "where/burst.h"
+#include <stdlib.h>
+#include "where/callsite.h"
 
 #define CLASSES_MAX	3U	/* that are sampled, one after another */
 #define WHY		"no function that begins pools was found in this python"
 #define PAGE		4096
 #define LEAST_WAIT	100U	/* ms; in shorter ones pages are not counted */
-#define NEW_BLOCKS	3	/* that a class has to have, to come before those that have fewer */
-
-/* May the answer show this class where --class says @class_bytes? */
-static bool is_class(unsigned int id, u64 class_bytes)
-{
-	return id == class_of_request(class_bytes) ||
-	       (class_is_pool(id) && class_bytes <= class_size(id) &&
-		class_bytes >= class_least(id));
-}
-
-/*
- * The classes to sample: that of --class, or those that grew most. One that grew by one or two
- * blocks comes last: it may be a large buffer, beside many small blocks that leak. Those of
- * pymalloc are left out if @pools is false.
- */
-static size_t rows_of(const struct result *r, u64 class_bytes, bool pools,
-		      const struct where_row **row)
-{
-	unsigned int pass;
-	size_t i, n = 0;
-
-	for (pass = 0; pass < 2; pass++)
-		for (i = 0; i < r->rows && n < CLASSES_MAX; i++) {
-			const struct where_row *w = &r->row[i];
-			bool many = w->growth_blocks >= NEW_BLOCKS;
-
-			if (!pools && class_is_pool(w->id))
-				continue;
-			if (class_bytes ? is_class(w->id, class_bytes) && !pass :
-			    w->growth_bytes > 0 && many == !pass)
-				row[n++] = w;
-		}
-	return n;
-}
+#define MIXED_MAX	2U	/* of a process that grows elsewhere, before blocks of all sizes */
 
 /* Is there no class of blocks that was counted: the allocator is not one that has a census? */
 static bool is_by_size(const struct result *r, const struct bins *bins)
 {
-	return r->pages || bins->rule != BLOCK_CHUNK;
-}
-
-static void probe_note(const struct probes *p, struct result *r)
-{
-	char text[400] = "";
-	size_t n = 0;
-	u32 i;
-
-	for (i = 0; i < p->n && n < sizeof(text); i++)
-		n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%s%s", i ? ", " : "",
-				      p->name[i], p->emulated[i] ? "" : " (single-stepped)");
-	result_note(r, "probes: %s", text);
-}
-
-static void burst_notes(const struct burst *b, const struct burst_limits *l, bool pool,
-			struct result *r)
-{
-	char sizes[64] = "all sizes";
-
-	if (pool)
-		snprintf(sizes, sizeof(sizes), "up to %llu bytes", (l->lo + 1) * 16);
-	else if (l->hi != UINT64_MAX)
-		snprintf(sizes, sizeof(sizes), "%llu..%llu bytes", l->lo, l->hi);
-	result_note(r, "burst on blocks of %s: %zu samples of %llu %s, "
-		    "%llu traps in %u rounds, armed for %.2f s in all; last, ended by %s",
-		    sizes, b->n, b->matched,
-		    pool ? "new pools of pymalloc, 16 KiB each" : "calls", b->traps, b->rounds,
-		    (double)b->armed_ns / 1e9, burst_reason(b->reason));
-	if (b->inherited)
-		result_note(r, "burst: %llu traps of children, which inherit breakpoints",
-			    b->inherited);
+	return r->pages || (bins->rule != BLOCK_CHUNK && bins->rule != BLOCK_BITMAP &&
+			    !bins->mallocng);
 }
 
 /* All that is needed for one class after another */
@@ -96,7 +34,9 @@ struct search {
 	struct result *r;
 	struct page_series series;	/* while a burst and its looks are under way */
 	bool counts_pages;
+	bool mixed;		/* classes of a process that grows mostly elsewhere */
 	u64 begun, ns;		/* when the last burst began; of all bursts */
+	u64 cost_ns;		/* what their traps are taken to cost */
 	struct size_range range[CLASSES_MAX];	/* that the first burst leads to */
 	size_t ranges;
 };
@@ -168,9 +108,89 @@ static void look_longer(struct search *s, struct survivors *v, struct growth *g)
 	growth_of_pages(s, g);
 }
 
-/* The looks at the blocks of a burst. Returns how many sites are named. */
-static unsigned int look_and_name(struct search *s, const struct burst *b, struct growth *g)
+/*
+ * Probes at call sites of which too few blocks were seen, then the looks at all blocks anew.
+ * Returns the survivors of these.
+ */
+static struct survivors *probe_sites(struct search *s, struct burst *b, const struct growth *g,
+				     struct survivors *v, struct callsites *c)
 {
+	u64 start = clock_ns();
+
+	if (!s->how->probes || s->bins.pool_block || !target_alive(s->t) || !survivors_few(v, g) ||
+	    !s->how->wait(s->how->arg, 0, -1) || target_maps(s->t))
+		return v;
+	callsites_find(v, c);
+	if (!c->n)
+		return v;
+	callsites_take(s->t, &s->bins, c, &s->how->limits, s->how->wait, s->how->arg, b);
+	s->ns += clock_ns() - start;
+	s->r->traps += c->traps;
+	s->r->samples += b->n - b->functions;
+	s->cost_ns += c->traps * SITE_TRAP_NS;
+	callsites_note(c, b->sites_ns, s->r);
+	survivors_free(v);
+	v = survivors_new(s->t, &s->bins, s->u, b);
+	again_look(s->t, v, &s->how->again, s->how->wait, s->how->arg);
+	return v;
+}
+
+/* Counts the blocks now. Returns NULL if they cannot be; free_look() releases it. */
+static struct look *look_now(const struct search *s)
+{
+	struct look *l = must(calloc(1, sizeof(*l)));
+
+	if (s->how->count(s->how->arg, l))
+		return l;
+	look_free(l);
+	free(l);
+	return NULL;
+}
+
+static void free_look(struct look *l)
+{
+	if (l)
+		look_free(l);
+	free(l);
+}
+
+/*
+ * Counts the class again, where what it grows by now decides which sites are named, or which of
+ * them comes first; and measures meanwhile how often these allocate.
+ */
+static void count_again(struct search *s, struct survivors *v, struct growth *g)
+{
+	bool measure = s->how->probes && excess_may_be(v, g);
+	struct look *before = NULL, *now;
+	const struct look *from;
+	u64 start, traps;
+
+	if (!s->how->count || s->bins.pool_block || !survivors_rivals(v, g))
+		return;
+	if (measure && !target_maps(s->t))
+		before = look_now(s);
+	if (before) {
+		start = clock_ns();
+		traps = callsites_measure(s->t, &s->bins, &s->how->limits, s->how->wait,
+					  s->how->arg, v, &g->measured);
+		s->r->traps += traps;
+		s->cost_ns += traps * SITE_TRAP_NS;
+		s->ns += clock_ns() - start;
+	}
+	from = g->measured ? before : s->how->second;
+	now = look_now(s);
+	if (now) {
+		g->later_blocks = class_gained(from, now, g->id);
+		g->later_seconds = (double)(now->ns - from->ns) / 1e9;
+	}
+	free_look(now);
+	free_look(before);
+}
+
+/* The looks at the blocks of a burst. Returns how many sites are named. */
+static unsigned int look_and_name(struct search *s, struct burst *b, struct growth *g)
+{
+	struct callsites c = { .lo = s->how->limits.lo, .hi = s->how->limits.hi };
 	struct survivors *v = survivors_new(s->t, &s->bins, s->u, b);
 	unsigned int named = 0;
 
@@ -178,6 +198,9 @@ static unsigned int look_and_name(struct search *s, const struct burst *b, struc
 	if (g->pages) {
 		growth_of_pages(s, g);
 		look_longer(s, v, g);
+	} else {
+		v = probe_sites(s, b, g, v, &c);
+		count_again(s, v, g);
 	}
 	if (target_alive(s->t))
 		named = survivors_sites(v, s->r, g, s->how->top);
@@ -186,6 +209,7 @@ static unsigned int look_and_name(struct search *s, const struct burst *b, struc
 	if (g->pages && !g->class_bytes && g->trend.bytes > g->trend.error)
 		s->ranges = survivors_sizes(v, s->range, CLASSES_MAX - 1);
 	survivors_free(v);
+	callsites_close(&c);
 	return named;
 }
 
@@ -193,7 +217,8 @@ static unsigned int look_and_name(struct search *s, const struct burst *b, struc
 static struct growth growth_of(const struct search *s, unsigned int id, const struct where_row *row)
 {
 	struct growth g = {
-		.class_bytes = class_size(id), .blocks = row ? row->growth_blocks : 0,
+		.id = id, .mixed = s->mixed, .class_bytes = class_size(id),
+		.blocks = row ? row->growth_blocks : 0,
 		.seconds = s->r->seconds, .recent = s->how->recent,
 		.bytes_per_hour = row && row->growth_bytes > 0 ?
 				  result_per_hour(s->r, row->growth_bytes) : 0,
@@ -228,12 +253,12 @@ static int try_limits(struct search *s, struct growth *g, bool pool, bool *done)
 	series_mark(&s->series, s->how->again.seconds[0]);
 	if (!status) {
 		r->method = "burst";
-		r->traps += b.traps;
-		r->samples += b.n;
-		r->cost_permille = s->ns ? r->traps * TRAP_NS * 1000 / s->ns : 0;
+		burst_add(&b, g, r);
+		s->cost_ns += b.traps * TRAP_NS;
 		burst_notes(&b, l, pool, r);
 		*done = look_and_name(s, &b, g) || !target_alive(s->t) ||
 			!s->how->wait(s->how->arg, 0, -1);
+		r->cost_permille = s->ns ? s->cost_ns * 1000 / s->ns : 0;
 	}
 	burst_free(&b);
 	return status;
@@ -250,7 +275,7 @@ static int try_class(struct search *s, unsigned int id, const struct where_row *
 	/* The function of pymalloc has the number of the class in place of a size. */
 	l->lo = pool ? class_size(id) / 16 - 1 : class_least(id);
 	/* A large block may leave its class while it is made larger. */
-	l->hi = pool ? l->lo : id < CLASS_EXACT ? class_size(id) : 4 * class_size(id);
+	l->hi = pool ? l->lo : class_is_small(id) ? class_size(id) : 4 * class_size(id);
 	return try_limits(s, &g, pool, done);
 }
 
@@ -268,7 +293,7 @@ static int try_sizes(struct search *s, u64 class_bytes)
 	l->hi = class_bytes ? class_size(id) : UINT64_MAX;
 	l->even = true;
 	status = try_limits(s, &g, false, &done);
-	for (i = 0; i < s->ranges && !status && !done; i++) {
+	for (i = 0; i < s->ranges && !s->mixed && !status && !done; i++) {
 		l->lo = s->range[i].lo;
 		l->hi = s->range[i].hi;
 		g.class_bytes = l->hi;
@@ -277,19 +302,45 @@ static int try_sizes(struct search *s, u64 class_bytes)
 	return status;
 }
 
-static int try_classes(struct search *s, u64 class_bytes, const struct where_row *const *row,
-		       size_t n)
+/* The class of --class where the census found none of its blocks */
+static unsigned int class_asked(const struct search *s, u64 class_bytes)
 {
-	bool done = false;
+	return s->bins.rule == BLOCK_BITMAP ? class_of_je(class_bytes) :
+	       class_of_request(class_bytes);
+}
+
+static int try_classes(struct search *s, u64 class_bytes, const struct where_row *const *row,
+		       size_t n, bool *done)
+{
 	int status = 0;
 	size_t i;
 
 	if (class_bytes)
-		return try_class(s, n ? row[0]->id : class_of_request(class_bytes),
-				 n ? row[0] : NULL, &done);
-	for (i = 0; i < n && !status && !done; i++)
-		status = try_class(s, row[i]->id, row[i], &done);
+		return try_class(s, n ? row[0]->id : class_asked(s, class_bytes),
+				 n ? row[0] : NULL, done);
+	for (i = 0; i < n && !status && !*done; i++)
+		status = try_class(s, row[i]->id, row[i], done);
 	return status;
+}
+
+/*
+ * A process that grows mostly outside of malloc(), as one with a heap of its own that is
+ * collected. Classes of malloc() that grew come first: of these it is known what is in use, while
+ * the pages grow and shrink by much more. Then blocks of all sizes. Returns an exit status.
+ */
+static int try_mixed(struct search *s, u64 class_bytes)
+{
+	const struct where_row *row[MIXED_MAX];
+	size_t n = order_classes(s->r->block, s->r->blocks, class_bytes, false, row,
+				 MIXED_MAX);
+	bool done = false;
+	int status;
+
+	s->mixed = n && s->bins.rule == BLOCK_CHUNK;
+	if (!s->mixed)
+		return try_sizes(s, class_bytes);
+	status = try_classes(s, class_bytes, row, n, &done);
+	return status || done || class_bytes ? status : try_sizes(s, 0);
 }
 
 /* What a burst needs is missing: @what, unless the process is gone, and its files with it. */
@@ -315,7 +366,7 @@ static int check_pools(struct search *s, u64 class_bytes, const struct where_row
 	    (class_bytes && i))
 		return 0;
 	if (!class_bytes)
-		*n = rows_of(s->r, 0, false, row);
+		*n = order_classes(s->r->row, s->r->rows, 0, false, row, CLASSES_MAX);
 	if (class_bytes || !*n)
 		return missing(s->t, "the class that grows is one of pymalloc, and " WHY
 			       "; see --class");
@@ -326,14 +377,16 @@ static int check_pools(struct search *s, u64 class_bytes, const struct where_row
 /* Classes that grew, or sizes if no census knows them. Returns an exit status. */
 static int try_all(struct search *s, u64 class_bytes, const struct where_row **row, size_t n)
 {
+	bool done = false;
 	int status;
 
 	if (!is_by_size(s->r, &s->bins) || (n && class_is_pool(row[0]->id))) {
-		status = check_pools(s, class_bytes, row, &n);
-		return status ? status : try_classes(s, class_bytes, row, n);
+		status = check_pools(s, class_bytes, row, &n) ?:
+			 try_classes(s, class_bytes, row, n, &done);
+	} else {
+		status = try_mixed(s, class_bytes);
 	}
-	status = try_sizes(s, class_bytes);
-	if (!status && allocator_note(s->bins.rule))
+	if (!status && s->used && allocator_note(s->bins.rule))
 		result_note(s->r, "%s", allocator_note(s->bins.rule));
 	return status;
 }
@@ -341,7 +394,7 @@ static int try_all(struct search *s, u64 class_bytes, const struct where_row **r
 static int find(struct search *s, u64 class_bytes)
 {
 	const struct where_row *row[CLASSES_MAX];
-	size_t n = rows_of(s->r, class_bytes, true, row);
+	size_t n = order_classes(s->r->row, s->r->rows, class_bytes, true, row, CLASSES_MAX);
 	const char *why;
 	int status;
 
@@ -354,9 +407,9 @@ static int find(struct search *s, u64 class_bytes)
 	status = try_all(s, class_bytes, row, n);
 	if (!status) {
 		if (s->used)
-			probe_note(&s->probes, s->r);
+			burst_probe_note(&s->probes, s->r);
 		if (s->pool_used)
-			probe_note(&s->pool_probes, s->r);
+			burst_probe_note(&s->pool_probes, s->r);
 		unwinder_note(s->u, s->r);
 	}
 	unwinder_free(s->u);
@@ -378,10 +431,11 @@ int sites_find(struct target *t, const struct object *o, const struct bins *bins
 	       struct sites_how *how, u64 class_bytes, struct result *r)
 {
 	struct search s = { .t = t, .object = o, .bins = *bins, .how = how, .r = r };
-	const struct where_row *row[CLASSES_MAX];
+	const struct where_row *row[1];
 	int status;
 
-	if (!class_bytes && !is_by_size(r, bins) && !rows_of(r, 0, true, row)) {
+	if (!class_bytes && !is_by_size(r, bins) &&
+	    !order_classes(r->row, r->rows, 0, true, row, 1)) {
 		result_note(r, "burst: none, because no class of blocks grew");
 		return 0;
 	}

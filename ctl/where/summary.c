@@ -6,7 +6,8 @@
 #include <string.h>
 #include "where/keep.h"
 
-#define FRAMES	4	/* of a stack that are named */
+#define FRAMES		5	/* of a stack that are named: all have to fit */
+#define INLINED		1	/* of those that are inlined into one function */
 
 /* "+4.2 MiB/h in blocks of 73..88 bytes: vtable Session (96 %), 41.3 % of the growth in 5m12s" */
 void summary_class(const struct result *r, char *buf, size_t size)
@@ -40,7 +41,7 @@ void summary_site(struct json_object *site, char *buf, size_t size)
 
 	*buf = '\0';
 	json_object_object_get_ex(site, "stack", &stack);
-	n = frames_shown(stack, frame, FRAMES);
+	n = frames_shown(stack, frame, FRAMES, INLINED);
 	for (i = 0; i < n; i++)
 		sentence_append(buf, size, "%s%.100s", i ? " <- " : "",
 				frame_name(frame[i], name, sizeof(name)));

@@ -6,6 +6,7 @@
 #define SEEPAGE_WHERE_SURVEY_H
 
 #include "where/burst.h"
+#include "where/go.h"
 #include "where/keep.h"
 
 #define TOP		10
@@ -45,14 +46,18 @@ struct survey {
 #define LOOK_SECONDS	300U		/* and how long it may take */
 bool survey_wait(void *arg, u64 ms, int fd);
 int survey_object(struct survey *s);
+bool survey_is_other(const struct survey *s);
 int survey_look(struct survey *s, struct look *l, bool remember, const struct seen *before);
+bool survey_count(void *arg, struct look *l);
 bool survey_is_unknown(const struct survey *s, const struct look *l);
 int survey_first(struct survey *s);
 int survey_second(struct survey *s);
+void survey_free(struct survey *s);
+
+/* notes.c */
 void survey_notes(struct survey *s);
 const char *survey_missing(const struct survey *s);
 void survey_say(const struct survey *s, u64 again);
 bool survey_grows(const struct result *r);
-void survey_free(struct survey *s);
 
 #endif /* SEEPAGE_WHERE_SURVEY_H */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Sites as a flame graph, one SVG file without scripts, fonts or links. A frame is as wide as
- * the bytes that stay of all sites which it is a caller of; callers are below. Names come from
- * files of the process: they are escaped, cut, and clipped to their frame.
+ * Sites as a flame graph, one SVG file without fonts or links. A frame is as wide as the bytes that
+ * stay of all sites which it is a caller of; callers are below. Names come from files of the
+ * process: they are escaped, cut, and clipped to their frame. The script of zoom.c is a constant.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -43,6 +43,7 @@ static bool is_same(struct json_object *a, struct json_object *b)
 {
 	return same_text(frame_symbol(a), frame_symbol(b)) &&
 	       same_text(frame_file(a), frame_file(b)) &&
+	       frame_is_inlined(a) == frame_is_inlined(b) &&
 	       (frame_symbol(a) || frame_offset(a) == frame_offset(b)) &&
 	       (!frame_is_python(a) || same_text(frame_source(a), frame_source(b)));
 }
@@ -180,18 +181,26 @@ static void draw_one(const struct picture *p, const struct node *n, double x, do
 	unsigned int y = TOP + (p->rows - 1 - row) * ROW;
 	char name[4 * LETTERS_MAX];
 	size_t fit = (size_t)((width - 6) / LETTER), all;
+	bool wide = width >= 6 + 3 * LETTER;
 
 	if (n->frame)
 		frame_name(n->frame, name, sizeof(name));
 	else
 		snprintf(name, sizeof(name), "%s", p->r->t->comm);
-	fputs("<g>", p->f);
+	all = letters(name);
+	/* The script needs a name that is cut, or not there. */
+	if (wide && all <= fit) {
+		fputs("<g>", p->f);
+	} else {
+		fputs("<g data-name=\"", p->f);
+		put(p->f, name, LETTERS_MAX);
+		fputs("\">", p->f);
+	}
 	title(p, n, name);
 	fprintf(p->f, "<rect class=\"%s\" x=\"%.1f\" y=\"%u\" width=\"%.1f\" height=\"%u\"/>\n",
 		kind(n), x, y, width, ROW - 1);
-	all = letters(name);
 	/* On paper there are no titles: the share stands beside the name if there is room. */
-	if (width >= 6 + 3 * LETTER) {
+	if (wide) {
 		fprintf(p->f, "<svg x=\"%.1f\" y=\"%u\" width=\"%.1f\" height=\"%u\">"
 			"<text x=\"3\" y=\"14\">", x, y, width, ROW - 1);
 		put(p->f, name, all <= fit ? all : fit - 2);
@@ -254,7 +263,10 @@ static void begin(const struct picture *p, unsigned int height)
 	      "<style>text{font:12px 'DejaVu Sans Mono',monospace;fill:#000;"
 	      "pointer-events:none}rect{stroke:#555;stroke-width:.6}g:hover&gt;rect{"
 	      "stroke:#000;stroke-width:2}.b{fill:#fff;stroke:none}.p{fill:#f7dcb0}"
-	      ".l{fill:#d3e3f3}.n{fill:#e6e6e6}.y{fill:#d5ecc4}.e{text-anchor:end}.h{font-size:17px;font-weight:bold}</style>\n",
+	      ".l{fill:#d3e3f3}.n{fill:#e6e6e6}.y{fill:#d5ecc4}.e{text-anchor:end}"
+	      ".h{font-size:17px;font-weight:bold}.z g{cursor:pointer}.a{opacity:.55}"
+	      ".m&gt;rect{fill:#ee82dd}text.k{fill:#0b57a4;text-decoration:underline;"
+	      "cursor:pointer;pointer-events:auto}</style>\n",
 	      f);
 	fprintf(f, "<rect class=\"b\" width=\"%d\" height=\"%u\"/>\n<text class=\"h\" x=\"%d\" "
 		"y=\"26\">", WIDTH, height, MARGIN);
@@ -313,6 +325,8 @@ void show_svg(const struct result *r, FILE *f)
 	if (p.root.bytes)
 		draw(&p, &p.root, MARGIN, 0);
 	legend(&p, height);
+	if (p.root.bytes)
+		svg_script(f);
 	fputs("</svg>\n", f);
 	free_children(&p.root);
 }

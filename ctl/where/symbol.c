@@ -201,23 +201,56 @@ static bool is_at(void *arg, Elf *elf, const char *name, const GElf_Sym *sym)
 	return true;
 }
 
+/*
+ * The file that was asked last, with what was read of it: the tables of one may be tens of
+ * megabytes, and hundreds of addresses are looked up in it.
+ */
+static Elf *begin_again(int fd, GElf_Ehdr *eh)
+{
+	static struct {
+		dev_t dev;
+		ino_t ino;
+		struct timespec changed;
+		int fd;
+		Elf *elf;
+	} last;
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st))
+		st = (struct stat){ 0 };
+	if (last.elf && fd >= 0 && st.st_dev == last.dev && st.st_ino == last.ino &&
+	    st.st_mtim.tv_sec == last.changed.tv_sec &&
+	    st.st_mtim.tv_nsec == last.changed.tv_nsec) {
+		close(fd);
+		return gelf_getehdr(last.elf, eh) ? last.elf : NULL;
+	}
+	if (last.elf) {
+		elf_end(last.elf);
+		close(last.fd);
+	}
+	last.elf = begin(fd, eh);
+	last.fd = fd;
+	last.dev = st.st_dev;
+	last.ino = st.st_ino;
+	last.changed = st.st_mtim;
+	if (!last.elf && fd >= 0)
+		close(fd);
+	return last.elf;
+}
+
 /* Writes the name of the symbol at @addr, as the file has it; false: there is none */
 bool symbol_at(struct target *t, u64 addr, char *buf, size_t size)
 {
 	const struct where_map *m = target_at(t, addr);
-	int fd = m && m->file ? map_open(t, m) : -1;
 	struct at a = { .buf = buf, .size = size };
 	bool found = false;
 	GElf_Ehdr eh;
-	Elf *elf = begin(fd, &eh);
+	Elf *elf = begin_again(m && m->file ? map_open(t, m) : -1, &eh);
 
 	if (elf) {
 		a.addr = eh.e_type == ET_EXEC ? addr : addr - target_base(t, m);
 		found = elf_symbols(elf, is_at, &a);
 	}
-	elf_end(elf);
-	if (fd >= 0)
-		close(fd);
 	return found;
 }
 

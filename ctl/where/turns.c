@@ -6,18 +6,11 @@
 #include "where/turns.h"
 
 #define SAME_S		3	/* times of one beginning differ by less */
-#define PERMILLE_MAX	1000
 
 /* Parses "census", "burst", or one of them with ",PERMILLE". */
 bool alerts_parse(const char *text, struct alerts_how *how)
 {
-	size_t n = strcspn(text, ",");
-
-	*how = (struct alerts_how){ .burst = n == 5 && !strncmp(text, "burst", n) };
-	if (!how->burst && (n != 6 || strncmp(text, "census", n)))
-		return false;
-	return !text[n] || (parse_u64(text + n + 1, &how->permille) && how->permille &&
-			    how->permille <= PERMILLE_MAX);
+	return parse_looks(text, &how->burst, &how->permille);
 }
 
 static bool begun_like(const struct turn *t, u64 pid, s64 begun_s)

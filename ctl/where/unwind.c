@@ -11,7 +11,7 @@
 
 #ifdef HAVE_LIBDW
 #include <elfutils/version.h>
-#include "where/debugfile.h"
+#include "where/code.h"
 #include "where/loaded.h"
 
 #define FILES_MAX	512U	/* that are open at a time */
@@ -30,17 +30,13 @@ static const unsigned char kept[] = { 3, 6, 12, 13, 14, 15 };	/* by callees */
 static const unsigned char kept[] = { 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29 };
 #endif
 
-struct file {
-	struct unwinder *u;
-	int fd;
-};
-
 struct unwinder {
 	struct target *t;
 	Dwfl *dwfl;
-	struct file file[FILES_MAX];
+	struct loaded_file file[FILES_MAX];
 	unsigned int files;
 	struct loaded_room room;
+	struct code *code;
 	struct python *python;	/* or NULL */
 	const struct seepage_where_sample *s;	/* the one at work */
 	struct frame *f;
@@ -51,40 +47,14 @@ struct unwinder {
 	unsigned int callers_n;
 };
 
-/* Is called when the module is needed. The file itself is open already: the process may end. */
-static int find_file(Dwfl_Module *mod, void **data, const char *name, Dwarf_Addr base,
-		     char **path, Elf **elf)
+/* Opens a file that was loaded at @m. Its code ends at @end. */
+static void open_file(struct unwinder *u, const struct where_map *m, u64 end)
 {
-	struct file *f = *data;
-
-	*elf = f ? loaded_elf(f->fd, &f->u->room) : NULL;
-	return -1;
-}
-
-static const Dwfl_Callbacks callbacks = {
-	.find_elf = find_file,
-	.find_debuginfo = debug_find,
-};
-
-/* Reports a file that was loaded at @m. Its code ends at @end. */
-static void report(struct unwinder *u, const struct where_map *m, u64 end)
-{
-	struct file *f = &u->file[u->files];
 	int fd = u->files < FILES_MAX ? map_open(u->t, m) : -1;
 	u64 begin = m->lo - (m->offset < m->lo ? m->offset : 0);
-	Dwfl_Module *mod;
-	void **data;
 
-	if (fd < 0)
-		return;
-	mod = dwfl_report_module(u->dwfl, m->file, begin, end);
-	if (!mod || !dwfl_module_info(mod, &data, NULL, NULL, NULL, NULL, NULL, NULL)) {
-		close(fd);
-		return;
-	}
-	*f = (struct file){ .u = u, .fd = fd };
-	*data = f;
-	u->files++;
+	if (fd >= 0)
+		u->file[u->files++] = (struct loaded_file){ .fd = fd, .begin = begin, .end = end };
 }
 
 static pid_t next_thread(Dwfl *dwfl, void *arg, void **thread)
@@ -137,8 +107,8 @@ static const Dwfl_Thread_Callbacks threads = {
 	.set_initial_registers = set_registers,
 };
 
-/* Reports each file with code once for each place at which it was loaded. */
-static void report_all(struct unwinder *u)
+/* Opens each file with code once for each place at which it was loaded. */
+static void open_files(struct unwinder *u)
 {
 	const struct target *t = u->t;
 	u64 *end = must(calloc(t->maps + 1, sizeof(*end)));	/* of the code of a file */
@@ -149,7 +119,7 @@ static void report_all(struct unwinder *u)
 			end[t->map[i].header] = t->map[i].hi;
 	for (i = 0; i < t->maps; i++)
 		if (end[i])
-			report(u, &t->map[i], end[i]);
+			open_file(u, &t->map[i], end[i]);
 	free(end);
 }
 
@@ -160,12 +130,10 @@ struct unwinder *unwinder_new(struct target *t)
 
 	u->t = t;
 	u->room = (struct loaded_room){ .tables = LOADED_TABLES, .lines = LOADED_LINES };
-	elf_version(EV_CURRENT);
-	u->dwfl = dwfl_begin(&callbacks);
+	open_files(u);
+	u->dwfl = loaded_files(u->file, u->files, &u->room);
 	if (u->dwfl) {
-		dwfl_report_begin(u->dwfl);
-		report_all(u);
-		dwfl_report_end(u->dwfl, NULL, NULL);
+		u->code = code_new(t, u->dwfl, u->file, u->files);
 		u->python = python_new(t);
 		if (dwfl_attach_state(u->dwfl, NULL, (pid_t)t->pid, &threads, u))
 			return u;
@@ -270,60 +238,13 @@ unsigned int unwind(struct unwinder *u, const struct seepage_where_sample *s, st
 	return u->n;
 }
 
-static struct json_object *build_id(Dwfl_Module *mod)
+/* Adds a frame to "stack", and in front of it what is inlined there; what is not known is null. */
+void unwind_frame_add(struct unwinder *u, const struct frame *f, struct json_object *stack)
 {
-	const unsigned char *bits;
-	char text[2 * 64 + 1] = "";
-	GElf_Addr addr;
-	int n = mod ? dwfl_module_build_id(mod, &bits, &addr) : 0, i;
-
-	for (i = 0; i < n && i < 64; i++)
-		snprintf(text + 2 * i, 3, "%02x", bits[i]);
-	return n > 0 ? json_object_new_string(text) : NULL;
-}
-
-static struct json_object *source(Dwfl_Module *mod, u64 pc)
-{
-	Dwfl_Line *line = mod && debug_has_lines(mod) ? dwfl_module_getsrc(mod, pc) : NULL;
-	const char *file;
-	char text[512];
-	int n;
-
-	file = line ? dwfl_lineinfo(line, NULL, &n, NULL, NULL, NULL) : NULL;
-	if (!file)
-		return NULL;
-	snprintf(text, sizeof(text), "%s:%d", file, n);
-	return json_text(text, strlen(text));
-}
-
-static struct json_object *native_json(struct unwinder *u, const struct frame *f)
-{
-	u64 pc = f->pc - !f->activation;
-	Dwfl_Module *mod = dwfl_addrmodule(u->dwfl, pc);
-	const struct where_map *m = target_at(u->t, pc);
-	struct json_object *o = json_object_new_object();
-	const char *name = mod ? dwfl_module_addrname(mod, pc) : NULL;
-	char cxx[CXX_NAME];
-	bool known = name && cxx_name(target_cxx(u->t), name, cxx);
-
-	json_object_object_add(o, "address", json_object_new_uint64(f->pc));
-	json_object_object_add(o, "module", m && m->file ? json_text(m->file, strlen(m->file)) :
-			       NULL);
-	json_object_object_add(o, "build_id", build_id(mod));
-	json_object_object_add(o, "offset", m && m->file ?
-			       json_object_new_uint64(f->pc - target_base(u->t, m)) : NULL);
-	json_object_object_add(o, "symbol", name ? json_text(name, strlen(name)) : NULL);
-	json_object_object_add(o, "demangled", known ? json_text(cxx, strlen(cxx)) : NULL);
-	json_object_object_add(o, "source", source(mod, pc));
-	json_object_object_add(o, "inlined", json_object_new_boolean(false));
-	json_object_object_add(o, "language", NULL);
-	return o;
-}
-
-/* A frame as an element of "stack"; what is not known is null */
-struct json_object *unwind_frame_json(struct unwinder *u, const struct frame *f)
-{
-	return f->python ? python_frame_json(u->python, f->python, f->pc) : native_json(u, f);
+	if (f->python)
+		json_object_array_add(stack, python_frame_json(u->python, f->python, f->pc));
+	else
+		code_add(u->code, f, stack);
 }
 
 /* An address in the code of python; 0: there is none, or it is not known */
@@ -336,12 +257,15 @@ void unwinder_note(const struct unwinder *u, struct result *r)
 {
 	python_note(u->python, r);
 	loaded_note(&u->room, r);
+	code_note(u->code, r);
 }
 
 void unwinder_free(struct unwinder *u)
 {
-	if (u)
+	if (u) {
 		python_free(u->python);
+		code_free(u->code);
+	}
 	if (u && u->dwfl)
 		dwfl_end(u->dwfl);
 	while (u && u->files)
@@ -361,9 +285,8 @@ unsigned int unwind(struct unwinder *u, const struct seepage_where_sample *s, st
 	return 0;
 }
 
-struct json_object *unwind_frame_json(struct unwinder *u, const struct frame *f)
+void unwind_frame_add(struct unwinder *u, const struct frame *f, struct json_object *stack)
 {
-	return NULL;
 }
 
 u64 unwinder_python(const struct unwinder *u)

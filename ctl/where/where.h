@@ -7,6 +7,7 @@
 #define SEEPAGE_WHERE_H
 
 #include "ctl.h"
+#include "where/frame.h"
 
 #define KIB		1024ULL
 #define MIB		(1024 * KIB)
@@ -87,6 +88,7 @@ void stuck_watch(const struct target *t, void (*end)(void *arg), void *arg);
 /* linkmap.c: files of a process in the order in which the dynamic linker looks for symbols */
 size_t link_order(struct target *t, u64 *at, size_t most);
 u64 link_program(const struct target *t);
+u64 link_random(const struct target *t);
 
 /* allocator.c: what is known of them. object.c: the file with the malloc() that a process calls */
 enum allocator {
@@ -105,6 +107,7 @@ enum block_rule {
 	BLOCK_MUSL,		/* the bytes in front of it, of mallocng */
 	BLOCK_LINKED,		/* a pointer in its first word, which was another one before */
 	BLOCK_PLAIN,		/* nothing */
+	BLOCK_BITMAP,		/* the bitmap of its slab, of jemalloc with a census */
 };
 
 /* What the functions of an allocator may have in front of their names */
@@ -159,12 +162,14 @@ void seen_free(struct seen *s);
 
 /*
  * class.c: blocks in use by size. Blocks of malloc have a class for each chunk size up to
- * 64 KiB and one for each power of two above; pymalloc has classes of its own.
+ * 64 KiB and one for each power of two above; pymalloc and jemalloc have classes of their own.
  */
 #define CLASS_EXACT	4096U	/* chunk sizes 16, 32, .. 65520 */
 #define CLASS_LARGE	32U	/* up to 2^17, 2^18, .. bytes */
 #define CLASS_POOLS	32U	/* blocks of pymalloc: 16, 32, .. 512 bytes */
-#define CLASSES		(CLASS_EXACT + CLASS_LARGE + CLASS_POOLS)
+#define CLASS_JE	172U	/* blocks of jemalloc: 8, 16, 24, .. 2^47 bytes */
+#define CLASS_OF_JE	(CLASS_EXACT + CLASS_LARGE + CLASS_POOLS)
+#define CLASSES		(CLASS_OF_JE + CLASS_JE)
 #define CLASS_SAMPLES	64U
 #define LOST_RANGES	64U
 
@@ -200,21 +205,34 @@ struct look {
 	u64 cut_ns, cut_bytes;	/* it ended after so much, before all was read; 0: it did not */
 	u64 outside_bytes;	/* of the main arena, not in the data segment */
 	bool no_fastbins;	/* the head of the main arena was not found */
+	enum je_end {		/* of the walk of jemalloc's extents */
+		JE_NONE,	/* there was none */
+		JE_COUNTED,
+		JE_NOT_FOUND,	/* the table that leads to them; nothing was counted */
+		JE_UNSOUND,	/* they do not agree with each other; nothing is counted */
+	} je;
 };
 
 unsigned int class_of_chunk(u64 size);
 unsigned int class_of_pool(u32 size);
 unsigned int class_of_request(u64 bytes);
-bool class_from_size(u64 size_bytes, unsigned int *id);
+bool class_is_small(unsigned int id);
+u64 class_je_size(unsigned int quantum_bits, unsigned int index);
+unsigned int class_of_je(u64 size);
+bool class_serves(unsigned int id, u64 bytes);
+bool class_from_size(u64 size_bytes, bool je, unsigned int *id);
 u64 class_size(unsigned int id);
 u64 class_least(unsigned int id);
+u64 class_above(unsigned int id);
 u64 class_room(unsigned int id);
 bool class_is_pool(unsigned int id);
 void look_begin(struct look *l, bool remember, const struct seen *before);
+void look_restart(struct look *l);
 void look_lose(struct look *l, u64 lo, u64 hi);
 void look_skip(struct look *l, u64 lo, u64 hi);
 void look_add(struct look *l, unsigned int id, u64 addr, u64 bytes);
 void look_remove(struct look *l, unsigned int id, u64 addr, u64 bytes);
+s64 class_gained(const struct look *a, const struct look *b, unsigned int id);
 void look_free(struct look *l);
 
 /* heap.c: walks the chunks of one region; pure, the source may be a buffer */
@@ -247,19 +265,40 @@ struct heap_walk {
 
 enum heap_end heap_walk(struct heap_walk *w);
 
+/* jemalloc.c: finds the extents of jemalloc 5 and counts what is in them */
+struct jemalloc {
+	u64 root;		/* address of the table that leads to them; 0: not known */
+	unsigned int layout;	/* of their records, enum je_layout */
+	unsigned int quantum_bits;
+};
+
+void jemalloc_look(struct target *t, const char *file, struct jemalloc *je, struct look *l);
+struct result;
+void jemalloc_note(struct result *r, const struct look *a, const struct look *b);
+bool jemalloc_is_used(struct target *t, const struct jemalloc *je, u64 addr, u64 size);
+
 /* bins.c: free chunks that look as if they were in use */
 struct bins {
 	u64 keys[HEAP_KEYS];
 	unsigned int keys_n;
-	u64 main_arena;		/* address of its head; 0: not known */
+	u64 main_top;		/* address of the word with the top of the main arena, or 0 */
+	u64 layout;		/* where that word is in the head of an arena; 0: not known */
 	u64 pool_block;		/* size of those of pymalloc that are looked at; or 0 */
 	enum block_rule rule;	/* of all others */
+	u64 mallocng;		/* its secret, if the blocks of such a heap are counted; or 0 */
+	struct jemalloc je;
 };
 
 bool bins_thread_cache(struct target *t, struct bins *b, u64 chunk);
-void bins_find_main(struct target *t, struct bins *b, u64 lo, u64 hi);
-void bins_fast(struct target *t, u64 arena, struct look *l);
-u64 bins_system_bytes(struct target *t, u64 arena);
+bool bins_is_key(const struct bins *b, u64 word);
+bool bins_may_be_cache(u64 size);
+void bins_fast(struct target *t, u64 top, u64 layout, struct look *l);
+
+/* state.c: heads of arenas */
+void state_find_main(struct target *t, struct bins *b, u64 lo, u64 hi);
+u64 state_of_heap(struct target *t, struct bins *b, u64 state);
+u64 state_bytes(u64 layout);
+u64 state_system_bytes(struct target *t, u64 top);
 
 /* arena.c: finds the heaps of glibc and counts what is in them */
 #define HEAP_ALIGN	(64 * MIB)	/* all heaps but the main one begin at multiples of it */
@@ -270,6 +309,10 @@ bool arena_heap_info(struct target *t, u64 lo, u64 info[4]);
 void mmapped_look(struct target *t, struct look *l);
 void mmapped_find(struct target *t, struct look *l,
 		  void (*each)(void *arg, u64 addr, u64 size), void *arg);
+
+/* mallocng.c: the heap of musl */
+bool mallocng_look(struct target *t, struct bins *b, struct look *l);
+bool mallocng_is_used(struct target *t, const struct bins *b, u64 addr);
 
 /* pool.c: the pools of pymalloc, python's allocator for blocks of up to 512 bytes */
 #define POOL_BYTES	(16 * KIB)
@@ -287,7 +330,6 @@ enum content_kind {
 	CONTENT_BINARY,
 };
 
-#define CONTENT_NAME	160
 #define CONTENT_KINDS	4	/* that are shown of a class */
 
 struct content {
@@ -345,28 +387,6 @@ int pages_look(struct target *t, struct page_look *p, struct seen *now, const st
 unsigned int pages_content(struct target *t, struct page_look *p, bool text,
 			   bool (*wait)(void *arg), void *arg, struct content *c);
 
-/* go.c: the profile of Go's runtime */
-struct go_site {
-	u64 bucket;		/* its address */
-	unsigned int frames;
-	u64 blocks, bytes;	/* in use */
-	u64 samples;		/* blocks, before they are scaled */
-	s64 growth;		/* bytes */
-};
-
-struct go_profile {
-	struct go_site *site;
-	size_t n;
-	u64 bytes;
-};
-
-bool go_is(const struct target *t);
-bool go_look(struct target *t, struct go_profile *p);
-void go_compare(const struct go_profile *a, struct go_profile *b);
-struct json_object *go_site_json(struct target *t, const struct go_site *s, size_t rank,
-				 s64 bytes_per_hour);
-void go_free(struct go_profile *p);
-
 /* result.c: the difference of two looks */
 struct where_row {
 	unsigned int id;
@@ -376,6 +396,8 @@ struct where_row {
 	struct content content[CONTENT_KINDS];	/* the largest share first; others are empty */
 };
 
+#define BURSTS_MAX	16U	/* of an answer; there are five at most */
+
 struct result {
 	const struct target *t;
 	const char *method, *allocator;
@@ -383,33 +405,42 @@ struct result {
 	u64 heap_bytes;
 	s64 growth;		/* bytes, of all classes */
 	double seconds;
+	u64 look_time_ns;	/* of the second look, since 1970 */
 	u64 traps, samples, cost_permille;	/* of a burst */
+	bool has_others;	/* beside the burst that names sites, */
+	u64 other_calls;	/* calls for sizes that are not of its class, */
+	u64 other_blocks;	/* and blocks that other classes that grew have more in that time */
 	struct where_row *row;	/* by growth, largest first */
 	size_t rows;
+	struct where_row *block;	/* the same of chunks, if the row is of pages; or NULL */
+	size_t blocks;
 	struct json_object *notes, *sites;
+	u64 sampled[BURSTS_MAX];	/* class_bytes of each burst; 0: all sizes */
+	size_t bursts;
+	struct json_object *before;	/* with --diff, sites of a burst in the file; or NULL */
+	struct json_object *changes;	/* of the sites since then; or NULL */
 	const char *profiler;	/* how to ask the runtime for its own profile; NULL: it has none */
 };
 
 void result_compare(struct result *r, const struct look *a, const struct look *b);
 bool result_earlier(const struct ctx *ctx, const char *file, const struct target *t,
-		    const struct look *now, struct look *l, double *seconds);
+		    const struct look *now, struct look *l, struct result *r);
 void __printf(2, 3) result_note(struct result *r, const char *fmt, ...);
 s64 result_per_hour(const struct result *r, s64 bytes);
+
+/* changes.c: sites of two answers */
+struct json_object *changes_find(struct json_object *before, struct json_object *now,
+				 const u64 *sampled, size_t bursts);
+void changes_text(FILE *f, struct json_object *change);
 
 /* runtime.c */
 void runtime_notes(const struct target *t, struct result *r);
 
-/* frame.c: an element of "stack" */
-bool frame_is_python(struct json_object *frame);
-const char *frame_source(struct json_object *frame);
-size_t frames_shown(struct json_object *stack, struct json_object **frame, size_t most);
-const char *frame_symbol(struct json_object *frame);
-const char *frame_file(struct json_object *frame);
-u64 frame_offset(struct json_object *frame);
-const char *frame_name(struct json_object *frame, char *buf, size_t size);
-
 /* svg.c */
 void show_svg(const struct result *r, FILE *f);
+
+/* zoom.c */
+void svg_script(FILE *f);
 
 /* drawing.c: the file of --svg */
 struct drawing {

@@ -2,7 +2,8 @@
 /*
  * report with a made-up module, which has two alerts about process $FIXTURE_PID: #1 suspected,
  * 100 s ago at an age of 50 s, and #2 confirmed, 50 s ago. $FIXTURE says what has become of it:
- * "lives", "exited", as alert #3 says, or "gone", of which no alert is held.
+ * "lives", since $FIXTURE_AGE seconds, "exited", as alert #3 says, or "gone", of which no alert is
+ * held.
  */
 #include <stdlib.h>
 #include "../unit/module.h"
@@ -12,6 +13,7 @@
 static void __attribute__((constructor)) fill(void)
 {
 	const char *what = getenv("FIXTURE"), *pid = getenv("FIXTURE_PID");
+	const char *age = getenv("FIXTURE_AGE");
 	u64 now = clock_real_ns();
 
 	if (!what)
@@ -23,5 +25,5 @@ static void __attribute__((constructor)) fill(void)
 	if (!strcmp(what, "exited"))
 		module_alert(SEEPAGE_STATE_EXITED, 120, now - 30 * S);
 	else if (!strcmp(what, "lives"))
-		module_process(SEEPAGE_STATE_CONFIRMED, 150);
+		module_process(SEEPAGE_STATE_CONFIRMED, age ? (u64)atol(age) : 150);
 }

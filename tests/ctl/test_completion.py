@@ -3,6 +3,7 @@
 import os
 import re
 import subprocess
+import tempfile
 import unittest
 
 TOP = os.path.realpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../.."))
@@ -33,12 +34,12 @@ def allowed(*words):
     return re.split(r"[\s|]+", text.strip())
 
 
-def complete(*words):
+def complete(*words, **env):
     """What is offered for the last of @words."""
     script = 'source "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); ' \
              '_seepage 2>/dev/null; printf "%s\\n" "${COMPREPLY[@]}"'
     p = subprocess.run(["bash", "-c", script, "bash", COMPLETION, "seepage", *words],
-                       capture_output=True, text=True, check=True)
+                       capture_output=True, text=True, check=True, env={**os.environ, **env})
     return p.stdout.split()
 
 
@@ -48,7 +49,7 @@ class Completion(unittest.TestCase):
         self.core, self.tools = (rows(part) for part in seepage("help").split("\nTools", 1))
 
     def test_commands_and_tools_are_those_of_help(self):
-        self.assertEqual(len(self.tools), 16)
+        self.assertEqual(len(self.tools), 18)
         self.assertEqual(complete(""), self.core + self.tools)
         self.assertEqual(complete("help", ""), self.core + self.tools)
         self.assertEqual(complete("-j", "sh"), ["show"])
@@ -121,6 +122,26 @@ class Completion(unittest.TestCase):
             name = f.read().strip()
         for words in (("ps", "--comm"), ("record", "--comm"), ("top", "--name")):
             self.assertIn(name, complete(*words, ""), words)
+
+    def test_units(self):
+        """Services and scopes of system.slice that have a cgroup; no files, mounts, slices or what is below them."""
+        with tempfile.TemporaryDirectory() as root:
+            at = os.path.join(root, "sys/fs/cgroup/system.slice")
+            for name in ("ssh.service", "getty@tty1.service", "run-u1.scope", "dev-hugepages.mount", "x.slice/y.service"):
+                os.makedirs(os.path.join(at, name))
+            with open(os.path.join(at, "file.service"), "w", encoding="utf-8"):
+                pass
+            for command in ("silence", "policy", "top"):
+                self.assertEqual(sorted(complete(command, "--unit", "", SEEPAGE_ROOT=root)),
+                                 ["getty@tty1.service", "run-u1.scope", "ssh.service"], command)
+                self.assertEqual(complete(command, "--unit", "ss", SEEPAGE_ROOT=root), ["ssh.service"])
+            self.assertEqual(complete("top", "--name", "ssh.s", SEEPAGE_ROOT=root), [])
+        # a machine without systemd, and this one
+        self.assertEqual(complete("silence", "--unit", "", SEEPAGE_ROOT=root), [])
+        there = "/sys/fs/cgroup/system.slice"
+        names = {name for name in (os.listdir(there) if os.path.isdir(there) else ())
+                 if name.endswith((".service", ".scope")) and os.path.isdir(os.path.join(there, name))}
+        self.assertLessEqual(set(complete("silence", "--unit", "", SEEPAGE_ROOT="")), names)
 
     def test_words_of_reset(self):
         words = [w for w in allowed("reset", "x") if w.isalpha()]

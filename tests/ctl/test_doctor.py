@@ -7,6 +7,7 @@ import gzip
 import json
 import os
 import pty
+import re
 import shutil
 import struct
 import subprocess
@@ -65,7 +66,7 @@ def healthy():
                        "counters": {"table_full": 0, "share_full": 0}}, "processes": []}
     return {
         "seepage.json": live,
-        "sys/module/seepage/version": VERSION + "\n",
+        "sys/module/seepage/version": VERSION + "\n", "sys/module/seepage/initstate": "live\n", "proc/modules": "",
         "proc/sys/kernel/osrelease": RUNNING + "\n",
         "proc/sys/kernel/perf_event_paranoid": "3\n",
         "proc/cpuinfo": "flags\t\t: fpu vme\n",
@@ -137,7 +138,8 @@ class Doctor(unittest.TestCase):
             self.assertIsNone(f["remedy"])
 
     def unload(self):
-        del self.files["sys/module/seepage/version"], self.files["seepage.json"]
+        del self.files["sys/module/seepage/version"], self.files["sys/module/seepage/initstate"]
+        del self.files["seepage.json"]
 
     def test_a_healthy_machine_has_all_lines_and_no_remedy(self):
         found = self.findings()
@@ -150,9 +152,10 @@ class Doctor(unittest.TestCase):
         self.assertEqual(p.returncode, 0)
         lines = p.stdout.splitlines()
         self.assertEqual([line.split()[1] for line in lines[:-1] if not line.startswith(" ")], CHECKS)
-        at = next(i for i, line in enumerate(lines) if line.startswith("warn  debugfs "))
+        self.assertEqual({len(re.match("[a-z]+ +[a-z_]+ +", line)[0]) for line in lines[:-1] if line[0] != " "}, {21})
+        at = next(i for i, line in enumerate(lines) if line.startswith("warn    debugfs "))
         self.assertEqual(lines[at + 1].strip(), "-> mount -t debugfs none /sys/kernel/debug")
-        self.assertEqual(lines[-1], f"{len(CHECKS) - 1} ok, 1 warn, 0 bad")
+        self.assertEqual(lines[-1], f"{len(CHECKS) - 1} ok, 1 warn, 0 bad, 0 unknown")
 
     def test_status_is_1_if_something_is_bad_in_text_too(self):
         self.live["disabled"] = "bug: x > y"
@@ -171,7 +174,7 @@ class Doctor(unittest.TestCase):
         self.unload()
         self.is_found("module", "warn", f"not loaded; /{KO} is there", "modprobe seepage")
         self.is_found("work", "warn", "not loaded")
-        self.is_found("alerts", "warn", "not loaded")
+        self.is_found("alerts", "unknown", "not loaded")
         self.assertNotIn("depmod", [f for f in self.findings() if f["check"] == "module"][0]["remedy"])
 
     def test_module_that_modprobe_does_not_find(self):
@@ -208,9 +211,9 @@ class Doctor(unittest.TestCase):
         self.is_found("work", "warn", "stretched", "max_cpu_permille")
         self.is_found("work", "warn", "groups were joined before the load", "modprobe seepage", at=1)
         self.files["seepage.json"] = {"errno": 1}
-        self.is_found("work", "warn", "may not ask", "root")
+        self.is_found("work", "unknown", "may not ask", "root")
         self.files["seepage.json"] = {"errno": 2}
-        self.is_found("work", "warn", "network namespace", "network namespace")
+        self.is_found("work", "unknown", "network namespace", "network namespace")
         self.files["seepage.json"] = {"errno": 5}
         self.is_found("work", "bad", "no answer: Input/output error")
 
@@ -373,11 +376,11 @@ class Doctor(unittest.TestCase):
             if path.startswith(("proc/1/", "proc/300/", "proc/301/")):
                 del self.files[path]
         hidden = "is not known, as /proc hides processes of others"
-        self.is_found("watch", "warn", f"whether seepage watch runs {hidden}; its service is enabled", "run it as root")
-        self.is_found("told", "warn", f"whether notify runs {hidden}: 3 receivers (alertmanager, journal); "
+        self.is_found("watch", "unknown", f"whether seepage watch runs {hidden}; its service is enabled", "run it as root")
+        self.is_found("told", "unknown", f"whether notify runs {hidden}: 3 receivers (alertmanager, journal); "
                       "seepage-notify is enabled, may run; seepage-export is not enabled, may run", "run it as root")
         del self.files[NOTIFY_CONF]
-        self.is_found("told", "warn", f"whether notify runs {hidden}: /{NOTIFY_CONF} is missing;", "run it as root")
+        self.is_found("told", "unknown", f"whether notify runs {hidden}: /{NOTIFY_CONF} is missing;", "run it as root")
 
     def test_table(self):
         self.is_found("table", "ok", "room for 8192 processes, 2 are here")
@@ -386,10 +389,22 @@ class Doctor(unittest.TestCase):
         self.live["max_processes"] = 8192
         self.live["counters"]["table_full"] = 4
         self.is_found("table", "warn", "refused attempts: 4 as it was full", "max_processes 16384")
+        self.live["counters"]["table_full"] = 0
+        del self.files["proc/1/status"]
+        self.is_found("table", "unknown", "/proc hides those of others", "as root")
+
+    def test_table_without_an_answer(self):
         self.unload()
-        self.is_found("table", "ok", "room for 8192 processes")
+        self.is_found("table", "unknown", "not known: the module is not loaded; 2 processes are here, it has room "
+                      "for 8192 by default", "load the module")
+        self.files["proc/sys/kernel/modules_disabled"] = "1\n"
+        self.is_found("table", "unknown", "not known", "before the next boot")
+        self.files["sys/module/seepage/initstate"] = "live\n"
+        self.is_found("table", "unknown", "the module did not answer", "as root")
         self.files["sys/module/seepage/parameters/max_processes"] = "2\n"
-        self.is_found("table", "warn", "room for 2 processes", "max_processes 1024")
+        self.is_found("table", "warn", "room for 2 processes, 2 are here", "max_processes=1024 in /etc/modprobe.d")
+        del self.files["sys/module/seepage/initstate"]
+        self.is_found("table", "warn", "room for 2 processes", "seepage.max_processes=1024 on the kernel's command")
 
     def test_hook(self):
         self.live["hook"] = "software"
@@ -402,12 +417,14 @@ class Doctor(unittest.TestCase):
         self.files["sys/kernel/tracing/events/enable"] = "0\n"
         self.is_found("hook", "warn", "no page-fault tracepoints")
         del self.files["sys/kernel/tracing/events/enable"]
-        self.is_found("hook", "warn", "not known", "mount -t tracefs")
+        self.is_found("hook", "unknown", "not known", "mount -t tracefs")
 
     def test_pmu(self):
         self.is_found("pmu", "ok", "perf_event_paranoid is 3")
         self.live["pmc_status"] = "off: by configuration"
         self.is_found("pmu", "warn", "off: by configuration", "seepage set pmc auto")
+        self.live["pmc_status"] = "off: no PMU (hypervisor TCGTCGTCGTCG), see the log"
+        self.is_found("pmu", "warn", "off: no PMU (hypervisor TCG (QEMU without KVM)), see the log", "set pmc auto")
         del self.files["sys/bus/event_source/devices/cpu/type"]
         self.is_found("pmu", "warn", "no driver", "verdicts do not need counters")
         self.files["proc/cpuinfo"] = "flags\t\t: fpu vme hypervisor\n"
@@ -419,7 +436,7 @@ class Doctor(unittest.TestCase):
         self.is_found("kernel_log", "bad", "2 reports of a bug of the module: seepage: switched off: "
                       "bug: a != b", "report it")
         del self.files["dev/kmsg"]
-        self.is_found("kernel_log", "warn", "cannot be read: No such file", "devtmpfs")
+        self.is_found("kernel_log", "unknown", "not known: it cannot be read: No such file", "devtmpfs")
 
     def test_lockdown_and_signature(self):
         self.files[KO] = ko(signer=None)
@@ -430,10 +447,75 @@ class Doctor(unittest.TestCase):
         self.files["sys/kernel/security/lockdown"] = "none integrity [confidentiality]\n"
         self.is_found("lockdown", "warn", "trace events", "lockdown=integrity")
         del self.files["sys/kernel/security/lockdown"]
-        self.is_found("lockdown", "ok", "none")
+        self.is_found("lockdown", "ok", "none: this kernel has no lockdown")
         self.is_found("signature", "ok", "asks for none")
         self.files["sys/module/module/parameters/sig_enforce"] = "Y\n"
         self.is_found("signature", "bad", "signed modules only", "mokutil --import")
+
+    def test_lockdown_that_is_not_shown(self):
+        del self.files["sys/kernel/security/lockdown"]
+        self.files[KO] = ko(signer=None)
+        for config in (None, "CONFIG_SECURITY_LOCKDOWN_LSM=y\n"):
+            self.files.pop("proc/config.gz", None)
+            self.files |= {} if config is None else {"proc/config.gz": gzip.compress(f"#\n{config}".encode())}
+            self.is_found("lockdown", "unknown", "securityfs is not mounted", "mount -t securityfs none /sys/kernel/sec")
+        # A module that is loaded was not refused.
+        self.is_found("signature", "ok", "asks for none")
+        self.unload()
+        self.is_found("signature", "unknown", "none; whether this kernel asks for one is not known", "securityfs")
+        self.files["sys/kernel/security/lockdown"] = ""
+        self.is_found("lockdown", "unknown", "lockdown cannot be read", "as root")
+        del self.files["sys/kernel/security/lockdown"], self.files["proc/config.gz"]
+        self.files["proc/mounts"] += "securityfs /sys/kernel/security securityfs rw 0 0\n"
+        self.is_found("lockdown", "ok", "none: this kernel has no lockdown")
+        self.is_found("signature", "ok", "asks for none")
+
+    def test_signature_of_a_module_without_a_file(self):
+        del self.files[KO]
+        self.files[f"lib/modules/{RUNNING}/modules.dep"] = ""
+        self.is_found("signature", "unknown", "no file of the module is there", "modinfo -F signer FILE")
+        self.unload()
+        self.is_found("signature", "unknown", "no file of the module is there", "seepage-dkms")
+        self.files[f"lib/modules/{RUNNING}/modules.dep"] = "updates/dkms/seepage.ko:\n"
+        self.is_found("signature", "unknown", f"not known: /{KO} cannot be read", "as root")
+
+    def test_kernel_without_modules(self):
+        del self.files["proc/modules"], self.files[f"lib/modules/{RUNNING}/modules.dep"]
+        for path in [p for p in self.files if p.endswith(".ko") or f"{RUNNING}/build" in p]:
+            del self.files[path]
+        for path in [p for p in self.files if p.startswith("var/lib/dkms/")]:
+            del self.files[path]
+        self.files["proc/config.gz"] = gzip.compress(("#\n" + "".join(
+            f"CONFIG_{o}=y\n" for o in OPTIONS if o != "MODULES")).encode())
+        built_in = "seepage is a part of"
+        self.is_found("config", "ok", "all options")
+        for check in ("dkms", "headers", "signature"):
+            self.is_found(check, "ok", built_in)
+        self.is_found("where", "warn", "no module seepage_where", "CONFIG_SEEPAGE_WHERE=y")
+        self.live["module_version"] = "0.0.1"
+        self.is_found("module", "warn", "loaded is version 0.0.1", f"build this kernel with seepage {VERSION}")
+        self.live["disabled"] = "bug: x"
+        self.is_found("work", "bad", "switched itself off", "then boot anew")
+        self.live["hook"] = "software"
+        self.files["sys/kernel/tracing/events/exceptions/page_fault_user/id"] = "1\n"
+        self.is_found("hook", "warn", "perf's software event", "boot without seepage.hook=software")
+        self.assertNotIn("modprobe", json.dumps(self.findings()))
+        self.unload()
+        no_modules = "this kernel cannot load modules: build it with CONFIG_MODULES=y, or with seepage in it"
+        self.is_found("module", "bad", f"not a part of kernel {RUNNING}, which cannot load modules", no_modules)
+        self.is_found("table", "unknown", "not known", no_modules)
+        self.is_found("config", "bad", "lacks CONFIG_MODULES", "run a kernel")
+        for check in ("dkms", "headers", "signature"):
+            self.is_found(check, "ok", "modules")
+        for words in ("modprobe", "apt install seepage-dkms", "insmod"):
+            self.assertNotIn(words, json.dumps([f for f in self.findings() if NEWEST not in f["text"]]))
+
+    def test_kernel_that_loads_no_more_modules(self):
+        self.files["proc/sys/kernel/modules_disabled"] = "1\n"
+        self.live["disabled"] = "bug: x"
+        self.is_found("work", "bad", "switched itself off", "then boot anew")
+        self.unload()
+        self.is_found("module", "warn", f"not loaded; /{KO} is there", "before the next boot (kernel.modules_disabled is 1)")
 
     def test_key_of_dkms(self):
         self.unload()
@@ -451,7 +533,11 @@ class Doctor(unittest.TestCase):
         self.is_found("secure_boot", "ok", "off")
         del self.files[SECURE_BOOT]
         self.files["sys/firmware/efi/fw_vendor"] = ""
-        self.is_found("secure_boot", "warn", "efivarfs is not mounted")
+        self.is_found("secure_boot", "unknown", "efivarfs is not mounted", "mount -t efivarfs")
+        self.files[EFIVARS + "other"] = ""
+        self.is_found("secure_boot", "unknown", "efivarfs is not mounted", "mount -t efivarfs")
+        self.files["proc/mounts"] += "efivarfs /sys/firmware/efi/efivars efivarfs rw 0 0\n"
+        self.is_found("secure_boot", "ok", "off")
 
     def test_dkms(self):
         del self.files[f"var/lib/dkms/seepage/kernel-{NEWEST}-x86_64/module"]
@@ -500,7 +586,7 @@ class Doctor(unittest.TestCase):
         self.files["proc/config.gz"] = gzip.compress(b"#\nCONFIG_NET=y\n")
         self.is_found("module", "bad", "not there", "CONFIG_MODULES=y, or with seepage in it")
         del self.files["proc/config.gz"]
-        self.is_found("config", "warn", "not known", "CONFIG_IKCONFIG_PROC=y")
+        self.is_found("config", "unknown", "not known", "CONFIG_IKCONFIG_PROC=y")
         self.assertNotIn("apt ", json.dumps(self.findings()))
 
     def test_a_kernel_of_an_rpm(self):
@@ -535,7 +621,7 @@ class Doctor(unittest.TestCase):
         def config(without):
             return "#\n" + "".join(f"CONFIG_{o}=y\n" for o in OPTIONS if o not in without)
         del self.files["proc/config.gz"]
-        self.is_found("config", "warn", "not known")
+        self.is_found("config", "unknown", "not known")
         self.files[f"boot/config-{RUNNING}"] = config(())
         self.is_found("config", "ok", f"/boot/config-{RUNNING}")
         self.files[f"boot/config-{RUNNING}"] = config(("UPROBES", "CGROUPS"))
@@ -576,7 +662,7 @@ class Doctor(unittest.TestCase):
         self.files[KO] = b"\xff" * 12 + b"~Module signature appended~\n"
         self.is_found("signature", "ok", "signed by an unknown name")
         self.files["seepage.json"] = "{"
-        self.is_found("work", "warn", "network namespace", "network namespace")
+        self.is_found("work", "unknown", "network namespace", "network namespace")
 
     def test_terminal_is_not_commanded(self):
         self.files["seepage.json"]["processes"].append(

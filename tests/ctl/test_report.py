@@ -14,8 +14,8 @@ import unittest
 TOP = os.path.realpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../.."))
 TOOL = os.path.join(TOP, "build/ctl/tools/seepage-report")
 REPLAY = os.path.join(TOP, "build/ctl/tools/seepage-replay")
-PARTS = (*(f"report/{part}" for part in ("html", "chart", "recording", "live", "where")), "where/last",
-         *(f"series/{part}" for part in ("read", "word", "proc", "fields", "map", "verdict")))
+PARTS = (*(f"report/{part}" for part in ("html", "chart", "recording", "recorded", "live", "where")), "where/last",
+         "where/frame", *(f"series/{part}" for part in ("read", "word", "proc", "fields", "map", "verdict")))
 MB = 256		# pages
 VOID = {"meta", "br"}
 EVIL = "<script>alert(1)</script>&\"'"
@@ -25,9 +25,14 @@ def encode(s):
     return "".join(c if c.isalnum() or c in "/._-" else "".join(f"%{b:02X}" for b in c.encode()) for c in s)
 
 
-def recording(comm="leaker", exe="/usr/bin/leaker", passes=120, reset=""):
+# the monotonic clock was 0 at 2025-11-28 09:55:42 UTC
+CLOCK = 1764323742
+
+
+def recording(comm="leaker", exe="/usr/bin/leaker", passes=120, reset="", clock=None):
     """A leak of 1 MB a second that is exhausted within ten minutes, and a process that is idle."""
     lines = ["seepage-series 1", "conf sample_interval_ms=10000 policy=ladder",
+             *([] if clock is None else [f"#clock {clock}000000000"]),
              f"proc 1 pid=4711 comm={encode(comm)} born_ns=1 begun_ns=1000000000 exe={encode(exe)} uid=7",
              "proc 2 pid=12 comm=idle born_ns=1 begun_ns=1000000000"]
     for n in range(passes):
@@ -80,8 +85,9 @@ class Report(unittest.TestCase):
             f.write(text)
         return path
 
-    def run_tool(self, *words, status=0, stdin=None):
-        p = subprocess.run([TOOL, *words], capture_output=True, text=True, check=False, timeout=60, input=stdin)
+    def run_tool(self, *words, status=0, stdin=None, root="", **env):
+        p = subprocess.run([TOOL, *words], capture_output=True, text=True, check=False, timeout=60, input=stdin,
+                           env={**os.environ, "SEEPAGE_ROOT": root, **env})
         self.assertEqual(p.returncode, status, p.stderr)
         return p
 
@@ -112,11 +118,66 @@ class Report(unittest.TestCase):
         self.assertIn("page faults a second", page.text)
         self.assertIn("256", page.text)
 
+    def test_time_of_day(self):
+        """Where the recording says what the clock showed: of changes, below charts and of the whole."""
+        name = self.file("recording", recording(clock=CLOCK))
+        page = Page(self.run_tool(name, "-o", "-", TZ="Europe/Berlin").stdout)
+        for text in ("from 2025-11-28 10:55:52 to 2025-11-28 11:15:42 CET", "; time of day CET"):
+            self.assertIn(text, page.text)
+        # the same times as replay prints, in the zone that it has too
+        told = subprocess.run([REPLAY, name], capture_output=True, text=True, check=True,
+                              env={**os.environ, "TZ": "Europe/Berlin"}).stdout
+        times = re.findall(r"^(2025-11-28 1[01]:\d\d:\d\d) \w+ \w+ -> (\w+)", told, re.M)
+        self.assertEqual([state for _, state in times], ["watch", "suspected", "confirmed", "runaway", "exited"])
+        for when, state in times:
+            self.assertRegex(page.text, rf"{when}\w+?s{state}")
+        first = json.loads(subprocess.run([REPLAY, "-j", name], capture_output=True, text=True,
+                                          check=True).stdout.splitlines()[0])
+        self.assertEqual((first["time"], first["time_ns"]), ("2025-11-28T09:55:52Z", 10**10))
+        # the first label has the date, the others have the hour
+        self.assertRegex(page.text, r"2025-11-28 10:55:52\n(.*\n)11:00:49\n")
+
+    def test_time_of_day_over_midnight(self):
+        name = self.file("recording", recording(clock=CLOCK + 13 * 3600 + 55 * 60))
+        page = Page(self.run_tool(name, "-o", "-", TZ="UTC").stdout)
+        self.assertRegex(page.text, r"2025-11-28 23:50:52\n.*\n23:55:49\n.*\n2025-11-29 00:00:47\n")
+
+    def test_no_time_of_day(self):
+        text = self.page()
+        for pattern in ("time of day", r"from \d{4}-", r"<td class=\"n\">\d+-"):
+            self.assertNotRegex(text, pattern)
+        told = subprocess.run([REPLAY, self.file("recording", recording())], capture_output=True, text=True, check=True)
+        self.assertTrue(told.stdout.startswith("9s ok -> watch: "), told.stdout)
+
     def test_unit_and_user(self):
         text = Page(self.page(recording(exe="/x cgroup=/system.slice/leaky.service").replace("%20cgroup%3D", " cgroup=")
                               .replace("uid=7", "uid=0"))).text
         self.assertIn("unitleaky.service\n", text)
         self.assertIn("user id0, here root\n", text)
+
+    def test_container(self):
+        cid = "0123456789abcdef" * 4
+        file = self.file("r", recording(exe=f"/x cgroup=/system.slice/docker-{cid}.scope")
+                         .replace("%20cgroup%3D", " cgroup="))
+        self.assertNotIn("Shop", self.run_tool(file, "-o", "-", root=self.dir).stdout)
+        os.makedirs(f"{self.dir}/var/lib/docker/containers/{cid}")
+        self.file(f"var/lib/docker/containers/{cid}/config.v2.json", json.dumps({"Name": "/Shop", "Config": {"Labels": {
+            "io.kubernetes.pod.name": "<web>", "io.kubernetes.pod.namespace": "prod"}}}))
+        page = Page(self.run_tool(file, "-o", "-", root=self.dir).stdout)
+        self.assertIn("unitcontainer 0123456789ab (docker)\ncontainerShop of pod <web> in prod\n", page.text)
+        # what ps and alerts ask top for
+        for cgroup, said in ((f"/system.slice/docker-{cid}.scope", "container Shop of pod <web> in prod (docker)\n"),
+                             (f"/system.slice/docker-{cid[::-1]}.scope", ""), ("/system.slice/x.service", "")):
+            top = subprocess.run([os.path.join(TOP, "build/ctl/tools/seepage-top"), "--container", cgroup],
+                                 capture_output=True, text=True, check=False, env={**os.environ, "SEEPAGE_ROOT": self.dir})
+            self.assertEqual((top.returncode, top.stdout, top.stderr), (0, said, ""))
+        # of all containers in one process: each line has an answer
+        top = subprocess.run([os.path.join(TOP, "build/ctl/tools/seepage-top"), "--container", "-"], text=True,
+                             input="".join(f"/system.slice/{name}\n" for name in (f"docker-{cid}.scope", "x.service",
+                                           f"docker-{cid[::-1]}.scope")),
+                             capture_output=True, check=False, env={**os.environ, "SEEPAGE_ROOT": self.dir})
+        self.assertEqual((top.returncode, top.stdout, top.stderr), (0, "container Shop of pod <web> in prod (docker)\n"
+                         f"x.service\ncontainer {cid[:-13:-1]} (docker)\n", ""))
 
     def test_states_and_alerts_are_those_of_replay(self):
         replay = subprocess.run([REPLAY, "-j", self.file("r", recording())], capture_output=True, text=True,
@@ -179,9 +240,10 @@ class Report(unittest.TestCase):
         where = {"pid": 4711, "comm": EVIL, "allocator": "glibc", "method": "census", "seconds": 60.2,
                  "classes": [{"size_bytes": [73, 88], "blocks": 9, "growth_blocks": 8, "growth_bytes": 1 << 20,
                               "content": {"kind": "vtable", "name": "<Session>", "share_permille": 990}}],
-                 "sites": [{"bytes": 4096, "blocks": 3, "stack": [{"symbol": "keep<int>"}, {"symbol": None, "module": "/lib/libx.so"}]}]}
+                 "sites": [{"bytes": 4096, "blocks": 3, "survival_permille": 987,
+                            "stack": [{"symbol": "keep<int>", "source": "/home/u/leak.cpp:12"}, {"symbol": None, "module": "/lib/libx.so"}]}]}
         page = Page(self.page(None, "--where", self.file("w", json.dumps(where))))
-        for word in ("vtable <Session>", "+1.0 MiB", "keep<int>", "libx.so", "4.0 KiB", EVIL):
+        for word in ("vtable <Session>", "+1.0 MiB", "keep<int>", "libx.so", "4.0 KiB", "98.7 %", "(leak.cpp:12)", EVIL):
             self.assertIn(word, page.text)
         self.assertNotIn("sampled", page.text)
         where["method"] = "burst"
@@ -262,6 +324,7 @@ class Report(unittest.TestCase):
                             (("#x", "-o", "-"), "PID: '#x': allowed"), ((), "words are missing")):
             self.assertIn(said, self.run_tool(*words, status=2).stderr)
         self.assertIn("No such file", self.run_tool("/no/such", "-o", "-", status=1).stderr)
+        self.assertIn("report: /: cannot read on: Is a directory\n", self.run_tool("/", "-o", "-", status=1).stderr)
 
 
 @unittest.skipUnless(os.path.exists(TOOL) and shutil.which("cc"), "needs make ctl and a compiler")
@@ -289,19 +352,32 @@ class Live(unittest.TestCase):
 
     def setUp(self):
         shutil.rmtree(os.path.join(self.dir, "run"), ignore_errors=True)
+        for name in ("recording", "recording.old"):
+            if os.path.exists(os.path.join(self.dir, name)):
+                os.unlink(os.path.join(self.dir, name))
 
-    def page(self, what, word, pid=GONE, recorded=None):
+    def page(self, what, word, pid=GONE, recorded=None, **env):
         name = os.path.join(self.dir, "recording")
         if recorded is None and os.path.exists(name):
             os.unlink(name)
         elif recorded is not None:
             with open(name, "w", encoding="utf-8") as f:
                 f.write(recorded)
-        p = subprocess.run([self.program, word, "-o", "-"], capture_output=True, text=True, check=False, timeout=60,
-                           env={**os.environ, "FIXTURE": what, "FIXTURE_PID": str(pid), "SEEPAGE_RECORDING": name,
-                                "SEEPAGE_RUN": os.path.join(self.dir, "run")})
+        p = self.run_fixture(what, word, pid, **env)
         self.assertEqual((p.returncode, p.stderr), (0, ""))
         return Page(p.stdout)
+
+    def file(self, name, content):
+        path = os.path.join(self.dir, name)
+        with open(path, "w", encoding="utf-8") as f:
+            f.write(content)
+        return path
+
+    def run_fixture(self, what, word, pid, **env):
+        return subprocess.run([self.program, word, "-o", "-"], capture_output=True, text=True, check=False, timeout=60,
+                              env={**os.environ, "FIXTURE": what, "FIXTURE_PID": str(pid),
+                                   "SEEPAGE_RECORDING": os.path.join(self.dir, "recording"),
+                                   "SEEPAGE_RUN": os.path.join(self.dir, "run"), **env})
 
     def keep(self, pid, ago_s, start=1):
         """What watch --where has kept of a process"""
@@ -322,6 +398,7 @@ class Live(unittest.TestCase):
             page = self.page("lives", word, os.getpid())
             self.assertIn(f"Where: pid {os.getpid()}, leaky", page.text, word)
             self.assertIn("It grows as a leak would", page.text)
+            self.assertNotIn("-0s", page.text)
 
     def test_an_alert_of_one_that_has_ended(self):
         for what in ("exited", "gone"):
@@ -337,6 +414,68 @@ class Live(unittest.TestCase):
             self.keep(self.GONE, ago_s)
             self.assertNotIn("Where:", self.page("exited", "#2").text)
 
+    def test_the_pid_of_one_that_has_ended_is_its_last_alert(self):
+        for what in ("exited", "gone"):
+            page = self.page(what, str(self.GONE))
+            self.assertIn(f"pid {self.GONE}: leaky confirmed", page.text)
+            self.assertIn("recording, which has none of it", page.text)
+
+    def test_recordings_of_earlier_boots(self):
+        """Of a pid that the module does not know; those of an alert are of this boot."""
+        other = self.GONE - 1
+        mine = recording(comm="leaky").replace("pid=4711", f"pid={other}")
+        name = os.path.join(self.dir, "recording")
+        begun = (time.time() - time.monotonic() - 86400) // 60 * 60 + 30		# an earlier boot
+        page = self.page("gone", str(other), recorded=mine)
+        self.assertIn(f"From the recording {name}, of this boot, which began about ", page.text)
+        self.assertIn(f"pid {other}: leaky", page.text)
+        self.assertNotIn("idle", page.text)
+        old = recording(comm="older").replace("pid=4711", f"pid={other}")
+        os.utime(self.file("recording.old", old), (begun + 1200, begun + 1200))	# 120 passes of 10 s
+        page = self.page("gone", str(other), recorded=mine)
+        boot = time.strftime("%Y-%m-%d %H:%M", time.localtime(begun))
+        self.assertRegex(page.text, rf"(?s)From the recording {name}.old, of an earlier boot, which began about {boot}.*"
+                                    rf"pid {other}: older.*{name}, of this boot, .*pid {other}: leaky")
+        # a recording that says what the clock showed needs no time of its file
+        old = recording(comm="older", clock=CLOCK).replace("pid=4711", f"pid={other}")
+        os.utime(self.file("recording.old", old), (begun + 1500, begun + 1500))
+        boot = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(CLOCK))
+        self.assertIn(f"an earlier boot, which began about {boot} ", self.page("gone", str(other), recorded=mine).text)
+        os.utime(self.file("recording.old", old.replace(f"pid={other}", f"pid={self.GONE}").replace("older", "leaky")),
+                 (begun + 1200, begun + 1200))
+        page = self.page("exited", "#2", recorded=recording())
+        self.assertIn("recording, which has none of it", page.text)
+        self.assertNotIn("earlier boot", page.text)
+
+    def test_a_pid_of_which_nothing_is_known(self):
+        p = self.run_fixture("gone", str(self.GONE - 1), self.GONE)
+        self.assertEqual((p.returncode, p.stdout), (1, ""))
+        said = "neither the module nor a recording of the service seepage-record has it\n"
+        self.assertEqual(p.stderr, f"seepage: report: pid {self.GONE - 1}: {said}")
+
+    def test_the_number_of_an_alert_that_is_not_held(self):
+        """As one of an earlier boot: the recording knows pids, which replay prints."""
+        p = self.run_fixture("exited", "#9", self.GONE)
+        self.assertEqual((p.returncode, p.stdout), (1, ""))
+        self.assertEqual(p.stderr, "seepage: report: alert #9 is not held (see seepage alerts)\n")
+        name = self.file("recording", recording())
+        p = self.run_fixture("exited", "#9", self.GONE)
+        self.assertEqual(p.stderr, "seepage: report: alert #9 is not held (see seepage alerts; of an earlier boot: "
+                                   f"seepage report PID, and seepage replay of {name} or {name}.old has the pids)\n")
+
+    @unittest.skipIf(os.path.exists("/sys/module/seepage"), "the module is loaded")
+    def test_recordings_without_the_module(self):
+        name = self.file("recording", recording().replace("pid=4711", f"pid={self.GONE}"))
+        env = {**os.environ, "SEEPAGE_RECORDING": name}
+        p = subprocess.run([TOOL, str(self.GONE), "-o", "-"], capture_output=True, text=True, check=False, env=env)
+        self.assertEqual((p.returncode, p.stderr), (0, ""))
+        self.assertIn(f"pid {self.GONE}: leaker", Page(p.stdout).text)
+        # an alert is the module's
+        p = subprocess.run([TOOL, "#1", "-o", "-"], capture_output=True, text=True, check=False, env=env)
+        self.assertEqual((p.returncode, p.stdout), (1, ""))
+        self.assertIn("module not loaded", p.stderr)
+        self.assertIn(f"of an earlier boot: seepage report PID, and seepage replay of {name} or ", p.stderr)
+
     def test_what_was_recorded_of_it(self):
         mine = recording(comm="leaky").replace("pid=4711", f"pid={self.GONE}")
         page = self.page("exited", "#2", recorded=mine)
@@ -348,6 +487,38 @@ class Live(unittest.TestCase):
         self.assertEqual(self.page("gone", "#1", recorded=mine[:-4]).tags.count("svg"), 2)
         self.assertIn("none of it", self.page("exited", "#2", recorded=recording()).text)
         self.assertNotIn("none of it", self.page("lives", "#2", recorded=mine).text)
+
+    @unittest.skipIf(time.monotonic() < 200, "needs a machine that is up for some minutes")
+    def test_what_was_recorded_of_one_that_lives(self):
+        age = min(1205, int(time.monotonic()) - 1)
+
+        def born(age_s, more=""):
+            """The recording of a process of that age; more: at its first sample"""
+            at = time.clock_gettime_ns(time.CLOCK_MONOTONIC) - age_s * 10**9
+            return (recording(comm="old-name").replace("pid=4711", f"pid={self.GONE}")
+                    .replace("born_ns=1 begun_ns=1000000000", f"born_ns={at} begun_ns={at}")
+                    .replace(f"pass {10**10} ", f"pass {at + 10**10} ", 1)
+                    .replace(f"m+{30 * MB}", f"m+{30 * MB}{more}", 1))[:-4]
+        for word in (str(self.GONE), "#2"):
+            page = self.page("lives", word, recorded=born(age), FIXTURE_AGE=str(age))
+            self.assertEqual(page.tags.count("section"), 2, word)
+            self.assertIn("of this boot", page.text)
+            self.assertIn("old-name", page.text)
+            self.assertNotIn("idle", page.text)
+            bands = [value for _, value in page.attributes].count("band")
+            self.assertEqual(bands, 4)		# watch, suspected, confirmed, runaway
+        # of an earlier process, of another pid, and of none: the floors alone
+        for recorded in (born(age + 5), born(age - 5), born(age).replace(str(self.GONE), "4711"), None):
+            page = self.page("lives", "#2", recorded=recorded, FIXTURE_AGE=str(age))
+            self.assertEqual(page.tags.count("section"), 1)
+            self.assertNotIn("old-name", page.text)
+            self.assertNotIn("none of it", page.text)
+        # a program that was executed since its first sample is another life; its birth is in the recording
+        at = time.clock_gettime_ns(time.CLOCK_MONOTONIC) - (age - 30) * 10**9
+        page = self.page("lives", "#2", recorded=born(age, f" b{at}"), FIXTURE_AGE=str(age))
+        self.assertEqual(page.tags.count("section"), 1)
+        page = self.page("lives", "#2", recorded=born(age, f" b{at}"), FIXTURE_AGE=str(age - 30))
+        self.assertEqual(page.tags.count("section"), 2)
 
 
 if __name__ == "__main__":

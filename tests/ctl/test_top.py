@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """The screen of top in a real terminal, tmux. Only the module is made up: top_fixture.c."""
+import json
 import os
 import shutil
 import signal
@@ -211,6 +212,7 @@ class Screen(unittest.TestCase):
         p = subprocess.run([self.program, "-b", "-n", "2", "-d", "1", "-t"], env=env, capture_output=True,
                            text=True, check=True)
         self.assertEqual(p.stdout.count("6 processes"), 2)
+        self.assertEqual(p.stdout.count("  every 1s\n"), 2)
         self.assertEqual(p.stdout.count("[-] nginx.service (2)"), 2)
         self.assertTrue(p.stdout.isascii())
         head = next(line for line in p.stdout.splitlines() if " PID " in line)
@@ -218,6 +220,25 @@ class Screen(unittest.TestCase):
         p = subprocess.run([self.program, "-b", "-n", "1", "-w", "80"], env=env, capture_output=True,
                            text=True, check=True)
         self.assertLessEqual(max(map(len, p.stdout.splitlines())), 80)
+        # no refresh follows
+        self.assertTrue(p.stdout.splitlines()[0].endswith("  6 processes"), p.stdout)
+
+    def test_names_of_containers(self):
+        """As ps has them, in the list and by unit; the filter of units knows them."""
+        cid = "0123456789abcdef" * 4
+        at = os.path.join(self.dir, "root/var/lib/docker/containers", cid)
+        os.makedirs(at)
+        with open(os.path.join(at, "config.v2.json"), "w", encoding="utf-8") as f:
+            json.dump({"Name": "/webshop", "Config": {"Labels": {}}}, f)
+        self.write(PROCESSES + f"901 ok 0 8 0 0 shop /system.slice/docker-{cid}.scope\n"
+                   f"902 ok 0 8 0 0 other /system.slice/docker-{cid[::-1]}.scope\n")
+        env = {**os.environ, "TOP_FIXTURE": self.fixture, "LC_ALL": "C", "SEEPAGE_ROOT": os.path.join(self.dir, "root")}
+        for more, said in (([], ["container webshop (docker)", f"container {cid[:-13:-1]} (docker)"]),
+                           (["-t"], ["[-] container webshop (docker) (1)"]),
+                           (["--unit", "webshop"], ["(1 shown)", "container webshop (docker)"])):
+            p = subprocess.run([self.program, "-b", "-n", "1", *more], env=env, capture_output=True, text=True, check=True)
+            for text in said:
+                self.assertIn(text, p.stdout)
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@
 
 static struct {
 	struct nl_msg *raw;
-	char unit[64];
+	char unit[TEXT_MAX];
 } process[MOST];
 
 static void count(const char *name)
@@ -65,6 +65,19 @@ static void add_floors(struct nl_msg *raw, u64 rss)
 	nla_nest_end(raw, nest);
 }
 
+/* A path stands for the unit of that cgroup, as owner_fill() would have it. */
+static void name_unit(char *unit)
+{
+	char cgroup[TEXT_MAX];
+
+	if (*unit != '/')
+		return;
+	snprintf(cgroup, sizeof(cgroup), "%s", unit);
+	unit_show(cgroup, unit, TEXT_MAX);
+	if (owner_container)
+		owner_container(cgroup, unit);
+}
+
 static void add(struct top_data *d, const char *line)
 {
 	char state[32], comm[32];
@@ -72,9 +85,10 @@ static void add(struct top_data *d, const char *line)
 	struct nl_msg *raw;
 	int growth;
 
-	if (sscanf(line, "%u %31s %u %u %d %u %31s %63s", &pid, state, &confidence, &rss, &growth,
+	if (sscanf(line, "%u %31s %u %u %d %u %31s %255s", &pid, state, &confidence, &rss, &growth,
 		   &uid, comm, process[d->n].unit) != 8)
 		return;
+	name_unit(process[d->n].unit);
 	raw = msg_new();
 	process[d->n].raw = raw;
 	nla_put_u32(raw, SEEPAGE_A_PID, pid);

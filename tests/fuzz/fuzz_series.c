@@ -82,6 +82,7 @@ static void write_again(struct series_reader *r, struct reading *k, const struct
 		if (k->pass)
 			series_write_pass_end(k->w);
 		conf_of(r, &c);
+		k->w->clock_ns = r->clock_ns;
 		series_write_pass(k->w, r->pass_ns, f->sample.full, r->headroom, r->shmem_total, &c,
 				  true);
 		k->pass = r->pass;

@@ -15,6 +15,10 @@ void place_find(const struct message *rec, bool multicast, struct place *p)
 	memset(p, 0, sizeof(*p));
 }
 
+void place_find_parent(const struct message *msg, struct place *p)
+{
+}
+
 /* Those that the reader of series has found in its input */
 void place_free(struct place *p)
 {

@@ -29,6 +29,10 @@ class Install(unittest.TestCase):
                     unit = f.read()
                 self.assertIn(f"={PREFIX}/bin/seepage ", unit)
                 self.assertNotIn("/usr/bin/seepage", unit)
+            with open(f"{root}{PREFIX}/lib/udev/rules.d/60-seepage.rules", encoding="utf-8") as f:
+                rule = f.read()
+            self.assertIn(f"'{PREFIX}/bin/seepage apply ", rule)
+            self.assertNotIn("/usr/bin/seepage", rule)
             make("uninstall", root)
             self.assertEqual([os.path.join(at, name) for at, _, names in os.walk(root) for name in names], [])
 

@@ -19,6 +19,12 @@
 #include <unistd.h>
 #include "nltest.h"
 
+#ifdef SYS_setresuid32
+#define SETRESUID SYS_setresuid32	/* the other one has uids of 16 bits */
+#else
+#define SETRESUID SYS_setresuid
+#endif
+
 void msleep(unsigned int ms)
 {
 	struct timespec t = { ms / 1000, ms % 1000 * 1000000L };
@@ -132,21 +138,26 @@ static void obey(int in, int out, void *reserve, size_t reserved)
 }
 
 /*
- * A fork that has a name from its first instant on: the module takes the name that a process
- * has at its first sample, and several of one name for one service. A task that shares the
- * memory of this one, so that it is none to the module, takes the name and forks its sibling.
+ * A fork that has a name and a user from its first instant on: the module takes those that a
+ * process has at its first sample, and several of one name and user for one service. A task that
+ * shares the memory of this one, so that it is none to the module, takes them and forks its
+ * sibling. It calls the kernel itself, as the library may hold what it knows of uids in this
+ * memory. @comm: NULL for the name of this one. @uid: 0 for the user of this one.
  * Return: as fork().
  */
-static pid_t fork_named(const char *comm)
+static pid_t fork_named(const char *comm, uid_t uid)
 {
 	volatile pid_t pid = -1;
 	pid_t namer;
 
-	if (!comm)
+	if (!comm && !uid)
 		return fork();
 	namer = vfork();
 	if (!namer) {
-		prctl(PR_SET_NAME, comm);
+		if (comm)
+			prctl(PR_SET_NAME, comm);
+		if (uid && syscall(SETRESUID, uid, uid, uid))
+			_exit(2);
 		pid = syscall(SYS_clone, CLONE_PARENT | SIGCHLD, NULL, NULL, NULL, NULL);
 		if (!pid)
 			return 0;	/* with a stack of its own */
@@ -163,14 +174,12 @@ void kid_start(struct kid *k, size_t touched, size_t reserve, const char *comm, 
 	void *r;
 
 	need(!pipe2(to, O_CLOEXEC) && !pipe2(from, O_CLOEXEC), "pipe: %s", strerror(errno));
-	k->pid = fork_named(comm);
+	k->pid = fork_named(comm, uid);
 	need(k->pid >= 0, "fork: %s", strerror(errno));
 	if (!k->pid) {
 		close(to[1]);
 		close(from[0]);
 		alarm(0);
-		if (uid && setresuid(uid, uid, uid))
-			_exit(2);
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		touch(touched);
 		r = map(reserve, PROT_NONE);

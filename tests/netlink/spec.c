@@ -12,6 +12,8 @@
 #include "nltest.h"
 #include "spec_types.h"
 
+#define FLOORS_ENOUGH	8	/* to tell a rise; FLOORS is left out then */
+
 static const struct nest nest_factor, nest_gate, nest_level, nest_pmc, nest_identity;
 #include "spec.h"
 static const struct nest nest_attr = { spec_attr, ARRAY_SIZE(spec_attr) };
@@ -416,6 +418,41 @@ static void check_severity(const struct parsed *p)
 		      (unsigned int)state);
 }
 
+/* Is a growth known? One that is fast has few floors of the history. */
+static bool grows(const struct parsed *p)
+{
+	const struct nlattr *f, *id, *v;
+
+	mnl_attr_for_each_nested(f, p->a[SEEPAGE_A_FACTORS]) {
+		id = member(f, SEEPAGE_FACTOR_A_ID);
+		v = member(f, SEEPAGE_FACTOR_A_VALUE);
+		if (id && v && value(id) == SEEPAGE_FACTOR_FLOOR && value(v))
+			return true;
+	}
+	return false;
+}
+
+/* FLOORS is there in a message without HISTORY too; where both are, they agree. */
+static void check_floors(const struct parsed *p)
+{
+	uint64_t told = has(p, SEEPAGE_A_FLOORS) ? num(p, SEEPAGE_A_FLOORS) : FLOORS_ENOUGH;
+	const struct nlattr *level, *minima = NULL;
+	uint64_t known = 0;
+
+	check(!has(p, SEEPAGE_A_FLOORS) || told < FLOORS_ENOUGH, "FLOORS: %llu",
+	      (unsigned long long)told);
+	check(!has(p, SEEPAGE_A_FLOORS) || !grows(p), "FLOORS beside a growth");
+	if (!has(p, SEEPAGE_A_HISTORY) || grows(p))
+		return;
+	level = member(p->a[SEEPAGE_A_HISTORY], SEEPAGE_A_LEVEL);
+	if (level)
+		minima = member(level, SEEPAGE_LEVEL_A_MINIMA);
+	if (minima)
+		known = mnl_attr_get_payload_len(minima) / sizeof(uint64_t);
+	check(told == known, "FLOORS: %llu, HISTORY has %llu", (unsigned long long)told,
+	      (unsigned long long)known);
+}
+
 static void check_process(const struct parsed *p)
 {
 	struct timespec up;
@@ -442,6 +479,7 @@ static void check_process(const struct parsed *p)
 	check_severity(p);
 	check_factors(p);
 	check_gates(p);
+	check_floors(p);
 }
 
 static void check_alert(const struct parsed *p)
@@ -453,6 +491,7 @@ static void check_alert(const struct parsed *p)
 	clock_gettime(CLOCK_REALTIME, &ts);
 	now = ts.tv_sec * 1000000000ULL + ts.tv_nsec;
 	check(num(p, SEEPAGE_A_SEQ), "SEQ: 0");
+	check(!has(p, SEEPAGE_A_FLOORS), "FLOORS in an alert");
 	check(num(p, SEEPAGE_A_INSTANCE), "INSTANCE: 0");
 	check(t <= now && now - t < 3600 * 1000000000ULL, "TIME_NS: %llu, now %llu",
 	      (unsigned long long)t, (unsigned long long)now);

@@ -318,6 +318,11 @@ class Payload(Notify):
             with self.subTest(runtime=runtime, path=path):
                 self.assertEqual(self.container(runtime, path, content), (*names, in_text))
 
+    def test_a_name_in_the_place_of_an_id_is_whole(self):
+        for runtime, name in (("lxc", "\u00e4" * 20 + "-production"), ("machine", "build-machine-1")):
+            with self.subTest(runtime=runtime):
+                self.assertEqual(self.container(runtime, "var/none", "", container=name)[3], f"{runtime} {name}")
+
     def test_names_of_containers_that_are_not_known(self):
         docker = "var/lib/docker/containers/ID/config.v2.json"
         none = (None, None, None, "docker 0123456789ab")
@@ -950,9 +955,12 @@ class Words(Notify):
         refused("--webhook: 'http://x': given twice", "--webhook", "http://x", "--webhook", "http://x")
         refused("quotes in pairs", "--exec", "a 'b")
         refused("--exec: '  ': allowed a command", "--exec", "  ")
-        refused("--pagerduty-key: allowed letters and digits", "--pagerduty-key", "a b")
+        refused("--pagerduty-key: allowed a key of letters and digits", "--pagerduty-key", "a b")
+        key = self.path("key", "a-b\n")
+        os.chmod(key, 0o600)
+        refused("--pagerduty-key-file: allowed a key of letters and digits", "--pagerduty-key-file", key)
         for word in ("bad", "ok", "confirmed,watch"):	# no alert is in state ok or watch
-            refused(f"state: '{word.split(',')[-1]}': allowed suspected confirmed runaway recovered exited",
+            refused(f"--state: '{word.split(',')[-1]}': allowed suspected confirmed runaway recovered exited",
                     "--state", word, "--journal")
         refused("--test: not allowed with --dry-run", "--test", "--dry-run", "--journal")
         refused("--from: '/nowhere': No such file", "--from", "/nowhere", "--journal", status=1)
@@ -994,7 +1002,7 @@ class Words(Notify):
         p = self.start("--from", file, "--webhook", to.url)
         _, err = self.ended(p, 1)
         said = [line.split("notify: ", 1)[1] for line in err.splitlines()]
-        self.assertEqual([line.split(": ")[0] for line in said[:-1]],
+        self.assertEqual([re.sub("^/[^ ]*/in: ", "", line).split(": ")[0] for line in said[:-1]],
                          ["line 1", "and 2999 more lines", "line 3002", "line 3004", "and 1 more line"])
         self.assertEqual(self.seqs(to), [1, 2])
 

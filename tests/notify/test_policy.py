@@ -68,7 +68,8 @@ class Policy(test_quiet.Quiet):
 class File(Policy):
     def test_add_list_replace_del(self):
         self.assertIn("there is none", self.policy()[1])
-        self.policy("add", "--unit", "shop", "--limit", "500M", "--growth", "20M/h")
+        said = self.policy("add", "--unit", "shop", "--limit", "500M", "--growth", "20M/h")
+        self.assertEqual(said, ("unit shop.service: policy added\n", ""))
         self.policy("add", "--name", "cron", "--ignore", "--comment", "it <is> so")
         err = self.policy("add", "--name", "cron", "--confidence", "90", status=1)[1]
         self.assertIn("name cron: it has a policy already: allowed with --replace", err)
@@ -91,13 +92,17 @@ class File(Policy):
 
     def test_wrong_words_name_what_is_allowed(self):
         for words, message in (
-                (["add", "--ignore"], "exactly one of --unit UNIT, --name NAME, --cgroup PATH"),
-                (["add", "--unit", "a", "--name", "b", "--ignore"], "exactly one of"),
-                (["add", "--unit", "a"], "it says nothing: allowed --ignore"),
+                (["add", "--ignore"], "what it is for is missing: allowed one of --unit UNIT, --name NAME, --cgroup PATH"),
+                (["add", "--unit", "a", "--name", "b", "--ignore"], "--name: 'b': not allowed with --unit"),
+                (["add", "--name", "b", "--cgroup", "/c", "--ignore"], "--cgroup: '/c': not allowed with --name"),
+                (["add", "--unit", "a"], "add: what it says is missing: allowed --ignore, --confidence N"),
                 (["add", "--name", "a", "--confidence", "101"], "'101': allowed 1..100"),
                 (["add", "--name", "a", "--state", "ok"],
                  "--state: 'ok': allowed suspected, confirmed, runaway"),
                 (["add", "--name", "a", "--growth", "5/h"], "--growth: '5/h': allowed 1M to 1024T"),
+                (["add", "--name", "a", "--growth", "100M"],
+                 "--growth: '100M': allowed 1M to 1024T, as 500M, 2G or a number of bytes, with /h behind it"),
+                (["add", "--name", "a", "--growth", "h"], "--growth: 'h': allowed 1M to 1024T"),
                 (["add", "--name", "a", "--limit", "x"], "--limit: 'x': allowed 1M to 1024T"),
                 (["add", "--name", "a" * 16, "--ignore"], "allowed 1 to 15 bytes"),
                 (["add", "--cgroup", "a", "--ignore"],
@@ -112,9 +117,10 @@ class File(Policy):
                 (["drop"], "'drop': allowed list, add, del, check, apply"),
                 (["del", "1"], "del: '1': allowed --unit UNIT, --name NAME, --cgroup PATH"),
                 (["list", "1"], "list: '1': allowed no other word"),
-                (["list", "--ignore"], "list: allowed without options"),
-                (["del", "--name", "a", "--ignore"], "del: allowed are --unit, --name, --cgroup"),
-                (["check"], "check: allowed one FILE")):
+                (["list", "--ignore"], "list: '--ignore': allowed without options"),
+                (["check", "f", "--name", "a"], "check: '--name': allowed without options"),
+                (["del", "--name", "a", "--ignore"], "del: '--ignore': allowed --unit, --name, --cgroup"),
+                (["check"], "check: FILE is missing")):
             with self.subTest(words=words):
                 self.assertIn(message, self.policy(*words, status=2)[1])
         self.assertFalse(os.path.exists(self.file))
@@ -218,7 +224,9 @@ class File(Policy):
         self.assertIn("unknown key 'policies'", p.stderr)
 
     def test_writers_that_are_killed_leave_a_whole_file(self):
-        takes, kept, killed = 10, 0, 0
+        # Each is killed somewhat later than the one before, and from the beginning again once one
+        # was done before: what a writer takes changes with the load of the machine.
+        takes, kept, killed, delay = 10, 0, 0, 0
         for _ in range(3):
             begin = time.monotonic()
             self.policy("add", "--name", "first", "--ignore", "--replace")
@@ -226,9 +234,13 @@ class File(Policy):
         for i in range(40):
             p = subprocess.Popen([os.path.join(test_quiet.TOOLS, "seepage-policy"), "add", "--name",
                                   f"n{i}", "--confidence", "50"], env={**os.environ, **self.env})
-            time.sleep(i * takes / 40)
+            time.sleep(delay)
             p.send_signal(signal.SIGKILL)
-            killed += p.wait() == -signal.SIGKILL
+            if p.wait() == -signal.SIGKILL:
+                killed += 1
+                delay += takes / 40
+            else:
+                delay, takes = 0, takes / 2
             names = [r["name"] for r in self.rules()]	# fails where the file is damaged
             self.assertEqual(names[0], "first")
             self.assertIn(len(names) - 1 - kept, (0, 1))
@@ -269,9 +281,9 @@ class Told(Policy):
                 (["--confidence", "80"], {}, None),
                 (["--state", "confirmed"], {}, "state suspected, confirmed is wanted"),
                 (["--state", "confirmed"], {"state": "runaway"}, None),
-                (["--growth", "501M"], {}, "growth +500.0 MiB/h, +501.0 MiB/h is wanted"),
+                (["--growth", "501M/h"], {}, "growth +500.0 MiB/h, +501.0 MiB/h is wanted"),
                 (["--growth", "500M/h"], {}, None),
-                (["--growth", "1M"], {"growth_bytes_per_hour": None},
+                (["--growth", "1M/h"], {"growth_bytes_per_hour": None},
                  "growth not known, +1.0 MiB/h is wanted"),
                 (["--confidence", "10", "--state", "runaway"], {},
                  "state suspected, runaway is wanted"))):
@@ -395,9 +407,12 @@ class Limit(Policy):
         self.wait_states("limit_near", "limit_exceeded", "limit_ended")
         # what goes on is repeated to an Alertmanager
         wait_for(lambda: any("endsAt" in b[-1] for b in to.taken if isinstance(b, list)))
-        wait_for(lambda: sum(isinstance(b, dict) for b in to.taken) == 3)
-        types = [b["type"] for b in to.taken if isinstance(b, dict)]
-        self.assertEqual(types, ["memory_limit_near", "memory_limit_exceeded", "memory_limit_ended"])
+        # The first run may have ended before it had kept that the receiver took one: that one comes
+        # again, with the same id.
+        def told():
+            return {b["id"]: b["type"] for b in to.taken if isinstance(b, dict)}
+        wait_for(lambda: len(told()) == 3)
+        self.assertEqual(list(told().values()), ["memory_limit_near", "memory_limit_exceeded", "memory_limit_ended"])
         alerts = [b[-1] for b in to.taken if isinstance(b, list)]
         self.assertEqual({a["labels"]["alertname"] for a in alerts}, {"SeepageLimit"})
         # of a worse severity an Alertmanager is told by another alert

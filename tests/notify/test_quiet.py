@@ -328,9 +328,12 @@ class Acknowledged(Quiet):
             self.assertIn(said, self.ack(*words, status=1)[1])
         for words, said in (
                 (["0", "x"], "'0': allowed N or '#N', the number of an alert ("),
-                (["#1"], "words are missing: TEXT"),
+                (["#1"], "'#1': TEXT is missing, which says what is done about it"),
+                (["x"], "'x': allowed N or '#N', the number of an alert ("),
                 (["#1", "a\nb", "--from", alerts], "TEXT: 'a\\x0ab': allowed 1 to 255 bytes of UTF-8"),
-                (["--by", "x"], "words are missing: '#N' TEXT"),
+                (["--by", "x"], "--by: 'x': allowed with '#N' TEXT only"),
+                (["--from", "f"], "--from: 'f': allowed with '#N' TEXT only"),
+                (["--remove", "1", "x"], "--remove: '1': allowed without other words and options"),
                 (["--remove", "0"], "--remove: '0': allowed N or '#N', the number of an alert, or all")):
             self.assertIn(said, self.ack(*words, status=2)[1])
         self.assertEqual(len(json.loads(self.ack("-j")[0])), 1)
@@ -353,6 +356,7 @@ class Acknowledged(Quiet):
 class Words(Quiet):
     def test_list_and_remove(self):
         self.assertEqual(self.silence(), ("", "seepage: silence: there is none\n"))
+        self.assertEqual(self.silence("list"), ("", "seepage: silence: there is none\n"))
         self.assertEqual(self.listed(), [])
         out, _ = self.silence("--unit", "nginx", "--uid", "0", "--for", "2h", "--comment", "planned \u2713",
                               "--by", "anna")
@@ -360,7 +364,7 @@ class Words(Quiet):
         self.silence("--cgroup", "/a", "--forever")
         one, two = self.listed()
         self.assertEqual(set(one), {"id", "unit", "name", "uid", "cgroup", "alert", "comment", "by", "made_ns",
-                                    "until_ns", "user"})
+                                    "made", "until_ns", "until", "user"})
         self.assertEqual((one["id"], one["unit"], one["name"], one["uid"], one["comment"], one["by"]),
                          (1, "nginx.service", None, 0, "planned \u2713", "anna"))
         self.assertEqual(one["until_ns"] - one["made_ns"], 7200 * 10**9)
@@ -374,11 +378,47 @@ class Words(Quiet):
         self.silence("--remove", "all")
         self.assertEqual(self.listed(), [])
 
+    def assert_times(self, o, *keys):
+        """Each time in nanoseconds has the same in UTC beside it, and no other key has."""
+        self.assertEqual({key for key in o if key.endswith("_ns")}, {key + "_ns" for key in keys})
+        for key in keys:
+            ns = o[key + "_ns"]
+            self.assertEqual(o[key], None if ns is None else
+                             time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(ns // 10**9)))
+
+    def test_times_for_people(self):
+        alerts = self.write(alert(1, pid=5))
+        added = [json.loads(self.silence("-j", *words)[0]) for words in (
+            ("--name", "x", "--for", "2h"), ("--name", "x", "--forever"), ("#1", "--for", "1h", "--from", alerts))]
+        listed = self.listed()
+        self.assertEqual(listed, added)
+        for o in listed:
+            self.assert_times(o, "made", "until")
+        self.assertEqual((listed[1]["until"], listed[0]["alert"]), (None, None))
+        self.assert_times(listed[2]["alert"], "time")
+        made = json.loads(self.tool("ack", "-j", "#1", "seen", "--from", alerts)[0])
+        self.assertEqual(json.loads(self.tool("ack", "-j")[0]), [made])
+        self.assert_times(made, "made")
+        self.assert_times(made["alert"], "time")
+        with open(os.path.join(self.quiet, "silences.json"), encoding="utf-8") as f:
+            kept = json.load(f)
+        for o in (*kept["silences"], *kept["acks"]):		# those of the file are nanoseconds
+            self.assertFalse({"made", "until", "time"} & {*o, *(o.get("alert") or ())})
+        entry = {"unit": "a.service", "comm": "a", "uid": 0, "owner": 0, "rise_bytes": 1 << 20, "span_seconds": 60,
+                 "instance": "7", "learned_ns": time.time_ns() - 10**12, "confirmed_ns": time.time_ns()}
+        with open(os.path.join(self.quiet, "envelope.json"), "w", encoding="utf-8") as f:
+            json.dump({"version": 1, "entries": [entry]}, f)
+        one, = json.loads(self.tool("envelope", "-j", "list")[0])
+        self.assert_times(one, "learned", "confirmed")
+
     def test_user_is_another_word_for_uid(self):
         out, _ = self.silence("--user", "root", "--forever")
         self.assertEqual(out, "uid 0 (root): silenced by silence 1 without an end\n")
         out, _ = self.silence("-j", "--user", "3999999999", "--forever")
         self.assertEqual((json.loads(out)["uid"], json.loads(out)["user"]), (3999999999, None))
+        self.assertEqual(self.silence("-j", "list")[0], self.silence("-j")[0])
+        for words in (["list", "--unit", "a"], ["list", "--remove", "1"]):
+            self.assertIn("list: allowed without options", self.silence(*words, status=2)[1])
         self.assertRegex(self.silence()[0], r" 1  uid 0 \(root\) +- +-  .*\n 2  uid 3999999999 +- +-  ")
         self.assertEqual([(s["uid"], s["user"]) for s in self.listed()], [(0, "root"), (3999999999, None)])
         with open(os.path.join(self.quiet, "silences.json"), encoding="utf-8") as f:
@@ -416,9 +456,12 @@ class Words(Quiet):
             before = f.read()
         x = ["--name", "x"]
         cases = (
-            ([*x], "the end: allowed exactly one of --for DURATION, --until TIME, --forever"),
-            ([*x, "--for", "1h", "--forever"], "the end: allowed exactly one of"),
-            (["--for", "1h"], "nothing is named: allowed '#N' in quotes, --unit, --name, --user, --cgroup"),
+            ([*x], "its end is missing: allowed one of --for DURATION, --until TIME, --forever"),
+            ([*x, "--for", "1h", "--forever"], "--for: '1h': not allowed with --forever"),
+            ([*x, "--until", "18:00", "--forever"], "--until: '18:00': not allowed with --forever"),
+            ([*x, "--until", "18:00", "--for", "1h"], "--for: '1h': not allowed with --until"),
+            (["nginx"], "'nginx': allowed N or '#N', the number of an alert; a unit: --unit nginx ("),
+            (["--for", "1h"], "what to silence is missing: allowed '#N' in quotes, --unit, --name, --user, --cgroup"),
             (["--user", "no-such-user", "--forever"], "--user: 'no-such-user': allowed a uid or the name of a user"),
             (["--user", "0", "--uid", "0", "--forever"], "--user: '0': not allowed with --uid, which is the same"),
             (["--uid", "no-such-user", "--forever"], "--uid: 'no-such-user': allowed a uid or the name of a user"),
@@ -440,7 +483,7 @@ class Words(Quiet):
              "'nginx': allowed N or '#N', the number of an alert; a unit: --unit nginx ("),
             (["#0", "--forever"], "'#0': allowed N or '#N'"),
             (["--remove", "x"], "--remove: 'x': allowed the number of a silence, or all"),
-            (["--remove", "1", *x], "--remove: allowed alone"),
+            (["--remove", "1", *x], "--remove: '1': allowed without other words and options"),
             *(([*x, "--for", w], f"--for: '{w}': allowed 1s to 3650d, as 90s, 30m, 2h, 1d12h, 4w")
               for w in ("", "2", "h", "2x", "-1h", "0s", "3651d", "99999999d", "1h ", "1.5h")),
             *(([*x, "--until", w], f"--until: '{w}': allowed a time to come: HH:MM, ")

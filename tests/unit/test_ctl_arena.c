@@ -133,6 +133,24 @@ static int teardown(void **state)
 	return 0;
 }
 
+/* From glibc 2.43 on the size leaves the head of the chunk out. */
+static void a_size_without_the_head_is_one(void **state)
+{
+	chunk(1, 4 * PAGE);
+	chunk(5, 2 * PAGE);
+	set_head(area + PAGE, 4 * PAGE - 16);
+	set_head(area + 5 * PAGE, 2 * PAGE - 16);
+	assert_int_equal(target_maps(&target), 0);
+	find();
+	assert_int_equal(found_n, 2);
+	assert_ptr_equal(found[1].addr, area + 5 * PAGE + 16);
+	assert_int_equal(found[0].size, 4 * PAGE);
+	assert_int_equal(found[1].size, 2 * PAGE);
+	set_head(area + 5 * PAGE, 2 * PAGE - 32);
+	find();
+	assert_int_equal(found_n, 1);
+}
+
 static void neighbours_are_found_one_by_one(void **state)
 {
 	chunk(1, 4 * PAGE);
@@ -320,7 +338,9 @@ static void what_was_never_used_is_not_read(void **state)
 /* The cache of a thread, with blocks in its bins, one below another */
 struct cache {
 	unsigned char chunk[CACHE_SIZE];
-	u64 block[CACHE_BLOCKS][2];
+	struct {
+		u64 before, size, word[2];
+	} block[CACHE_BLOCKS];
 } __attribute__((aligned(16)));
 
 static void set_bin(struct cache *c, int bin, u16 count, u64 *block)
@@ -346,9 +366,10 @@ static void fill_cache(struct cache *c, int n)
 	memset(c, 0, sizeof(*c));
 	memcpy(c->chunk + 8, &size, sizeof(size));
 	for (i = 0; i < n; i++) {
-		set_bin(c, i, 1, c->block[i]);
-		set_link(c->block[i], NULL);
-		c->block[i][1] = KEY;
+		c->block[i].size = 0x21 + 16 * (u64)i;
+		set_bin(c, i, 1, c->block[i].word);
+		set_link(c->block[i].word, NULL);
+		c->block[i].word[1] = KEY;
 	}
 }
 
@@ -368,8 +389,8 @@ static void keys_of_a_cache_are_taken_once(void **state)
 	assert_int_equal(b.keys_n, 1);
 	assert_true(b.keys[0] == KEY);
 	/* Before glibc 2.34 the next cache has another one. */
-	c.block[0][1] = KEY + 1;
-	c.block[1][1] = KEY + 1;
+	c.block[0].word[1] = KEY + 1;
+	c.block[1].word[1] = KEY + 1;
 	assert_true(look_at_cache(&b, &c));
 	assert_int_equal(b.keys_n, 2);
 	assert_true(b.keys[1] == KEY + 1);
@@ -397,7 +418,7 @@ static void a_word_of_few_blocks_is_no_key(void **state)
 
 	fill_cache(&c, 8);
 	for (i = 0; i < 3; i++)
-		c.block[2 * i][1] = WORD;
+		c.block[2 * i].word[1] = WORD;
 	assert_true(look_at_cache(&b, &c));
 	assert_int_equal(b.keys_n, 1);
 	assert_true(b.keys[0] == KEY);
@@ -411,9 +432,23 @@ static void no_key_is_taken_where_words_differ(void **state)
 
 	fill_cache(&c, 8);
 	for (i = 0; i < 4; i++)
-		c.block[i][1] = WORD + 16 * (u64)(i / 2);
+		c.block[i].word[1] = WORD + 16 * (u64)(i / 2);
 	assert_true(look_at_cache(&b, &c));
 	assert_int_equal(b.keys_n, 0);
+}
+
+/* A bin with four blocks, of which the first one holds another word than the key */
+static void fill_chain(struct cache *c)
+{
+	int i;
+
+	fill_cache(c, 1);
+	set_bin(c, 0, 4, c->block[0].word);
+	for (i = 0; i < 4; i++) {
+		c->block[i].size = 0x21;
+		set_link(c->block[i].word, i < 3 ? c->block[i + 1].word : NULL);
+		c->block[i].word[1] = i ? KEY : WORD;
+	}
 }
 
 /* All blocks of a bin count, not only the first one. */
@@ -421,21 +456,60 @@ static void blocks_behind_the_first_one_count(void **state)
 {
 	struct bins b = { 0 };
 	struct cache c;
-	int i;
 
-	fill_cache(&c, 1);
-	set_bin(&c, 0, 4, c.block[0]);
-	for (i = 0; i < 4; i++) {
-		set_link(c.block[i], i < 3 ? c.block[i + 1] : NULL);
-		c.block[i][1] = i ? KEY : WORD;
-	}
+	fill_chain(&c);
 	/* A bin with a ring is followed no further than it is long. */
-	set_bin(&c, 1, UINT16_MAX, c.block[4]);
-	set_link(c.block[4], c.block[4]);
-	c.block[4][1] = KEY;
+	c.block[4].size = 0x31;
+	set_bin(&c, 1, UINT16_MAX, c.block[4].word);
+	set_link(c.block[4].word, c.block[4].word);
+	c.block[4].word[1] = KEY;
 	assert_true(look_at_cache(&b, &c));
 	assert_int_equal(b.keys_n, 1);
 	assert_true(b.keys[0] == KEY);
+}
+
+/* Up to glibc 2.31 links are plain. Of a heap of chunks of one size the wrong way may find one. */
+static void links_that_are_plain_are_followed(void **state)
+{
+	struct bins b = { 0 };
+	struct cache c;
+	int i;
+
+	fill_chain(&c);
+	for (i = 0; i < 4; i++)
+		c.block[i].word[0] = i < 3 ? (u64)(uintptr_t)c.block[i + 1].word : 0;
+	assert_true(look_at_cache(&b, &c));
+	assert_int_equal(b.keys_n, 1);
+	assert_true(b.keys[0] == KEY);
+}
+
+/* From glibc 2.42 on there are 76 bins, and numbers of places that are left. */
+static void a_cache_that_counts_what_is_left_is_one(void **state)
+{
+	struct {
+		u64 before, size;
+		u16 left[76];
+		u64 *entry[76];
+		u64 size_of_block, word[2];
+	} __attribute__((aligned(16))) c = { .size = 0x301 };
+	struct bins b = { 0 };
+	int i;
+
+	assert_int_equal(offsetof(typeof(c), size_of_block), 0x308);
+	for (i = 0; i < 76; i++)
+		c.left[i] = 16;
+	assert_true(bins_thread_cache(&target, &b, (u64)(uintptr_t)&c));
+	assert_int_equal(b.keys_n, 0);
+	c.left[3]--;
+	c.entry[3] = c.word;
+	c.word[1] = KEY;
+	assert_true(bins_thread_cache(&target, &b, (u64)(uintptr_t)&c));
+	assert_int_equal(b.keys_n, 1);
+	/* a bin that has a block, and all of its places */
+	c.entry[4] = c.word;
+	assert_false(bins_thread_cache(&target, &b, (u64)(uintptr_t)&c));
+	assert_false(bins_may_be_cache(0x2a0));
+	assert_true(bins_may_be_cache(0x250) && bins_may_be_cache(0x290));
 }
 
 static struct cache *handed_out;	/* before its first block is read */
@@ -457,19 +531,31 @@ static void a_block_that_is_handed_out_has_no_key(void **state)
 #define STATE_TOP	(0x60 / 8)
 #define STATE_BINS	(0x70 / 8)
 #define STATE_SYSTEM	(0x888 / 8)
+#define STATE_NEXT	(0x870 / 8)
+#define FAST		(0x58 / 8)	/* words that are not there from glibc 2.43 on */
 
-static u64 state_words[STATE_WORDS] __attribute__((aligned(16))) = { 1 };
+/* In the data of this program: an array, and behind it the head of an arena */
+static struct {
+	u64 array[STATE_WORDS + 1], head[STATE_WORDS];
+} data __attribute__((aligned(16))) = { .array = { 1 } };
+#define state_words	data.head
 
-/* The head of an arena in the data of this program; its bins are empty */
-static void fill_state(u64 top)
+/* A head; its bins are empty, and no other arena is in the ring. */
+static void fill_head(u64 *words, u64 top)
 {
-	u64 at = (u64)(uintptr_t)&state_words[STATE_BINS - 2];
+	u64 at = (u64)(uintptr_t)&words[STATE_BINS - 2];
 	unsigned int i;
 
-	state_words[STATE_TOP] = top;
+	words[STATE_TOP] = top;
 	for (i = 0; i < 254; i++)
-		state_words[STATE_BINS + i] = at + i / 2 * 16;
-	state_words[STATE_SYSTEM] = AREA;
+		words[STATE_BINS + i] = at + i / 2 * 16;
+	words[STATE_SYSTEM] = AREA;
+	words[STATE_NEXT] = (u64)(uintptr_t)words;
+}
+
+static void fill_state(u64 top)
+{
+	fill_head(state_words, top);
 }
 
 static bool find_state(void)
@@ -477,8 +563,8 @@ static bool find_state(void)
 	u64 lo = (u64)(uintptr_t)area;
 	struct bins b = { 0 };
 
-	bins_find_main(&target, &b, lo, lo + AREA);
-	return b.main_arena == (u64)(uintptr_t)state_words;
+	state_find_main(&target, &b, lo, lo + AREA);
+	return b.main_top == (u64)(uintptr_t)&state_words[STATE_TOP] && b.layout == 8 * STATE_TOP;
 }
 
 /* Wherever its top is by now, within the heap */
@@ -502,6 +588,79 @@ static void the_main_arena_is_found_while_its_top_moves(void **state)
 	memset(&state_words[STATE_BINS], 0, 254 * 8);
 	assert_false(find_state());
 	fill_state(0);
+}
+
+/* The ring of arenas says where a head begins, and so whether it has fast bins. */
+static void the_ring_tells_the_layout(void **state)
+{
+	u64 lo = (u64)(uintptr_t)area, begin = (u64)(uintptr_t)state_words;
+	struct bins b = { 0 };
+
+	fill_state(lo + AREA / 2);
+	state_words[STATE_NEXT] = begin + 8 * FAST;
+	state_find_main(&target, &b, lo, lo + AREA);
+	assert_int_equal(b.layout, 0x08);
+	b = (struct bins){ 0 };
+	state_words[STATE_NEXT] = begin + 8;
+	state_find_main(&target, &b, lo, lo + AREA);
+	assert_int_equal(b.layout, 0x58);
+	/* None of them: it is an array of the program, or the ring is being changed. */
+	b = (struct bins){ 0 };
+	state_words[STATE_NEXT] = begin + 16;
+	state_find_main(&target, &b, lo, lo + AREA);
+	assert_int_equal(b.main_top, 0);
+	assert_int_equal(b.layout, 0);
+	/* It is found as soon as the ring is whole. */
+	state_words[STATE_NEXT] = begin;
+	state_find_main(&target, &b, lo, lo + AREA);
+	assert_int_equal(b.layout, 0x60);
+	fill_state(0);
+}
+
+/* As that of the pools of pymalloc: an empty entry points to itself. */
+static void an_array_that_looks_like_a_head_is_none(void **state)
+{
+	u64 lo = (u64)(uintptr_t)area;
+
+	fill_head(data.array, lo + AREA / 2);
+	fill_state(lo + AREA / 2);
+	assert_false(find_state());
+	data.array[STATE_NEXT] = lo;
+	assert_true(find_state());
+	data.array[STATE_NEXT] = 0;
+	assert_true(find_state());
+	fill_head(data.array, 0);
+	fill_state(0);
+}
+
+#define SEGMENT		(16 * PAGE)
+
+/* The process makes its data segment longer after the mappings were read. */
+static void the_top_may_be_behind_what_was_mapped(void **state)
+{
+	u64 lo = (u64)(uintptr_t)area;
+	struct look *l = malloc(sizeof(*l));
+	struct bins b = { 0 };
+
+	assert_int_equal(mprotect(area, SEGMENT, PROT_READ | PROT_WRITE), 0);
+	assert_int_equal(munmap(area + SEGMENT, AREA - SEGMENT), 0);
+	memset(area, 0, SEGMENT);
+	*(u64 *)(uintptr_t)(area + 8) = SEGMENT | 1;
+	target.start_brk = lo;
+	assert_int_equal(target_maps(&target), 0);
+	fill_state(lo + SEGMENT + 64);
+	look_begin(l, false, NULL);
+	arena_look(&target, &b, l);
+	assert_true(b.main_top == (u64)(uintptr_t)&state_words[STATE_TOP]);
+	assert_false(l->no_fastbins);
+	/* What it has from the system beyond that is elsewhere. */
+	state_words[STATE_SYSTEM] = SEGMENT + 3 * MIB;
+	look_restart(l);
+	arena_look(&target, &b, l);
+	assert_int_equal(l->outside_bytes, 3 * MIB);
+	fill_state(0);
+	look_free(l);
+	free(l);
 }
 
 #define ARENA_ALIGN	(64UL << 20)
@@ -536,9 +695,9 @@ bool __wrap_target_read(struct target *t, u64 addr, void *buf, size_t n);
 
 bool __wrap_target_read(struct target *t, u64 addr, void *buf, size_t n)
 {
-	if (handed_out && addr == (u64)(uintptr_t)handed_out->block[0]) {
+	if (handed_out && addr == (u64)(uintptr_t)handed_out->block[0].word) {
 		set_bin(handed_out, 0, 0, NULL);
-		handed_out->block[0][1] = WORD;
+		handed_out->block[0].word[1] = WORD;
 		handed_out = NULL;
 	}
 	if (trimmed && addr > (u64)(uintptr_t)trimmed + ARENA_LEFT / 2 * PAGE &&
@@ -645,7 +804,7 @@ static u64 count_after_fast_bin(unsigned int n, unsigned int ring)
 	look_begin(l, false, NULL);
 	for (i = 0; i < 1000; i++)
 		look_add(l, id, (u64)(uintptr_t)area + 32UL * i + 16, 32);
-	bins_fast(&target, (u64)(uintptr_t)state_words, l);
+	bins_fast(&target, (u64)(uintptr_t)&state_words[STATE_TOP], 0x60, l);
 	blocks = l->c[id].blocks;
 	assert_int_equal(l->c[id].bytes, 32 * blocks);
 	look_free(l);
@@ -680,14 +839,14 @@ static void bins_without_a_chunk_cost_what_was_read(void **state)
 	for (i = 0; i < 10; i++)
 		state_words[2 + i] = (u64)(uintptr_t)area + PAGE;
 	for (i = 0; i < 4; i++)
-		bins_fast(&target, (u64)(uintptr_t)state_words, l);
+		bins_fast(&target, (u64)(uintptr_t)&state_words[STATE_TOP], 0x60, l);
 	assert_int_equal(l->fast_read, 40);
 	assert_int_equal(l->c[id].blocks, 1);
 	memset(state_words, 0, sizeof(state_words));
 	state_words[2] = (u64)(uintptr_t)area;
 	c[1] = 0x21;
 	set_link(c + 2, NULL);
-	bins_fast(&target, (u64)(uintptr_t)state_words, l);
+	bins_fast(&target, (u64)(uintptr_t)&state_words[STATE_TOP], 0x60, l);
 	assert_int_equal(l->fast_read, 41);
 	assert_int_equal(l->c[id].blocks, 0);
 	look_free(l);
@@ -730,6 +889,7 @@ static void what_was_never_used_stays_so(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(a_size_without_the_head_is_one, setup, teardown),
 		cmocka_unit_test_setup_teardown(neighbours_are_found_one_by_one, setup, teardown),
 		cmocka_unit_test_setup_teardown(one_that_grew_is_found, setup, teardown),
 		cmocka_unit_test_setup_teardown(one_that_moved_is_found, setup, teardown),
@@ -748,6 +908,14 @@ int main(void)
 		cmocka_unit_test_setup_teardown(bins_without_a_chunk_cost_what_was_read, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(what_was_never_used_stays_so, setup, teardown),
+		cmocka_unit_test_setup_teardown(links_that_are_plain_are_followed, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_cache_that_counts_what_is_left_is_one, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(the_ring_tells_the_layout, setup, teardown),
+		cmocka_unit_test_setup_teardown(the_top_may_be_behind_what_was_mapped, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(an_array_that_looks_like_a_head_is_none, setup,
+						teardown),
 		cmocka_unit_test_setup_teardown(the_main_arena_is_found_while_its_top_moves, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(keys_of_a_cache_are_taken_once, setup, teardown),

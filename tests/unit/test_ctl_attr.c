@@ -94,7 +94,8 @@ static void sizes(void **state)
 static void unknown_is_null(void **state)
 {
 	static const char *const keys[] = {
-		"pid", "comm", "uid", "cgroup", "exe", "state", "confidence", "policy",
+		"pid", "comm", "uid", "user", "cgroup", "exe", "cmdline",
+		"state", "confidence", "policy",
 		"rss_bytes", "anon_bytes", "file_bytes", "shmem_bytes", "swap_bytes", "vsz_bytes",
 		"brk_bytes", "growth_bytes_per_hour", "tte_seconds", "faults_user",
 		"faults_kernel", "faults_anon", "faults_file", "fault_rate", "age_seconds", "pmc",
@@ -118,7 +119,8 @@ static void unknown_is_null(void **state)
 static void alert(void **state)
 {
 	static const u64 minima[] = { 1, UINT64_MAX };
-	struct place place = { .cgroup = (char *)"/a b\n", .exe = (char *)"/bin/\xff" };
+	struct place place = { .cgroup = (char *)"/a b\n", .exe = (char *)"/bin/\xff",
+				.cmdline = (char *)"a \xff", .parent = (char *)"sh", .ppid = 3 };
 	struct nl_msg *m = msg_new();
 	struct json_object *o;
 	struct nlattr *nest;
@@ -129,6 +131,7 @@ static void alert(void **state)
 	nla_put_u8(m, SEEPAGE_A_PREV_STATE, SEEPAGE_STATE_WATCH);
 	nla_put_u8(m, SEEPAGE_A_SEVERITY, 10);
 	nla_put_u32(m, SEEPAGE_A_PID, 42);
+	nla_put_u32(m, SEEPAGE_A_UID, 0);
 	nla_put(m, SEEPAGE_A_COMM, 16, "a\"\\\033[31m\xff\xc3\xbc\0junk");
 	nla_put_u8(m, SEEPAGE_A_STATE, SEEPAGE_STATE_CONFIRMED);
 	nla_put_u8(m, SEEPAGE_A_POLICY, SEEPAGE_POLICY_CLASSIC);
@@ -154,6 +157,10 @@ static void alert(void **state)
 	assert_string_equal(get(o, "policy"), "\"classic\"");
 	assert_string_equal(get(o, "cgroup"), "\"/a b\\n\"");
 	assert_string_equal(get(o, "exe"), "\"/bin/\\\\xff\"");
+	assert_string_equal(get(o, "user"), "\"root\"");
+	assert_string_equal(get(o, "cmdline"), "\"a \\\\xff\"");
+	assert_string_equal(get(o, "ppid"), "3");
+	assert_string_equal(get(o, "parent"), "\"sh\"");
 	assert_string_equal(get(o, "growth_bytes_per_hour"), "-9223372036854775808");
 	assert_string_equal(get(o, "swap_bytes"), "0");
 	assert_string_equal(get(o, "rss_bytes"), "null");
@@ -164,6 +171,22 @@ static void alert(void **state)
 			    "[{\"epoch_ms\":10000,\"age_ms\":2500,"
 			    "\"minima_bytes\":[1,18446744073709551615]}]");
 	assert_non_null(strstr(get(o, "gates"), "\"passed\":false,\"value\":null,\"limit\":null"));
+	json_object_put(o);
+	nlmsg_free(m);
+}
+
+/* A user without a name has none. */
+static void nameless(void **state)
+{
+	struct nl_msg *m = msg_new();
+	struct json_object *o;
+
+	(void)state;
+	nla_put_u32(m, SEEPAGE_A_UID, 4000000001U);
+	assert_int_equal(msg_parse(&rec, nlmsg_hdr(m)), 0);
+	o = json_process(&rec, &nowhere);
+	assert_string_equal(get(o, "uid"), "4000000001");
+	assert_string_equal(get(o, "user"), "null");
 	json_object_put(o);
 	nlmsg_free(m);
 }
@@ -258,7 +281,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(table_is_complete), cmocka_unit_test(names_are_complete),
 		cmocka_unit_test(sizes), cmocka_unit_test(unknown_is_null),
-		cmocka_unit_test(alert), cmocka_unit_test(history),
+		cmocka_unit_test(alert), cmocka_unit_test(nameless), cmocka_unit_test(history),
 		cmocka_unit_test(hostile), cmocka_unit_test(text),
 	};
 

@@ -921,15 +921,17 @@ static void wrong_words_are_named(void **state)
 	assert_string_equal(said, "seepage: envelope: save: 'now': allowed no other word "
 			    "(seepage envelope --help)\n");
 	assert_int_equal(tool("forget", NULL), EXIT_USAGE);
-	assert_string_equal(said, "seepage: envelope: forget: allowed WHAT, a unit, a name or a "
-			    "user, or --all (seepage envelope --help)\n");
+	assert_string_equal(said, "seepage: envelope: forget: WHAT is missing: allowed a unit, a "
+			    "name or a user, or --all (seepage envelope --help)\n");
 	assert_int_equal(tool("forget", "a", "--all", NULL), EXIT_USAGE);
+	assert_string_equal(said, "seepage: envelope: forget: 'a': not allowed with --all "
+			    "(seepage envelope --help)\n");
 	assert_int_equal(tool("list", "--all", NULL), EXIT_USAGE);
 	assert_int_equal(tool("save", "--every", "9", NULL), EXIT_USAGE);
 	assert_string_equal(said, "seepage: envelope: --every: '9': allowed with run only "
 			    "(seepage envelope --help)\n");
 	assert_int_equal(tool("run", "--every", "0", NULL), EXIT_USAGE);
-	assert_string_equal(said, "seepage: envelope: --every: '0': allowed 1..86400 "
+	assert_string_equal(said, "seepage: envelope: --every: '0': allowed 1..86400 seconds "
 			    "(seepage envelope --help)\n");
 	assert_int_equal(tool("run", "-j", NULL), EXIT_USAGE);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The page for Prometheus, made from messages as the module sends them */
 #include "msg.h"
+#include "detect/pmu.h"
 #include "export/export.h"
 #include <setjmp.h>
 #include <stdarg.h>
@@ -517,6 +518,134 @@ static void no_module(void **state)
 	free(text);
 }
 
+/* ---- how many series a page can have ---- */
+
+#define EVENT_NAME(id, name)	#name,
+static const char *const all_events[] = { SEEP_PMU_NAMES(EVENT_NAME) };
+
+/* A process that has all that can be known of one */
+static void fill_process(struct nl_msg *m, const char *cgroup)
+{
+	static const u8 u64s[] = {
+		SEEPAGE_A_RSS_BYTES, SEEPAGE_A_ANON_BYTES, SEEPAGE_A_FILE_BYTES,
+		SEEPAGE_A_SHMEM_BYTES, SEEPAGE_A_SWAP_BYTES, SEEPAGE_A_VSZ_BYTES,
+		SEEPAGE_A_TTE_SECONDS, SEEPAGE_A_AGE_SECONDS, SEEPAGE_A_FAULTS_USER,
+		SEEPAGE_A_FAULTS_KERNEL,
+	};
+	struct seepage_pmc_value v[SEEPAGE_PMC_EVENTS_MAX];
+	struct seepage_pmc_baseline usual = { .read_mean = 3 };
+	struct nlattr *nest;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(v); i++)
+		v[i] = value(1000, 100);
+	nla_put_u32(m, SEEPAGE_A_PID, 40);
+	nla_put_string(m, SEEPAGE_A_COMM, "all");
+	nla_put_u32(m, SEEPAGE_A_UID, 1000);
+	nla_put_u8(m, SEEPAGE_A_STATE, SEEPAGE_STATE_CONFIRMED);
+	nla_put_u8(m, SEEPAGE_A_CONFIDENCE, 90);
+	nla_put_u32(m, SEEPAGE_A_COLD_PERMILLE, 875);
+	for (i = 0; i < ARRAY_SIZE(u64s); i++)
+		nla_put_u64(m, u64s[i], 1000);
+	put_s64(m, SEEPAGE_A_GROWTH_BYTES_PER_HOUR, 5400);
+	nla_put_u32(m, SEEPAGE_A_PMC_SET, 3);
+	nla_put(m, SEEPAGE_A_PMC_VALUES, sizeof(v), v);
+	nla_put(m, SEEPAGE_A_PMC_BASELINE, sizeof(usual), &usual);
+	nest = nla_nest_start(m, SEEPAGE_A_FACTORS);
+	put_factor(m, SEEPAGE_FACTOR_FLOOR, 10, 25, 4096000, 100);
+	put_factor(m, SEEPAGE_FACTOR_PERSIST, 10, 25, 600, 500);
+	nla_nest_end(m, nest);
+	assert_int_equal(msg_parse(&rec[0], nlmsg_hdr(m)), 0);
+	list[0] = (struct export_process){ .msg = &rec[0], .place.cgroup = (char *)cgroup };
+}
+
+static void fill_status(struct nl_msg *m)
+{
+	static const u8 u64s[] = {
+		SEEPAGE_A_PROCESSES, SEEPAGE_A_MEMORY_BYTES, SEEPAGE_A_REC_BYTES, SEEPAGE_A_TICKS,
+		SEEPAGE_A_TICK_COST_NS, SEEPAGE_A_TICK_COST_MAX_NS, SEEPAGE_A_INTERVAL_MS,
+		SEEPAGE_A_STRETCHED, SEEPAGE_A_SEQ_LAST,
+	};
+	struct nlattr *nest;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(u64s); i++)
+		nla_put_u64(m, u64s[i], 1);
+	nla_put_u32(m, SEEPAGE_A_PMC_SET, 3);
+	nest = nla_nest_start(m, SEEPAGE_A_PMC_EVENTS);
+	for (i = 0; i < ARRAY_SIZE(all_events); i++)
+		put_event(m, all_events[i], SEEPAGE_PMC_STATE_COUNTING, value(4000, 100));
+	nla_nest_end(m, nest);
+	nest = nla_nest_start(m, SEEPAGE_A_COUNTERS);
+	for (i = 1; i <= SEEPAGE_COUNTER_MAX; i++)
+		nla_put_u64(m, (int)i, 1000);
+	nla_nest_end(m, nest);
+	assert_int_equal(msg_parse(&status, nlmsg_hdr(m)), 0);
+}
+
+static unsigned int count(const char *prefix)
+{
+	const char *line;
+	unsigned int n = 0;
+
+	for (line = text; *line; line = strchr(line, '\n') + 1)
+		n += *line != '#' && !strncmp(line, prefix, strlen(prefix));
+	return n;
+}
+
+/* Says seepage-metrics(7) this sentence? */
+static void manual_says(const char *manual, const char *format, unsigned int n)
+{
+	char sentence[96];
+
+	snprintf(sentence, sizeof(sentence), format, n);
+	if (!strstr(manual, sentence))
+		fail_msg("docs/man/seepage-metrics.7: '%s' is missing", sentence);
+}
+
+static void the_manual_has_the_bounds(void **state)
+{
+	unsigned int all, process, unit, group;
+	static char manual[1 << 16];
+	FILE *f = fopen(MANUAL, "re");
+
+	(void)state;
+	assert_non_null(f);
+	manual[fread(manual, 1, sizeof(manual) - 1, f)] = '\0';
+	fclose(f);
+	assert_int_equal(ARRAY_SIZE(all_events), SEEPAGE_PMC_EVENTS_MAX);
+	status_msg = msg_new();
+	procs[0] = msg_new();
+	fill_status(status_msg);
+	fill_process(procs[0], "/system.slice/shop.service");
+	put_group(0, 50, "work", 7, SEEPAGE_STATE_SUSPECTED);
+	conf.set[SEEPAGE_CFG_MAX_PROCESSES] = true;
+	data = (struct export_data){
+		.now_s = 1000000, .status = &status, .conf = &conf, .alerts = group_alerts,
+		.n_alerts = 1, .process = list, .n = 1, .pressure = { 1, 1 },
+		.silences = { .known = true },
+	};
+	pmc_list(&data.pmc, &status);
+	text = export_text(&data, &len);
+	all = count("seepage_");
+	process = count("seepage_process_");
+	unit = count("seepage_unit_");
+	group = count("seepage_group_");
+	/* the page is as full as it can be: one of each figure, state, event and signal */
+	assert_int_equal(process, 23 + __SEEPAGE_STATE_MAX + 3 * SEEPAGE_PMC_EVENTS_MAX + 1 +
+			 __SEEPAGE_PMC_SIGNAL_MAX);
+	manual_says(manual, "A process has at most %u series,", process);
+	manual_says(manual, "a unit %u,", unit);
+	manual_says(manual, "a group under alert %u.", group);
+	manual_says(manual, "The machine has at most %u.", all - process - unit - group);
+	manual_says(manual, "at most %u series", 100 * (process + unit) + all - process - unit -
+		    group);
+	free(text);
+	nlmsg_free(status_msg);
+	nlmsg_free(procs[0]);
+	nlmsg_free(group_msgs[0]);
+}
+
 /* ---- where to listen ---- */
 
 static void addresses(void **state)
@@ -557,7 +686,7 @@ int main(void)
 		cmocka_unit_test(processes), cmocka_unit_test(units),
 		cmocka_unit_test(pressure), cmocka_unit_test(silences),
 		cmocka_unit_test(structure), cmocka_unit_test(no_module),
-		cmocka_unit_test(addresses),
+		cmocka_unit_test(addresses), cmocka_unit_test(the_manual_has_the_bounds),
 	};
 
 	setenv("SEEPAGE_STATE_DIR", "/nowhere", 1);	/* not what this machine has */

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 #include <cmocka.h>
+#include "printed.h"
 
 static struct message msg[4];
 static struct nl_msg *raw[4];
@@ -205,6 +206,99 @@ static void units(void **state)
 	nlmsg_free(other);
 }
 
+static void put_text(struct nl_msg *m, int attr, const char *s)
+{
+	if (s)
+		nla_put(m, attr, (int)strlen(s), s);
+}
+
+/*
+ * The line of an alert of which the module keeps @exe, @cmdline and @parent. Its pid is that of
+ * this process, of another user and program.
+ */
+static void line(u32 uid, const char *exe, const char *cmdline, u32 ppid, const char *parent,
+		 char *buf)
+{
+	struct nl_msg *m = msg_new();
+	struct nlattr *nest;
+	struct message rec;
+	struct place p;
+
+	nla_put_u64(m, SEEPAGE_A_SEQ, 1);
+	nla_put_u32(m, SEEPAGE_A_PID, (u32)getpid());
+	nla_put_u32(m, SEEPAGE_A_UID, uid);
+	nla_put_u8(m, SEEPAGE_A_STATE, exe || cmdline ? SEEPAGE_STATE_RUNAWAY :
+							SEEPAGE_STATE_EXITED);
+	nest = nla_nest_start(m, SEEPAGE_A_IDENTITY);
+	put_text(m, SEEPAGE_IDENTITY_A_EXE, exe);
+	put_text(m, SEEPAGE_IDENTITY_A_CMDLINE, cmdline);
+	put_text(m, SEEPAGE_IDENTITY_A_PARENT, parent);
+	if (ppid)
+		nla_put_u32(m, SEEPAGE_IDENTITY_A_PPID, ppid);
+	nla_nest_end(m, nest);
+	assert_int_equal(msg_parse(&rec, nlmsg_hdr(m)), 0);
+	place_find(&rec, false, &p);
+	owner_text(&rec, &p, buf, 4 * TEXT_MAX);
+	place_free(&p);
+	owner_forget();
+	nlmsg_free(m);
+}
+
+/* User, parent and command are those that were kept, not those of a later process. */
+static void lines(void **state)
+{
+	char text[4 * TEXT_MAX], many[IDENTITY_MAX + 1], name[64];
+	size_t n;
+
+	(void)state;
+	line(0, "/usr/bin/python3.11", "/usr/bin/python3 app.py --x", 812, "gunicorn", text);
+	assert_string_equal(text, "by root, parent gunicorn (812): /usr/bin/python3 app.py --x");
+	line(4000000001U, "/bin/a\n", NULL, 1, NULL, text);
+	assert_string_equal(text, "by 4000000001, parent 1: /bin/a\\x0a");
+	line(0, NULL, "x\033[2J\xff\nby alice", 7, "a\tb", text);
+	assert_string_equal(text, "by root, parent a\\x09b (7): x\\x1b[2J\\xff\\x0aby alice");
+	line(0, NULL, NULL, 0, NULL, text);
+	assert_string_equal(text, "by root");
+
+	memset(many, 'x', sizeof(many) - 1);
+	many[sizeof(many) - 1] = '\0';
+	line(0, NULL, many, 812, "gunicorn", text);
+	assert_int_equal(strlen(text), 96);
+	assert_string_equal(text + 93, "...");
+	/* what fits exactly is whole */
+	n = 96 - strlen("by root, parent gunicorn (812): ");
+	many[n] = '\0';
+	line(0, NULL, many, 812, "gunicorn", text);
+	assert_string_equal(text + 96 - n, many);
+	/* a parent of a long name leaves some of the command */
+	memset(name, '\n', sizeof(name));
+	name[15] = '\0';
+	memset(many, '\n', IDENTITY_MAX);
+	line(0, NULL, many, 812, name, text);
+	assert_non_null(strstr(text, "parent \\x0a\\x0a\\x0a\\x0a\\x0a... (812): \\x0a"));
+	assert_int_equal(strlen(text), 94);
+	assert_string_equal(text + strlen(text) - 7, "\\x0a...");
+}
+
+static int list(void *arg)
+{
+	static const u8 columns[] = { SEEPAGE_A_PID, COLUMN_UNIT };
+
+	list_print(columns, 2, msg, 4);
+	return 0;
+}
+
+static void notes(void **state)
+{
+	char text[512];
+
+	(void)state;
+	msg[1].note = "by root: leak";
+	assert_int_equal(printed(list, NULL, PRINTED_OUT, text, sizeof(text)), 0);
+	assert_string_equal(text, "PID  UNIT\n 10  -\n 20  b.service\n    by root: leak\n"
+				  " 30  a.service\n 40  -\n");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -213,6 +307,8 @@ int main(void)
 		cmocka_unit_test(names_are_headings),
 		cmocka_unit_test(users),
 		cmocka_unit_test(units),
+		cmocka_unit_test(lines),
+		cmocka_unit_test_setup_teardown(notes, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

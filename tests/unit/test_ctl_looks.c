@@ -31,6 +31,16 @@ void mmapped_look(struct target *t, struct look *l)
 {
 }
 
+static bool is_musl;		/* the heap is one of musl */
+
+bool mallocng_look(struct target *t, struct bins *b, struct look *l)
+{
+	if (is_musl)
+		arena_look(t, b, l);
+	b->mallocng = is_musl;
+	return is_musl;
+}
+
 void pool_look(struct target *t, struct look *l)
 {
 }
@@ -107,6 +117,14 @@ enum block_rule allocator_rule(enum allocator kind)
 	return BLOCK_CHUNK;
 }
 
+void jemalloc_look(struct target *t, const char *file, struct jemalloc *je, struct look *l)
+{
+}
+
+void jemalloc_note(struct result *r, const struct look *a, const struct look *b)
+{
+}
+
 void runtime_notes(const struct target *t, struct result *r)
 {
 }
@@ -158,11 +176,47 @@ static void looks_that_end_count_blocks(void **state)
 
 	assert_int_equal(survey_first(s), 0);
 	assert_int_equal(survey_second(s), 0);
+	s->looks_cpu = 429000000;
+	s->looks_bytes = 1000;
 	survey_notes(s);
+	assert_true(has_note(s, "read 0.0 MiB with 429 ms of CPU"));
+	assert_false(has_note(s, "ms per MiB"));
+	s->looks_bytes = 2 << 20;
+	survey_notes(s);
+	assert_true(has_note(s, "read 2.0 MiB with 429 ms of CPU (214.50 ms per MiB)"));
 	assert_string_equal(s->r.method, "census");
 	assert_int_equal(s->r.growth, 4000 * 64);
 	assert_int_equal(looks, 2);
 	assert_false(has_note(s, "look ended after"));
+	survey_free(s);
+}
+
+/* Whatever is known of the allocator: a stripped static program has no symbol that tells. */
+static void a_heap_of_musl_is_counted(void **state)
+{
+	static const enum allocator kinds[] = { ALLOCATOR_MUSL, ALLOCATOR_UNKNOWN };
+	struct survey *s;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(kinds); i++) {
+		is_musl = true;
+		s = survey_new(0);
+		s->object.kind = kinds[i];
+		assert_int_equal(survey_first(s), 0);
+		assert_int_equal(survey_second(s), 0);
+		assert_string_equal(s->r.method, "census");
+		assert_string_equal(s->r.allocator, "musl");
+		assert_int_equal(s->r.growth, 4000 * 64);
+		survey_free(s);
+	}
+	/* If it is none, as of an older musl, pages are counted. */
+	is_musl = false;
+	s = survey_new(0);
+	s->object.kind = ALLOCATOR_MUSL;
+	assert_int_equal(survey_first(s), 0);
+	assert_int_equal(survey_second(s), 0);
+	assert_string_equal(s->r.method, "pages");
+	assert_int_equal(looks, 0);
 	survey_free(s);
 }
 
@@ -209,6 +263,42 @@ static void a_cut_look_cannot_be_compared_with_a_file(void **state)
 	survey_free(s);
 }
 
+/*
+ * Most of the memory is none of malloc(), as in a runtime with a heap of its own, and 100 blocks
+ * are new. @gained: what the process gained in all
+ */
+static struct survey *mixed(enum allocator kind, s64 gained)
+{
+	struct survey *s = survey_new(0);
+
+	added = 100;
+	s->object.kind = kind;
+	assert_int_equal(survey_first(s), 0);
+	s->unknown = true;
+	s->anon_a = (u64)((s64)target_anon_bytes(&s->t) - gained);
+	assert_int_equal(survey_second(s), 0);
+	return s;
+}
+
+static void blocks_are_known_beside_pages(void **state)
+{
+	struct survey *s = mixed(ALLOCATOR_GLIBC, 1000000);
+
+	assert_string_equal(s->r.method, "pages");
+	assert_int_equal(s->r.growth, 500 * 4096);
+	assert_int_equal(s->r.blocks, 1);
+	assert_int_equal(s->r.block->growth_blocks, 100);
+	assert_int_equal(s->r.block->id, class_of_chunk(64));
+	survey_free(s);
+	/* Behind a library that is not known they are so if they are some of what was gained. */
+	s = mixed(ALLOCATOR_UNKNOWN, -10000000);
+	assert_int_equal(s->r.blocks, 1);
+	survey_free(s);
+	s = mixed(ALLOCATOR_UNKNOWN, 10000000);
+	assert_int_equal(s->r.blocks, 0);
+	survey_free(s);
+}
+
 static void signals_are_asked_for_while_a_look_reads(void **state)
 {
 	struct survey *s = survey_new(0);
@@ -227,9 +317,11 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(looks_that_end_count_blocks),
+		cmocka_unit_test(a_heap_of_musl_is_counted),
 		cmocka_unit_test(a_first_look_that_is_cut_counts_pages),
 		cmocka_unit_test(a_second_look_that_is_cut_counts_pages),
 		cmocka_unit_test(a_cut_look_cannot_be_compared_with_a_file),
+		cmocka_unit_test(blocks_are_known_beside_pages),
 		cmocka_unit_test(signals_are_asked_for_while_a_look_reads),
 	};
 

@@ -332,6 +332,45 @@ static void no_progress(void **state)
 	assert_int_equal(asked, 2);
 }
 
+/* What knl_fail() prints of a request that was refused with @text */
+static const char *refusal(int err, const char *text, const char *needs)
+{
+	static char said[512];
+	const struct ctx ctx = { .cmd = "watch" };
+	struct knl door = { .err = err };
+	FILE *was = stderr;
+	char *mem = NULL;
+	size_t n = 0;
+
+	snprintf(door.text, sizeof(door.text), "%s", text);
+	stderr = open_memstream(&mem, &n);
+	assert_non_null(stderr);
+	assert_int_equal(knl_fail(&ctx, &door, needs), 1);
+	fclose(stderr);
+	stderr = was;
+	snprintf(said, sizeof(said), "%s", mem);
+	free(mem);
+	return said;
+}
+
+/* The first request of watch needs less than watch. */
+static void names_the_rights_of_the_command(void **state)
+{
+	(void)state;
+	assert_string_equal(refusal(EPERM, "needs CAP_PERFMON or CAP_SYS_ADMIN", NEEDS_ADMIN),
+			    "seepage: watch: not permitted: needs CAP_SYS_ADMIN\n");
+	assert_string_equal(refusal(EPERM, "needs CAP_PERFMON or CAP_SYS_ADMIN", NEEDS_READ),
+			    "seepage: watch: not permitted: needs CAP_PERFMON or CAP_SYS_ADMIN\n");
+	assert_string_equal(refusal(EPERM, "pid 5: not your process: needs CAP_PERFMON or "
+				    "CAP_SYS_ADMIN", NEEDS_ADMIN),
+			    "seepage: watch: not permitted: pid 5: not your process: needs "
+			    "CAP_SYS_ADMIN\n");
+	assert_string_equal(refusal(EACCES, "", NEEDS_ADMIN),
+			    "seepage: watch: not permitted: needs CAP_SYS_ADMIN\n");
+	assert_string_equal(refusal(EPERM, "locked", NEEDS_ADMIN),
+			    "seepage: watch: not permitted: locked: needs CAP_SYS_ADMIN\n");
+}
+
 static int open_door(void **state)
 {
 	(void)state;
@@ -355,6 +394,7 @@ int main(void)
 		cmocka_unit_test(refused_late), cmocka_unit_test(garbled),
 		cmocka_unit_test(no_errno), cmocka_unit_test(interrupted),
 		cmocka_unit_test(pieces), cmocka_unit_test(no_progress),
+		cmocka_unit_test(names_the_rights_of_the_command),
 	};
 
 	return cmocka_run_group_tests_name("ctl_nl", tests, open_door, close_door);

@@ -34,6 +34,17 @@ void state_write(struct spool *s, struct settings *set)
 {
 }
 
+/* Nobody has looked where a process leaks: tests/notify/test_kept.py has those that were. */
+int kept_dir(void)
+{
+	return -1;
+}
+
+struct json_object *kept_read(const char *kind, const char *key)
+{
+	return NULL;
+}
+
 void now_refresh(struct delivery *d)
 {
 }

@@ -58,6 +58,17 @@ int query_group(struct knl *k, u32 pid, struct nlmsghdr **reply)
 	return answer_to(pid, true, reply);
 }
 
+/* Nobody has looked where a process leaks: tests/notify/test_kept.py has those that were. */
+int kept_dir(void)
+{
+	return -1;
+}
+
+struct json_object *kept_read(const char *kind, const char *key)
+{
+	return NULL;
+}
+
 void hold_look(struct delivery *d)
 {
 }

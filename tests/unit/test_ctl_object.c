@@ -612,6 +612,41 @@ static int end_all(void **state)
 	return system(command);
 }
 
+#ifdef __x86_64__
+static bool follows_call(const char *code, size_t n)
+{
+	FILE *f = tmpfile();
+	bool is;
+
+	assert_non_null(f);
+	fwrite("\x90\x90\x90\x90\x90\x90\x90\x90", 1, 8, f);
+	fwrite(code, 1, n, f);
+	fflush(f);
+	is = probe_follows_call(fileno(f), 8 + n);
+	fclose(f);
+	return is;
+}
+
+static void a_return_address_is_behind_a_call(void **state)
+{
+	assert_true(follows_call("\xe8\x01\x02\x03\x04", 5));	/* call 4030201 */
+	assert_true(follows_call("\xff\xd0", 2));		/* call *%rax */
+	assert_true(follows_call("\x41\xff\xd4", 3));		/* call *%r12 */
+	assert_true(follows_call("\xff\x15\x01\x02\x03\x04", 6));	/* call *4030201(%rip) */
+	assert_true(follows_call("\xff\x50\x18", 3));		/* call *24(%rax) */
+	assert_false(follows_call("", 0));
+	assert_false(follows_call("\x48\x89\xc3", 3));		/* mov %rax,%rbx */
+	assert_false(follows_call("\xe9\x01\x02\x03\x04", 5));	/* jmp */
+	assert_false(follows_call("\xff\xe0", 2));		/* jmp *%rax */
+	assert_false(probe_follows_call(-1, 100));
+}
+#else
+static void a_return_address_is_behind_a_call(void **state)
+{
+	skip();
+}
+#endif
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -629,6 +664,7 @@ int main(void)
 		cmocka_unit_test(no_fifo_is_opened),
 		cmocka_unit_test(operator_new_that_does_not_call_malloc),
 		cmocka_unit_test(at_most_as_many_as_the_module_takes),
+		cmocka_unit_test(a_return_address_is_behind_a_call),
 		cmocka_unit_test(the_link_map_of_a_process),
 	};
 

@@ -30,6 +30,13 @@ static bool known(pid_t pid, int proc_state, u64 age_s, u64 ago_s)
 		assert_true(p.cgroup && p.cgroup[0] == '/');
 	else
 		assert_null(p.cgroup);
+	/* the parent of a process that is no alert is read on demand */
+	assert_int_equal(p.cmdline && strstr(p.cmdline, "test_ctl_place"), found);
+	assert_int_equal(p.ppid, 0);
+	assert_null(p.parent);
+	place_find_parent(&rec, &p);
+	assert_int_equal(p.ppid, found ? getppid() : 0);
+	assert_int_equal(p.parent && *p.parent, found);
 	place_free(&p);
 	nlmsg_free(m);
 	return found;

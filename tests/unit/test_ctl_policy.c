@@ -419,7 +419,8 @@ static void who_may_not_make_the_directory_is_told_so(void **state)
 	assert_int_equal(seteuid(65534), 0);
 	said = edit_policy("a", 1);
 	assert_int_equal(seteuid(0), 0);
-	snprintf(wanted, sizeof(wanted), "seepage: policy: %s/" POLICY_FILE ": Permission denied\n",
+	snprintf(wanted, sizeof(wanted),
+		 "seepage: policy: %s/" POLICY_FILE ": Permission denied: run it as root\n",
 		 path);
 	assert_string_equal(said, wanted);
 	free(said);

@@ -6,15 +6,14 @@
  */
 #include "series/series.h"
 #include "tools.h"
-#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/wait.h>
 #include <unistd.h>
 #include <cmocka.h>
+#include "printed.h"
 
 /* Three full passes, then the process exits: four verdicts, one of them after its exit. */
 #define RECORDING	"seepage-series 1\nproc 7 born_ns=0 begun_ns=0\n"	\
@@ -32,6 +31,7 @@ static struct {
 } fault;
 
 static char said[1024];
+static char printed_out[1 << 16];
 static const char *recording = RECORDING;
 
 void __real_seep_det_feed(struct seep_det *d, const struct seep_sample *s,
@@ -75,39 +75,25 @@ void __wrap_seep_det_explain(const struct seep_det *d, const struct seep_sample 
 		overflow(v);
 }
 
-/* Replays the recording in a process of its own. Returns its status; @said: its stderr */
+static int run_replay(void *path)
+{
+	char *argv[] = { path, NULL };
+	struct ctx ctx = { .cmd = "replay" };
+
+	return cmd_replay.run(&ctx, 1, argv);
+}
+
+/* Replays the recording. Returns its status; @said: its stderr */
 static int replay(void)
 {
-	char path[64], *argv[] = { path, NULL };
-	struct ctx ctx = { .cmd = "replay" };
-	int err[2], fd, status;
-	size_t n = 0;
-	ssize_t len;
-	pid_t pid;
+	int fd = memfd_create("recording", 0), status;
+	char path[64];
 
-	fd = memfd_create("recording", 0);
 	assert_int_equal(write(fd, recording, strlen(recording)), strlen(recording));
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	assert_int_equal(pipe(err), 0);
-	fflush(NULL);
-	pid = fork();
-	if (!pid) {
-		int null = open("/dev/null", O_WRONLY);
-
-		if (dup2(err[1], STDERR_FILENO) < 0 || dup2(null, STDOUT_FILENO) < 0)
-			_exit(100);
-		out_init();
-		_exit(out_close(cmd_replay.run(&ctx, 1, argv)));
-	}
-	close(err[1]);
-	while (n < sizeof(said) - 1 && (len = read(err[0], said + n, sizeof(said) - 1 - n)) > 0)
-		n += (size_t)len;
-	said[n] = '\0';
-	close(err[0]);
+	status = printed(run_replay, path, PRINTED_ERR, said, sizeof(said));
 	close(fd);
-	assert_int_equal(waitpid(pid, &status, 0), pid);
-	assert_true(WIFEXITED(status));
-	return WEXITSTATUS(status);
+	return status;
 }
 
 static void a_complete_verdict_is_no_error(void **state)
@@ -234,6 +220,103 @@ static void a_limit_is_shared_by_all_processes(void **state)
 	recording = RECORDING;
 }
 
+/* Replays with --alerts and a limit. Returns how often @text is in what it printed. */
+static unsigned int alerts(const char *text)
+{
+	const char *at = printed_out;
+	unsigned int n = 0;
+	char path[64];
+	int fd = memfd_create("recording", 0);
+
+	memset(&fault, 0, sizeof(fault));
+	*(bool *)dest("alerts") = true;
+	assert_int_equal(write(fd, recording, strlen(recording)), strlen(recording));
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	assert_int_equal(printed(run_replay, path, PRINTED_OUT, printed_out, sizeof(printed_out)),
+			 0);
+	close(fd);
+	*(bool *)dest("alerts") = false;
+	for (; (at = strstr(at, text)); at++)
+		n++;
+	return n;
+}
+
+/* The lines of @buf that say that series @id grows say that it does not. */
+static void at_rest(char *buf, unsigned int id)
+{
+	char from[32];
+	char *at;
+
+	snprintf(from, sizeof(from), "\n%u a+256", id);
+	for (at = buf; (at = strstr(at, from)); at++)
+		memcpy(strstr(at, "a+256"), "a+000", 5);
+	for (at = buf; (at = strstr(at, "\n9 a+512")); at++)
+		memcpy(at, "\n9 a+256", 8);
+}
+
+#define ALL	"alert: pid 0 (alike), all"
+
+/* Two members grow: one alert of the service. One alone: its own, and none of the service. */
+static void a_service_is_one_subject(void **state)
+{
+	static char buf[1 << 16];
+
+	(void)state;
+	set_limit(512ULL << 20);
+	service(2, true, buf, sizeof(buf));
+	assert_int_equal(alerts(ALL " 2 processes of its name and cgroup (2 of them growing): "),
+			 alerts("alert: "));
+	assert_true(alerts("-> suspected") >= 1);
+	assert_int_equal(alerts("-> suspected, growth") + alerts("-> confirmed, growth"), 2);
+	at_rest(buf, 2);
+	assert_int_equal(alerts(ALL), 0);
+	assert_int_equal(alerts("alert: pid 0 (alike): "), 2);
+	/* An alert ends with its process, that of the service with the last member. */
+	service(2, true, buf, sizeof(buf));
+	strcat(buf, "pass 10000000000 full 1000000\ngone 1\n");
+	assert_int_equal(alerts("growing): confirmed -> exited"), 0);
+	strcat(buf, "gone 2\ngone 9\n");
+	assert_int_equal(alerts(ALL " 1 processes of its name and cgroup (0 of them growing): "
+				"confirmed -> exited"), 1);
+	set_limit(0);
+	recording = RECORDING;
+}
+
+/*
+ * A recording need not have cgroups. The sum of a group without one goes to the group that was
+ * there; another group of the name is there when that sum ends.
+ */
+static void a_sum_ends_in_the_group_that_has_it(void **state)
+{
+	static const char end[] =
+		"proc 3 comm=alike born_ns=0 begun_ns=0 cgroup=/b\n"
+		"pass 10000000000 full 1000000\n3 a+256 s+25600 f+1 n+256 m+256\ngone 9\n"
+		"gone 1\ngone 2\n"
+		"pass 10000000000 full 1000000\n3 a+256 s+0 f+1 n+256 m+256\n"
+		"proc 4 comm=alike born_ns=0 begun_ns=0 cgroup=/a\n"
+		"pass 10000000000 full 1000000\n3 a+256 s+0 f+1 n+256 m+256\n";
+	static char buf[1 << 16], with[1 << 16];
+	const char *from;
+	size_t n = 0;
+
+	(void)state;
+	set_limit(512ULL << 20);
+	service(2, true, buf, sizeof(buf));
+	for (from = buf; *from; from++) {	/* processes 1 and 2 are in /a */
+		if (*from == '\n' && n && !strncmp(with + n - 10, "begun_ns=0", 10) &&
+		    !strstr(with + n - 50, "kind=group"))
+			n += (size_t)snprintf(with + n, sizeof(with) - n, " cgroup=/a");
+		with[n++] = *from;
+		with[n] = '\0';
+	}
+	strcat(with, end);
+	recording = with;
+	assert_int_equal(alerts("growing): confirmed -> exited"), 1);
+	assert_true(alerts("(2 of them growing): ") >= 1);
+	set_limit(0);
+	recording = RECORDING;
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -242,6 +325,8 @@ int main(void)
 		cmocka_unit_test(one_in_the_verdict_of_an_exit_is_an_error),
 		cmocka_unit_test(series_at_rest_are_counted),
 		cmocka_unit_test(a_limit_is_shared_by_all_processes),
+		cmocka_unit_test(a_service_is_one_subject),
+		cmocka_unit_test(a_sum_ends_in_the_group_that_has_it),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -356,6 +356,42 @@ static void filters(void **state)
 	free(text.text);
 }
 
+/* The clock is written once, again when it was set, and anew in each file. */
+static void clock_lines(void **state)
+{
+	static const u64 clocks[] = {
+		0, 1764323742000000000, 1764323742999999999, 1764323743000000000,
+		1764323742000000001, 1764323742000000000,
+	};
+	struct series_writer w = { .whole = false };
+	struct written_text text;
+	struct count c = { 0 };
+	size_t i;
+	FILE *f;
+
+	(void)state;
+	open_text(&text, &w);
+	for (i = 0; i < ARRAY_SIZE(clocks); i++) {
+		w.clock_ns = clocks[i];
+		begin_pass(&w, (i + 1) * 1000, false);
+		sample(&w, 1, !i, "one");
+		series_write_pass_end(&w);
+	}
+	f = must(fopen("/dev/null", "w"));
+	assert_int_equal(series_write_again(&w, f), 0);
+	assert_int_equal(w.clock_written_ns, 0);
+	w.out = text.f;
+	close_text(&text, &w);
+	fclose(f);
+	assert_string_equal(read_text(text.text, text.len, &c), "");
+	assert_int_equal(c.fed, ARRAY_SIZE(clocks));
+	assert_non_null(strstr(text.text, "\n#clock 1764323742000000000\npass 1000 "));
+	assert_non_null(strstr(text.text, "\n#clock 1764323743000000000\npass 1000 "));
+	assert_null(strstr(text.text, "#clock 1764323742999999999"));
+	assert_null(strstr(text.text, "#clock 1764323742000000001"));
+	free(text.text);
+}
+
 /* After a loss nobody is taken for dead, and nobody who was there is compared. */
 static void losses(void **state)
 {
@@ -829,6 +865,10 @@ static const struct {
 	{ PASS "1\ngone 1\n", "" },
 	{ PASS "gone 1 why=reset\nproc 1 born_ns=0 begun_ns=0 kind=group\n", "" },
 	{ MAGIC "hello\n", "line 2: 'hello': allowed conf, proc, pass, gone, lost" },
+	{ MAGIC "#clock x\n", "line 2: allowed #clock NANOSECONDS" },
+	{ MAGIC "#clock -1\n", "line 2: allowed #clock NANOSECONDS" },
+	{ MAGIC "#clock 1 2\n", "line 2: allowed #clock NANOSECONDS" },
+	{ MAGIC "#clock 9223372036854775807\n", "line 2: allowed #clock NANOSECONDS, 0..4611686" },
 	{ MAGIC " x\n", "line 2: '': allowed conf" },
 	{ MAGIC "conf\n", "" },
 	{ MAGIC "conf policy=classic\n", "" },
@@ -958,6 +998,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(round_trip),
 		cmocka_unit_test(filters),
+		cmocka_unit_test(clock_lines),
 		cmocka_unit_test(losses),
 		cmocka_unit_test(history_before),
 		cmocka_unit_test(suspects_only),

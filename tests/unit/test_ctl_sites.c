@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#include "where/burst.h"
+#include "where/callsite.h"
 #include <cmocka.h>
 
 static char said[400];		/* the last failure, or note about pools */
@@ -23,6 +23,12 @@ static u64 now = 1;
 static struct growth judged;	/* what the last burst is judged by */
 static unsigned int bursts;
 static bool has_pool_probe;
+static bool has_rivals;		/* a third look at the class may tell more */
+static unsigned int thirds, measured;	/* of these looks; times that rates were */
+static bool is_few;		/* too few blocks were seen of some sites */
+static unsigned int found;	/* call sites that can have a probe */
+static unsigned int taken;	/* rounds of probes at call sites */
+static unsigned int looks, closed;
 
 #undef fail
 int fail(const struct ctx *ctx, const char *fmt, ...)
@@ -132,6 +138,65 @@ struct survivors *survivors_new(struct target *t, const struct bins *bins, struc
 void again_look(struct target *t, struct survivors *v, const struct again *again,
 		bool (*wait)(void *arg, u64 ms, int fd), void *arg)
 {
+	looks++;
+}
+
+int target_maps(struct target *t)
+{
+	return 0;
+}
+
+bool survivors_rivals(struct survivors *v, const struct growth *g)
+{
+	return has_rivals;
+}
+
+bool survivors_few(struct survivors *v, const struct growth *g)
+{
+	return is_few;
+}
+
+void callsites_find(const struct survivors *v, struct callsites *c)
+{
+	c->n = found;
+}
+
+void callsites_take(struct target *t, const struct bins *bins, struct callsites *c,
+		    const struct burst_limits *l, bool (*wait)(void *arg, u64 ms, int fd),
+		    void *arg, struct burst *b)
+{
+	assert_int_equal(c->lo, l->lo);
+	assert_int_equal(c->hi, l->hi);
+	taken++;
+	now += 70 * 1000000000ULL;
+	c->traps = 6;
+	b->functions = b->n;
+	b->n += 5;
+	named = 1;
+}
+
+bool excess_may_be(const struct survivors *v, const struct growth *g)
+{
+	return has_rivals;
+}
+
+u64 callsites_measure(struct target *t, const struct bins *bins, const struct burst_limits *l,
+		      bool (*wait)(void *arg, u64 ms, int fd), void *arg, struct survivors *v,
+		      bool *is)
+{
+	*is = true;
+	measured++;
+	return 7;
+}
+
+void callsites_note(const struct callsites *c, u64 armed_ns, struct result *r)
+{
+}
+
+void callsites_close(struct callsites *c)
+{
+	closed += c->n;
+	c->n = 0;
 }
 
 unsigned int survivors_sites(struct survivors *v, struct result *r, const struct growth *g,
@@ -344,6 +409,156 @@ static void a_longer_look_where_it_may_tell_more(void **state)
 	how.longer = false;
 }
 
+/* Of a process with pages that grow, and three classes of malloc beside */
+static int mixed(enum block_rule rule, u64 class_bytes)
+{
+	struct where_row row[3] = {
+		{ .id = class_of_request(500), .growth_blocks = 2, .growth_bytes = 6000 },
+		{ .id = class_of_request(640), .growth_blocks = 8, .growth_bytes = 5120 },
+		{ .id = class_of_request(100), .growth_blocks = 9, .growth_bytes = 900 },
+	};
+	struct where_row pages = { .id = class_of_request(4096), .growth_bytes = 1000000 };
+	struct result r = { .method = "pages", .pages = true, .row = &pages, .rows = 1,
+			    .block = row, .blocks = 3, .seconds = 60 };
+	struct target t = { 0 };
+	struct object o = { 0 };
+	struct bins bins = { .rule = rule };
+
+	trend = (struct trend){ .bytes = 1228800, .error = 1000, .seconds = 20 };
+	bursts = 0;
+	counted = 0;
+	memset(&judged, 0, sizeof(judged));
+	return sites_find(&t, &o, &bins, &how, class_bytes, &r);
+}
+
+static void classes_of_malloc_before_all_sizes(void **state)
+{
+	named = 1;
+	assert_int_equal(mixed(BLOCK_CHUNK, 0), 0);
+	assert_int_equal(bursts, 1);
+	assert_int_equal(sampled_to[0], class_size(class_of_request(640)));
+	assert_true(judged.mixed && !judged.pages);
+	assert_int_equal(judged.blocks, 8);
+	/* Three in all */
+	named = 0;
+	assert_int_equal(mixed(BLOCK_CHUNK, 0), 0);
+	assert_int_equal(bursts, 3);
+	assert_int_equal(sampled_to[1], class_size(class_of_request(100)));
+	assert_true(sampled_to[2] == UINT64_MAX);
+	assert_true(judged.pages && !judged.mixed);
+	/* The one that is asked for, whatever it grew by */
+	assert_int_equal(mixed(BLOCK_CHUNK, 500), 0);
+	assert_int_equal(bursts, 1);
+	assert_int_equal(sampled_to[0], class_size(class_of_request(500)));
+	assert_true(judged.mixed);
+	/* Blocks of another library are not counted. */
+	assert_int_equal(mixed(BLOCK_LINKED, 0), 0);
+	assert_int_equal(bursts, 3);
+	assert_true(sampled_to[0] == UINT64_MAX && judged.pages);
+}
+
+/* One class of malloc, with limits; @probes: they are wanted. Returns traps and samples. */
+static struct result few_blocks(bool probes)
+{
+	struct where_row row = {
+		.id = class_of_request(1000), .growth_blocks = 4, .growth_bytes = 4096,
+	};
+	struct result r = { .method = "census", .row = &row, .rows = 1 };
+	struct sites_how few = { .top = 1, .wait = wait_not, .probes = probes,
+				 .again = { 1, { 60 } } };
+	struct target t = { 0 };
+	struct object o = { 0 };
+	struct bins bins = { 0 };
+
+	taken = 0;
+	looks = 0;
+	closed = 0;
+	named = 0;
+	counted = 0;
+	assert_int_equal(sites_find(&t, &o, &bins, &few, 0, &r), 0);
+	return r;
+}
+
+static void sites_of_few_blocks_get_probes(void **state)
+{
+	struct result r;
+
+	is_few = true;
+	found = 2;
+	r = few_blocks(true);
+	assert_int_equal(taken, 1);
+	assert_int_equal(looks, 2);
+	assert_int_equal(closed, 2);
+	assert_int_equal(r.traps, 6);
+	assert_int_equal(r.samples, 5);
+	r = few_blocks(false);
+	assert_int_equal(taken, 0);
+	assert_int_equal(looks, 1);
+	is_few = false;
+	r = few_blocks(true);
+	assert_int_equal(taken, 0);
+	is_few = true;
+	found = 0;
+	r = few_blocks(true);
+	assert_int_equal(taken, 0);
+	assert_int_equal(looks, 1);
+	assert_int_equal(r.traps, 0);
+	is_few = false;
+}
+
+/* 30 s after the second look, which is all zeros, the class has ten blocks more. */
+static bool count_blocks(void *arg, struct look *l)
+{
+	memset(l, 0, sizeof(*l));
+	l->ns = 30000000000 + measured * 6000000000;
+	l->c[class_of_request(1000)].blocks = 7 + measured;
+	l->c[class_of_request(1000) + 1].blocks = 3;
+	thirds++;
+	return true;
+}
+
+static void a_class_is_counted_once_more_where_sites_are_rivals(void **state)
+{
+	static struct look second;
+	struct where_row row = { .id = class_of_request(1000), .growth_blocks = 4,
+				 .growth_bytes = 4096 };
+	struct result r = { .method = "census", .row = &row, .rows = 1 };
+	struct sites_how third = { .top = 1, .wait = wait_not, .count = count_blocks,
+				   .second = &second, .again = { 1, { 60 } } };
+	struct target t = { 0 };
+	struct object o = { 0 };
+	struct bins bins = { 0 };
+
+	thirds = 0;
+	counted = 0;
+	assert_int_equal(sites_find(&t, &o, &bins, &third, 0, &r), 0);
+	assert_int_equal(thirds, 0);
+	assert_true(judged.later_seconds == 0);
+	has_rivals = true;
+	assert_int_equal(sites_find(&t, &o, &bins, &third, 0, &r), 0);
+	assert_int_equal(thirds, 1);
+	assert_int_equal(measured, 0);
+	assert_int_equal(judged.later_blocks, 10);
+	assert_true(judged.later_seconds == 30);
+	/* Blocks of the next class that went are no loss of this one. */
+	second.c[class_of_request(1000) + 1].blocks = 5;
+	assert_int_equal(sites_find(&t, &o, &bins, &third, 0, &r), 0);
+	assert_int_equal(judged.later_blocks, 7);
+	third.probes = true;
+	r.traps = 0;
+	assert_int_equal(sites_find(&t, &o, &bins, &third, 0, &r), 0);
+	assert_int_equal(measured, 1);
+	assert_int_equal(r.traps, 7);
+	/* It is counted from the begin of that on. */
+	assert_int_equal(thirds, 4);
+	assert_true(judged.measured && judged.later_seconds == 6);
+	assert_int_equal(judged.later_blocks, 1);
+	third.count = NULL;
+	assert_int_equal(sites_find(&t, &o, &bins, &third, 0, &r), 0);
+	assert_true(judged.later_seconds == 0);
+	has_rivals = false;
+}
+
 static void why_there_are_no_probes(void **state)
 {
 	struct result r = { .method = "pages", .pages = true };
@@ -388,6 +603,37 @@ static void no_class_that_can_be_sampled_is_a_failure(void **state)
 	assert_int_equal(bursts, 0);
 }
 
+/* 5000 traps are of 2500 calls at most, of which 700 were for the class. */
+static void what_other_classes_do(void **state)
+{
+	struct where_row row[] = {
+		{ .id = class_of_request(200), .growth_blocks = 4000 },
+		{ .id = class_of_request(56), .growth_blocks = 90 },
+		{ .id = class_of_request(40), .growth_blocks = -500 },
+		{ .id = class_of_request(900), .growth_blocks = 31 },
+	};
+	struct result r = { .row = row, .rows = 4, .seconds = 60 };
+	struct growth g = { .id = class_of_request(200), .class_bytes = 200 };
+	struct burst b = { .traps = 5000, .matched = 700, .n = 300, .armed_ns = 6000000000 };
+
+	burst_add(&b, &g, &r);
+	assert_int_equal(r.traps, 5000);
+	assert_int_equal(r.samples, 300);
+	assert_int_equal(r.bursts, 1);
+	assert_int_equal(r.sampled[0], 200);
+	assert_true(r.has_others);
+	assert_int_equal(r.other_calls, 1800);
+	/* 121 in 60 s, of which the burst was armed for six */
+	assert_int_equal(r.other_blocks, 13);
+	b.matched = 2500;
+	burst_add(&b, &g, &r);
+	assert_int_equal(r.other_calls, 0);
+	g.pages = true;
+	burst_add(&b, &g, &r);
+	assert_false(r.has_others);
+	assert_int_equal(r.bursts, 3);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -398,7 +644,11 @@ int main(void)
 		cmocka_unit_test(the_growth_of_a_site_is_no_more_than_was_measured),
 		cmocka_unit_test(pages_are_counted_between_rounds),
 		cmocka_unit_test(a_longer_look_where_it_may_tell_more),
+		cmocka_unit_test(sites_of_few_blocks_get_probes),
+		cmocka_unit_test(classes_of_malloc_before_all_sizes),
+		cmocka_unit_test(a_class_is_counted_once_more_where_sites_are_rivals),
 		cmocka_unit_test(why_there_are_no_probes),
+		cmocka_unit_test(what_other_classes_do),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

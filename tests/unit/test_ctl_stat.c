@@ -163,24 +163,29 @@ static void is_in(int fd, const char *wanted)
 	close(fd);
 }
 
-/* The report goes to the file, or the descriptor; what the command prints to standard output. */
+/*
+ * The report goes to the file, the descriptor, or standard error where there is a command; what
+ * the command prints to standard output.
+ */
 static void output_of_a_command(void **state)
 {
 	const struct ctx ctx = { .cmd = "stat" };
 	struct stat_sink sink;
-	int terminal, own, file, i;
+	int terminal, errors, own, file, i;
 	char path[32];
 
 	(void)state;
-	for (i = 0; i < 3; i++) {
+	for (i = 0; i < 5; i++) {
 		fflush(stdout);
 		terminal = dup(STDOUT_FILENO);
+		errors = dup(STDERR_FILENO);
 		own = memfd_create("stdout", 0);
 		file = memfd_create("report", 0);
 		snprintf(path, sizeof(path), "/proc/self/fd/%d", file);
 		dup2(own, STDOUT_FILENO);
+		dup2(file, STDERR_FILENO);
 		assert_int_equal(stat_sink_open(&ctx, i == 0 ? path : i == 1 ? "-" : NULL,
-						i == 2 ? (u64)file : 0, &sink), 0);
+						i == 2 ? (u64)file : 0, i != 4, &sink), 0);
 		printf("one\n");
 		stat_sink_lend(&sink);
 		write_line(STDOUT_FILENO, "command\n");
@@ -189,11 +194,29 @@ static void output_of_a_command(void **state)
 		fflush(stdout);
 		dup2(terminal, STDOUT_FILENO);
 		close(terminal);
-		is_in(own, i == 1 ? "one\ncommand\ntwo\n" : "command\n");
-		is_in(file, i == 1 ? "" : "one\ntwo\n");
+		dup2(errors, STDERR_FILENO);
+		close(errors);
+		is_in(own, i == 1 || i == 4 ? "one\ncommand\ntwo\n" : "command\n");
+		is_in(file, i == 1 || i == 4 ? "" : "one\ntwo\n");
 	}
-	assert_int_equal(stat_sink_open(&ctx, NULL, 999, &sink), 1);
-	assert_int_equal(stat_sink_open(&ctx, "/nonexistent/x", 0, &sink), 1);
+	assert_int_equal(stat_sink_open(&ctx, NULL, 999, true, &sink), 1);
+	assert_int_equal(stat_sink_open(&ctx, "/nonexistent/x", 0, true, &sink), 1);
+}
+
+/* A reading is repeated if it took long, beside the time since the last one. */
+static void stalls(void **state)
+{
+	struct stat_share s = { .since_ns = 1000000000, .before_ns = clock_ns() - 200000000 };
+
+	(void)state;
+	assert_true(stat_share_stalled(&s));
+	s.since_ns = 600000000000;
+	assert_false(stat_share_stalled(&s));
+	s.since_ns = 0;			/* the first one */
+	assert_true(stat_share_stalled(&s));
+	s.since_ns = 600000000000;	/* no load of this machine makes it too long */
+	s.before_ns = clock_ns();
+	assert_false(stat_share_stalled(&s));
 }
 
 /* What is not known is null, and raw counts are not scaled. */
@@ -218,6 +241,9 @@ static void json(void **state)
 			    "\"tlb_efficiency_percent\":null,\"page_walk_percent\":null,"
 			    "\"remote_percent\":null,\"read_bytes\":768000000,"
 			    "\"read_bytes_per_second\":384000000}");
+	assert_string_equal(json_object_get_string(json_object_object_get(o, "time")),
+			    "2026-11-22T22:01:00Z");
+	assert_null(json_object_object_get(o, "elapsed"));
 	json_object_put(o);
 }
 
@@ -455,6 +481,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(numbers), cmocka_unit_test(text),
 		cmocka_unit_test(several_runs), cmocka_unit_test(output_of_a_command),
+		cmocka_unit_test(stalls),
 		cmocka_unit_test(json),
 		cmocka_unit_test(csv), cmocka_unit_test(readings), cmocka_unit_test(one_repeat),
 		cmocka_unit_test(spread), cmocka_unit_test(of_a_command),

@@ -8,12 +8,12 @@
 #include "where/judge.c"
 #include "where/named.c"
 #include <cmocka.h>
+#include "said.h"
 
 #define BASE	0x7f0000001000ULL
 #define LINK	0x7f0000002340ULL
 
 static unsigned char memory[4096];
-static char said[400];
 
 bool target_read(struct target *t, u64 addr, void *buf, size_t n)
 {
@@ -28,6 +28,26 @@ bool pool_is_used(struct target *t, u64 addr, u64 size)
 	return true;
 }
 
+static bool is_in_use;		/* by the records of mallocng */
+
+bool mallocng_is_used(struct target *t, const struct bins *b, u64 addr)
+{
+	return is_in_use;
+}
+
+bool bins_is_key(const struct bins *b, u64 word)
+{
+	return false;
+}
+
+static bool bit;
+
+bool jemalloc_is_used(struct target *t, const struct jemalloc *je, u64 addr, u64 size)
+{
+	assert_int_equal(size, 100);
+	return bit;
+}
+
 static unsigned int searches;
 
 void mmapped_find(struct target *t, struct look *l,
@@ -36,18 +56,9 @@ void mmapped_find(struct target *t, struct look *l,
 	searches++;
 }
 
-struct json_object *unwind_frame_json(struct unwinder *u, const struct frame *f)
+void unwind_frame_add(struct unwinder *u, const struct frame *f, struct json_object *stack)
 {
-	return json_object_new_object();
-}
-
-void result_note(struct result *r, const char *fmt, ...)
-{
-	va_list args;
-
-	va_start(args, fmt);
-	vsnprintf(said, sizeof(said), fmt, args);
-	va_end(args);
+	json_object_array_add(stack, json_object_new_object());
 }
 
 static bool is_used(enum block_rule rule, u64 addr)
@@ -71,6 +82,31 @@ static void musl_says_what_is_free(void **state)
 	assert_true(is_used(BLOCK_MUSL, BASE + 64));
 	memcpy(memory + 61, "\0\0\0", 3);
 	assert_true(is_used(BLOCK_MUSL, BASE + 64));
+}
+
+/* Where the heap is known its records tell, whatever is in front of the block. */
+static void records_of_musl_say_what_is_free(void **state)
+{
+	struct bins bins = { .rule = BLOCK_MUSL, .mallocng = 1 };
+	struct early now;
+	u64 head;
+
+	memcpy(memory + 61, "\xff\0\0", 3);
+	is_in_use = true;
+	assert_true(block_read(NULL, &bins, BASE + 64, 100, &head, &now));
+	assert_int_equal(now.bytes, BLOCK_KEEP);
+	is_in_use = false;
+	assert_false(block_read(NULL, &bins, BASE + 64, 100, &head, &now));
+}
+
+static void jemalloc_says_what_is_free(void **state)
+{
+	bit = true;
+	assert_true(is_used(BLOCK_BITMAP, BASE + 64));
+	assert_false(is_used(BLOCK_BITMAP, BASE + 4096));
+	bit = false;
+	assert_false(is_used(BLOCK_BITMAP, BASE + 64));
+	assert_true(is_used(BLOCK_PLAIN, BASE + 64));
 }
 
 static void memory_that_went_away_is_free(void **state)
@@ -294,6 +330,27 @@ static void a_site_has_a_tenth_of_what_stays(void **state)
 	assert_int_equal(named(SITES({ { 19, 19 }, { 181, 181 } }), 2, 1120000, 1000), 1);
 }
 
+/* Of a class that is counted: five blocks have to stay, where it grows by many. */
+static void a_site_of_which_too_little_was_seen(void **state)
+{
+	growth.pages = false;
+	growth.blocks = 1000;
+	growth.seconds = WINDOW;
+	assert_int_equal(named(SITES({ { 4, 4 }, { 190, 0 } }), 2, 1120000, 0), 0);
+	assert_non_null(strstr(said, "sites: 1 keeps all blocks, but too few were seen: longer "
+			       "--seconds and more --max-traps show more"));
+	assert_int_equal(named(SITES({ { 2, 2 }, { 4, 4 }, { 190, 0 } }), 3, 1120000, 0), 0);
+	assert_non_null(strstr(said, "sites: 2 keep all blocks"));
+	/* Not where another one is named, nor of a site that frees some, or all */
+	assert_int_equal(named(SITES({ { 4, 4 }, { 50, 50 }, { 190, 0 } }), 3, 1120000, 0), 1);
+	assert_null(strstr(said, "too few were seen"));
+	assert_int_equal(named(SITES({ { 4, 3 }, { 190, 0 } }), 2, 1120000, 0), 0);
+	assert_null(strstr(said, "too few were seen"));
+	growth.pages = true;
+	growth.blocks = 0;
+	growth.seconds = 0;
+}
+
 static void sizes_of_what_stays(void **state)
 {
 	struct block block[] = {
@@ -337,6 +394,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(musl_says_what_is_free),
+		cmocka_unit_test(records_of_musl_say_what_is_free),
+		cmocka_unit_test(jemalloc_says_what_is_free),
 		cmocka_unit_test(memory_that_went_away_is_free),
 		cmocka_unit_test(a_new_pointer_in_the_first_word),
 		cmocka_unit_test(a_leak_makes_the_process_grow),
@@ -344,6 +403,7 @@ int main(void)
 		cmocka_unit_test(a_leak_beside_a_cache),
 		cmocka_unit_test(a_site_keeps_no_more_than_it_allocates),
 		cmocka_unit_test(a_site_has_a_tenth_of_what_stays),
+		cmocka_unit_test(a_site_of_which_too_little_was_seen),
 		cmocka_unit_test(sizes_of_what_stays),
 		cmocka_unit_test(moved_blocks_are_not_looked_for_without_end),
 	};

@@ -85,6 +85,22 @@ static void looks_where_it_is_told_first(void **state)
 	assert_true(is_found("unit-test", NULL));
 }
 
+/* ignore is the same program as silence. */
+static void has_two_names(void **state)
+{
+	char path[PATH_MAX], want[PATH_MAX];
+
+	(void)state;
+	setenv("SEEPAGE_LIBEXEC", dir, 1);
+	install(dir, "silence", "exit 0");
+	snprintf(want, sizeof(want), "%s/seepage-silence", dir);
+	assert_true(tools_find("ignore", path, sizeof(path)));
+	assert_string_equal(path, want);
+	assert_true(tools_find("silence", path, sizeof(path)));
+	assert_string_equal(path, want);
+	uninstall(dir, "silence");
+}
+
 static void finds_programs_only(void **state)
 {
 	char path[PATH_MAX + 32];
@@ -160,6 +176,43 @@ static char *output_of(struct ctx *ctx, char **words, int *status)
 	return text;
 }
 
+/* What is said of @cgroup, asked @times, in a process of its own: there is one tool for all. */
+static const char *named(const char *cgroup, int times)
+{
+	static char text[TEXT_MAX];
+	int fd[2], status;
+
+	assert_int_equal(pipe(fd), 0);
+	if (!fork()) {
+		out_init();
+		snprintf(text, sizeof(text), "container 0123");
+		while (times--)
+			tools_container(cgroup, text);
+		_exit(write(fd[1], text, sizeof(text)) != sizeof(text));
+	}
+	close(fd[1]);
+	assert_int_equal(read(fd[0], text, sizeof(text)), sizeof(text));
+	close(fd[0]);
+	assert_true(wait(&status) > 0 && !status);
+	return text;
+}
+
+/* The line that the tool top answers; without one the text stays. */
+static void asks_for_the_name_of_a_container(void **state)
+{
+	(void)state;
+	setenv("SEEPAGE_LIBEXEC", dir, 1);
+	assert_string_equal(named("/a b", 2), "container 0123");
+	install(dir, "top", "exit 0");
+	assert_string_equal(named("/a b", 2), "container 0123");
+	/* the same process answers all */
+	install(dir, "top", "while read -r it; do n=x$n; echo \"$* $it $n\"; done");
+	assert_string_equal(named("/a b'$(exit)", 3), "--container - /a b'$(exit) xxx");
+	install(dir, "top", "read it; printf '%0300d'");
+	assert_int_equal(strlen(named("/a", 1)), TEXT_MAX - 1);
+	uninstall(dir, "top");
+}
+
 static void passes_options_words_and_status(void **state)
 {
 	char *words[6] = { "1", "--all", "--", "", "a b", NULL }, *none[1] = { NULL };
@@ -218,10 +271,14 @@ static void says_why_it_cannot_execute(void **state)
 
 static void names_the_package_of_what_is_missing(void **state)
 {
+	struct tool t = { NULL };
 	struct ctx ctx = { 0 };
 
 	(void)state;
 	setenv("SEEPAGE_LIBEXEC", dir, 1);
+	while (tools_next(&t))
+		assert_string_equal(tools_package(&t), strcmp(t.name, "explain") ? "seepage-tools" :
+				    "seepage");
 	assert_int_equal(tools_missing(&ctx, "frobnicate"), 0);
 	assert_null(ctx.cmd);
 	assert_int_equal(tools_missing(&ctx, "replay"), 1);
@@ -232,8 +289,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(looks_where_it_is_told_first),
+		cmocka_unit_test(has_two_names),
 		cmocka_unit_test(finds_programs_only),
 		cmocka_unit_test(refuses_what_is_no_name),
+		cmocka_unit_test(asks_for_the_name_of_a_container),
 		cmocka_unit_test(passes_options_words_and_status),
 		cmocka_unit_test(is_the_same_process),
 		cmocka_unit_test(says_why_it_cannot_execute),

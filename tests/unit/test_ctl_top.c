@@ -322,6 +322,20 @@ static bool has(const char *word)
 	return false;
 }
 
+/* What reads once says nothing of how often. */
+static void a_single_refresh(void **state)
+{
+	(void)state;
+	view.once = true;
+	view.cols = 120;
+	screen_make(&screen, &view, &data);
+	assert_non_null(strstr(screen.row[0].text, "seepage top"));
+	assert_null(strstr(screen.row[0].text, "every"));
+	view.once = false;
+	screen_make(&screen, &view, &data);
+	assert_non_null(strstr(screen.row[0].text, "  every "));
+}
+
 /* At every width and height, with all that can be on: no line too long, no row too many */
 static void sizes(void **state)
 {
@@ -455,6 +469,10 @@ static void pane(void **state)
 	assert_true(has("Explained"));
 	assert_true(has("pid 101 (nginx): confirmed, confidence 92, growth +400.0 MiB/h"));
 	assert_true(has("nginx.service"));
+	assert_false(has("web-7d"));
+	strcpy(data.container, "app of pod web-7d in shop\033[m");
+	draw_at(80);
+	assert_true(has("  container app of pod web-7d in shop\\x1b[m"));
 	press("\t");
 	draw_at(80);
 	assert_true(has("Counters"));
@@ -541,7 +559,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 #define T(f)	cmocka_unit_test_setup_teardown(f, setup, teardown)
 		T(order), T(filters), T(bad_filters), T(searching), T(cursor), T(tree),
-		T(folding), T(sizes), T(columns), T(ascii), T(marks), T(floors), T(pane),
+		T(folding), T(a_single_refresh), T(sizes), T(columns), T(ascii), T(marks),
+		T(floors), T(pane),
 		T(scrolling), T(messages), T(quit),
 	};
 

@@ -26,6 +26,11 @@ static void nothing(void **state)
 	static const char *const paths[] = {
 		NULL, "", "/", "//", "/system.slice", "/init", "/a/b.service", "/-.slice/.service",
 		"/docker", "/docker/", "/docker/0123", "/podx/" ID, "/lxc", "/lxc/", "/_",
+		"/default", "/batch/default/web", "/lxc.payload", "/lxc.monitor/web",
+		"/lxc.monitor.web", "/docker-0123",
+		"/docker-" ID "0", "/xdocker-" ID, "/docker:" ID, "/a:docker-" ID "x",
+		"/kubepods-pod" POD "0", "/pod" POD "0/" ID, "/-pod" POD_ ".slice/" ID,
+		"/kubepods-pod", "/kubepods-burstable-pod0.slice:cri-containerd:0", ":" ID,
 	};
 	size_t i;
 
@@ -99,6 +104,87 @@ static void pods(void **state)
 			    "container 0123456789ab (kubernetes) of pod " POD);
 	assert_string_equal(u.pod, POD);
 	assert_string_equal(of("/kubepods.slice/kubepods-pod.slice"), "");
+}
+
+/* Paths that people have published of their machines; @from says where. */
+static void published(void **state)
+{
+#define BURSTABLE	"/kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod"
+#define BESTEFFORT	"/kubepods.slice/kubepods-besteffort.slice/kubepods-besteffort-pod"
+#define KIND		"/kubelet.slice/kubelet-kubepods.slice/" \
+			"kubelet-kubepods-besteffort.slice/kubelet-kubepods-besteffort-pod"
+#define USER_1000	"/user.slice/user-1000.slice/user@1000.service"
+	static const struct { const char *from, *cgroup, *text, *runtime; } paths[] = {
+		{ "github.com/opencontainers/runc/issues/4620: CRI-O, burstable",
+		  BURSTABLE "a5c1f8d5_1919_434d_add7_4afaafdaef89.slice/crio-"
+		  "5eed917563583925ffdbd40a64efb2aaffe58638e57add8becaf460fe74f5b1c.scope",
+		  "container 5eed91756358 (cri-o) of pod a5c1f8d5-1919-434d-add7-4afaafdaef89",
+		  "cri-o" },
+		{ "github.com/netdata/netdata/issues/4868: containerd, besteffort",
+		  BESTEFFORT "e1465238_4518_4c21_832f_fd9f87033dad.slice/cri-containerd-"
+		  "66be9b2efdf4d85288c319b8c1a2f50d2439b5617e36f45d9d0d0be1381113be.scope",
+		  "container 66be9b2efdf4 (containerd) of pod "
+		  "e1465238-4518-4c21-832f-fd9f87033dad", "containerd" },
+		{ "github.com/kontena/pharos-cluster/issues/440: docker below kubelet",
+		  BESTEFFORT "9692aa0e_748e_11e8_8dfa_76d458035df6.slice/docker-"
+		  "abddff03dfd7710c79a750ce3e730365cbb2c8247a974170c1062683bc3e9152.scope",
+		  "container abddff03dfd7 (docker) of pod 9692aa0e-748e-11e8-8dfa-76d458035df6",
+		  "docker" },
+		{ "github.com/containerd/cri/pull/290: a parent that is no pod",
+		  "/system.slice/system-getty.slice/cri-containerd-"
+		  "0e768f8db752fcd648adb264498daa1d8f31562320e881d6a9ec593d24b1f779.scope",
+		  "container 0e768f8db752 (containerd)", "containerd" },
+		{ "github.com/kubernetes/minikube/issues/11280: a node that is a container",
+		  "/docker/d6701ec289c56e4391acb11d07474b3139466857a305490575508a8b7a9fcf22"
+		  BESTEFFORT "2ca4a155_3599_498d_bb9d_4446693fa3ea.slice/crio-"
+		  "358607a37e7ada357032e7f5729c9ae6a3efdb7962acbcbe47ff6a3c5506cb1c.scope",
+		  "container d6701ec289c5 (docker) of pod 2ca4a155-3599-498d-bb9d-4446693fa3ea",
+		  "docker" },
+		{ "github.com/containerd/nri/pull/227: kind, within the node",
+		  KIND "1e597579_417e_482f_bf65_5fe170c3aebd.slice/cri-containerd-"
+		  "a09bc17f5aa29b0dbdec9ede5f46cf1396d2405917ab02e6f1eb1019f388396e.scope",
+		  "container a09bc17f5aa2 (containerd) of pod "
+		  "1e597579-417e-482f-bf65-5fe170c3aebd", "containerd" },
+		{ "the same, from the machine that has the node (Docker's driver systemd)",
+		  "/system.slice/docker-" ID ".scope"
+		  KIND "1e597579_417e_482f_bf65_5fe170c3aebd.slice/cri-containerd-"
+		  "a09bc17f5aa29b0dbdec9ede5f46cf1396d2405917ab02e6f1eb1019f388396e.scope",
+		  "container 0123456789ab (docker) of pod 1e597579-417e-482f-bf65-5fe170c3aebd",
+		  "docker" },
+		{ "github.com/spinframework/containerd-shim-spin/issues/180: runwasi",
+		  "/kubepods-pod99afd520_5b3e_4c8d_8471_4b6c8ee26b4c.slice:cri-containerd:"
+		  "c339025b3f0d9bec908636b49764fbca659636f54ad45c2eddd281049eb4df00",
+		  "container c339025b3f0d (containerd) of pod "
+		  "99afd520-5b3e-4c8d-8471-4b6c8ee26b4c", "containerd" },
+		{ "github.com/containerd/runwasi/issues/821: besteffort",
+		  "/kubepods-besteffort-podb7c2cbdb_9ab5_47ef_977e_97e39a73da6d.slice:"
+		  "cri-containerd:"
+		  "66dda1e97c4fc48204b066f07fc1e28bab94a571820484e01576982d4cb9d32b",
+		  "container 66dda1e97c4f (containerd) of pod "
+		  "b7c2cbdb-9ab5-47ef-977e-97e39a73da6d", "containerd" },
+		{ "github.com/lxc/lxc/pull/2606: LXC 3.1 to 4.0", "/lxc.payload/c1",
+		  "container c1 (lxc)", "lxc" },
+		{ "containerd, oci/spec.go: the namespace and the name", "/default/web",
+		  "container web (containerd)", "containerd" },
+		/* A user could make these by hand: the unit is named, not the container. */
+		{ "github.com/containers/podman/issues/24942: rootless, quadlet",
+		  USER_1000 "/app.slice/nextcloud.service/libpod-payload-"
+		  "c7bcf94f6dff735d99a74161201bd7b9272f113188b22b93ad48cd853966a22d",
+		  "nextcloud.service of user 1000", NULL },
+		{ "github.com/containers/podman/pull/4639: rootless",
+		  USER_1000 "/user.slice/libpod-" ID ".scope",
+		  "libpod-" ID ".scope of user 1000", NULL },
+	};
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < ARRAY_SIZE(paths); i++) {
+		print_message("%s\n", paths[i].from);
+		assert_string_equal(of(paths[i].cgroup), paths[i].text);
+		assert_string_equal(u.runtime ? u.runtime : "",
+				    paths[i].runtime ? paths[i].runtime : "");
+		assert_int_equal(u.of_user, paths[i].runtime ? -1 : 1000);
+	}
 }
 
 /* A user can make cgroups of any name below a directory of theirs. */
@@ -177,6 +263,42 @@ static void what_can_be_done(void **state)
 	next_for(SEEPAGE_STATE_SUSPECTED, SEEPAGE_LIMIT_MAPS, "/kubepods/pod" POD "/" ID);
 	assert_true(has("sysctl vm.max_map_count=NUMBER"));
 	assert_int_equal(next.n, 4);
+}
+
+/* What ends a container, by what made it; nothing where that would end more than it. */
+static void how_to_end_a_container(void **state)
+{
+#define SHARE		"/nomad.slice/share.slice/"
+	static const struct { const char *cgroup, *command; } of_paths[] = {
+		{ "/machine.slice/libpod-" ID ".scope/container", "podman restart 0123456789ab" },
+		{ "/kubepods.slice/kubepods-pod" POD_ ".slice/cri-containerd-" ID ".scope",
+		  "crictl stop 0123456789ab" },
+		{ "/system.slice/cri-containerd-" ID ".scope", "crictl stop 0123456789ab" },
+		{ "/kubepods.slice/kubepods-pod" POD_ ".slice/crio-" ID ".scope",
+		  "crictl stop 0123456789ab" },
+		{ "/system.slice/nerdctl-" ID ".scope", "nerdctl restart 0123456789ab" },
+		{ "/default/" ID, "nerdctl restart 0123456789ab" },
+		{ "/default/web", "ctr -n default tasks kill web" },
+		{ "/default/$(reboot)", NULL },
+		{ "/lxc.payload.web", NULL },
+		{ "/docker/" ID "/kubelet.slice/kubelet-kubepods-pod" POD_ ".slice", NULL },
+		{ "/user.slice/user-1000.slice/user@1000.service/user.slice/libpod-" ID ".scope",
+		  "systemctl --user -M 1000@ stop libpod-" ID ".scope" },
+		{ SHARE POD ".web.scope", "nomad alloc restart " POD " web" },
+		{ SHARE POD ".web.1.scope", "nomad alloc restart " POD " web.1" },
+		{ SHARE POD "..scope", NULL }, { SHARE POD ".scope", NULL },
+		{ SHARE POD ".`x`.scope", NULL }, { SHARE "short.scope", NULL },
+		{ "/system.slice/" POD ".web.scope", NULL },
+	};
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < ARRAY_SIZE(of_paths); i++) {
+		print_message("%s\n", of_paths[i].cgroup);
+		next_for(SEEPAGE_STATE_SUSPECTED, SEEPAGE_LIMIT_RAM, of_paths[i].cgroup);
+		assert_int_equal(next.n, of_paths[i].command ? 4 : 3);
+		assert_true(!of_paths[i].command || has(of_paths[i].command));
+	}
 }
 
 /* Where there is no unit of systemd itself, by the name of the process, if it is a plain one. */
@@ -295,8 +417,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(nothing), cmocka_unit_test(units),
 		cmocka_unit_test(units_of_users), cmocka_unit_test(containers),
-		cmocka_unit_test(pods), cmocka_unit_test(hostile),
-		cmocka_unit_test(what_can_be_done), cmocka_unit_test(how_to_silence),
+		cmocka_unit_test(pods),
+		cmocka_unit_test(published), cmocka_unit_test(hostile),
+		cmocka_unit_test(what_can_be_done),
+		cmocka_unit_test(how_to_end_a_container), cmocka_unit_test(how_to_silence),
 		cmocka_unit_test(no_steps), cmocka_unit_test(a_process_that_is_gone),
 		cmocka_unit_test(no_command_of_users),
 		cmocka_unit_test(no_container_of_users), cmocka_unit_test(cut_machine),

@@ -9,8 +9,10 @@
 #include <fcntl.h>
 #include <cmocka.h>
 #include "../../ctl/cmd/watch.c"
+#include "printed.h"
 
 static bool off, leak;		/* MULTICAST_OFF; an alert #1 is held */
+static bool barred;		/* the group of alerts */
 static int due;			/* when cold.c wants to look, ms */
 static unsigned int rings, looks_taken;
 
@@ -41,7 +43,7 @@ int knl_resolve(struct knl *k)
 
 int knl_join(struct knl *k, int group)
 {
-	return 0;
+	return barred ? -EPERM : 0;
 }
 
 int knl_fail(const struct ctx *ctx, const struct knl *k, const char *needs)
@@ -64,11 +66,17 @@ struct nl_msg *knl_msg(struct knl *k, int cmd, int flags)
 int knl_call(struct knl *k, struct nl_msg *msg, knl_cb cb, void *arg)
 {
 	struct nl_msg *m = msg_new();
+	struct nlattr *nest;
 
 	nlmsg_free(msg);
 	rings++;
 	nla_put_u64(m, SEEPAGE_A_SEQ, 1);
 	nla_put_u64(m, SEEPAGE_A_INSTANCE, 7);
+	nla_put_u8(m, SEEPAGE_A_STATE, SEEPAGE_STATE_EXITED);
+	nla_put_u32(m, SEEPAGE_A_UID, 0);
+	nest = nla_nest_start(m, SEEPAGE_A_IDENTITY);
+	nla_put(m, SEEPAGE_IDENTITY_A_CMDLINE, 5, "a b\nc");
+	nla_nest_end(m, nest);
 	if (leak)
 		cb(nlmsg_hdr(m), arg);
 	nlmsg_free(m);
@@ -166,6 +174,30 @@ static void asks(void **state)
 	assert_int_equal(patience(&w), POLL_MS);
 }
 
+static int one_step(void *w)
+{
+	return step(w);
+}
+
+/* An alert of what has ended names its user and command, which the module keeps. */
+static void names(void **state)
+{
+	struct ctx ctx = { 0 };
+	char text[1024], *line;
+	struct watch w;
+
+	off = true;
+	begin_watch(&w, &ctx);
+	leak = true;
+	assert_int_equal(printed(one_step, &w, PRINTED_OUT, text, sizeof(text)), 0);
+	line = strchr(text, '\n');
+	assert_non_null(line);
+	assert_memory_equal(line, "\n    by root: a b\\x0ac\n    ", 27);
+	line = strchr(line + 27, '\n');
+	assert_non_null(line);
+	assert_string_equal(line, "\n");
+}
+
 /* The module was loaded again, and multicasts: it asks no more. */
 static void asks_no_more(void **state)
 {
@@ -185,10 +217,30 @@ static void asks_no_more(void **state)
 	assert_int_equal(patience(&w), -1);
 }
 
+/* With CAP_PERFMON the status can be asked for: no child, and no note, before it may listen. */
+static void may_not_listen(void **state)
+{
+	struct ctx ctx = { .json = true };
+	struct watch w = { .ctx = &ctx, .signals = -1 };
+
+	(void)state;
+	off = false;
+	barred = true;
+	rings = 0;
+	assert_int_equal(connect_module(&w), -EPERM);
+	assert_int_equal(w.ask.err, EPERM);
+	assert_false(w.started);
+	assert_int_equal(rings, 0);
+	barred = false;
+	assert_int_equal(connect_module(&w), 0);
+	assert_true(w.started);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(asks), cmocka_unit_test(asks_no_more),
+		cmocka_unit_test(may_not_listen), cmocka_unit_test(names),
 	};
 
 	return cmocka_run_group_tests_name("ctl_watch", tests, NULL, NULL);

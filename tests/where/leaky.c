@@ -3,20 +3,23 @@
  * Leaks on command: `leaky MODE`, then a line "leak N" or "work N" on standard input. It prints
  * the blocks and the bytes, heads of chunks included, that it did not free; "work" does the
  * same work and frees all. A line "ready PID" comes first. `leaky MODE forked` works in a
- * child, which inherits the heap.
+ * child, which inherits the heap; `leaky MODE hidden` overwrites the random bytes of the kernel.
  */
 #include <malloc.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include "blocks.h"
 
 #define LIVE	20000
 #define WORKERS	4
 #define SMALL	48
+#define LARGE	150000
 #define MIB	(1024UL * 1024)
 
 static void *live[LIVE];
@@ -26,20 +29,6 @@ static pthread_barrier_t begin, end;
 static volatile long task;
 static volatile int keeps;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-
-static unsigned int number(unsigned int *seed)
-{
-	*seed = *seed * 1103515245 + 12345;
-	return *seed >> 8;
-}
-
-static void *filled(size_t n)
-{
-	void *p = malloc(n);
-
-	memset(p, (int)n | 0x80, n);
-	return p;
-}
 
 static void account(const void *p)
 {
@@ -102,6 +91,44 @@ static void fast(long n)
 		free(p[i]);
 }
 
+/* Blocks of all sizes that a thread keeps for reuse, so many of each, all of them free */
+static void cached(void)
+{
+	void *p[64][7];
+
+	for (int i = 0; i < 64; i++)
+		for (int k = 0; k < 7; k++)
+			p[i][k] = filled(24 + 16 * (size_t)i);
+	for (int i = 0; i < 64; i++)
+		for (int k = 0; k < 7; k++)
+			free(p[i][k]);
+}
+
+/* Blocks with mappings of their own */
+static void large(long n, int keep)
+{
+	for (long i = 0; i < n; i++) {
+		void *p = filled(LARGE);
+
+		if (keep)
+			account(p);
+		else
+			free(p);
+	}
+}
+
+/* Blocks that are a huge page each, where the kernel has one: a fault for each */
+static __attribute__((noinline)) void huge(long n, int keep)
+{
+	for (long i = 0; i < n; i++) {
+		char *p = aligned_alloc(2 * MIB, 2 * MIB);
+
+		madvise(p, 2 * MIB, MADV_HUGEPAGE);
+		memset(p, 1, 2 * MIB);
+		put(p, 2 * MIB, keep);
+	}
+}
+
 /* 10 MB a second that are freed at once */
 static void *churn(void *arg)
 {
@@ -153,6 +180,12 @@ static void run(const char *mode, long n, int keep)
 			beside(8 * MIB);
 	} else if (!strcmp(mode, "fast")) {
 		fast(n);
+	} else if (!strcmp(mode, "cached")) {
+		cached();
+	} else if (!strcmp(mode, "large")) {
+		large(n, keep);
+	} else if (!strcmp(mode, "huge")) {
+		huge(n, keep);
 	} else if (!strcmp(mode, "grow")) {
 		grow(n, keep);
 	} else {
@@ -170,6 +203,10 @@ int main(int argc, char **argv)
 	pthread_t t;
 	long n;
 
+#ifdef M_MMAP_THRESHOLD
+	if (!strcmp(mode, "large"))
+		mallopt(M_MMAP_THRESHOLD, 128 * 1024);	/* so that it stays where it is */
+#endif
 	pthread_barrier_init(&begin, NULL, WORKERS + 1);
 	pthread_barrier_init(&end, NULL, WORKERS + 1);
 	for (long i = 0; i < LIVE; i++)
@@ -182,9 +219,12 @@ int main(int argc, char **argv)
 		grown = filled(MIB);
 	if (!strcmp(mode, "beside"))
 		beside(64 * MIB);
-	if (strcmp(mode, "fast"))
+	if (strcmp(mode, "fast") && strcmp(mode, "large") && strcmp(mode, "huge") &&
+	    strcmp(mode, "cached"))
 		run(mode, 10000, 0);
-	if (argc > 2 && fork()) {
+	if (argc > 2 && !strcmp(argv[2], "hidden")) {
+		memset((void *)getauxval(AT_RANDOM), 0x5a, 16);
+	} else if (argc > 2 && fork()) {
 		wait(NULL);
 		return 0;
 	}

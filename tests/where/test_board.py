@@ -2,7 +2,10 @@
 """The board of make where: what counts as the true site, and as a twin that is accused."""
 import json
 import os
+import shutil
+import subprocess
 import sys
+import tempfile
 import time
 import unittest
 
@@ -30,6 +33,41 @@ TRUE = site(("_Znwm", "operator new(unsigned long)"), ("_ZN3app8keep_mapEv", "ap
 REFUSED = {"wall_seconds": 1.0, "refused": "seepage: where: no"}
 PEER = {"stacks": [[30, ["malloc", "x"]], [10, ["malloc", "app::keep_map() [clone .isra.0]"]]],
         "total": 40, "wall_seconds": 3.0}
+# A tool that is busy for a second, then takes two looks, the second one after a signal
+LATE = """
+import json, signal, time
+signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+end = time.monotonic() + 1
+while time.monotonic() < end:
+    pass
+first = time.monotonic()
+signal.sigwait([signal.SIGINT])
+print(json.dumps({"first": first, "seconds": time.monotonic() - first}))
+"""
+# Of some sizes: how far apart most of the blocks are that follow each other, and lost_room()
+ROOM = """
+#include <stdio.h>
+#include "lost.h"
+
+int main(void)
+{
+	static const size_t size[] = { 60, 100, 200, 300, 500 };
+	size_t i, n, apart, least;
+	char *p, *old;
+
+	for (i = 0; i < sizeof(size) / sizeof(*size); i++) {
+		least = -1UL;
+		old = malloc(size[i]);
+		for (n = 0; n < 2000; n++, old = p) {
+			p = malloc(size[i]);
+			apart = p > old ? p - old : old - p;
+			least = apart < least ? apart : least;
+		}
+		printf("%zu %zu %zu\\n", size[i], least, lost_room(malloc_usable_size(p)));
+	}
+	return 0;
+}
+"""
 
 
 class Board(unittest.TestCase):
@@ -132,9 +170,9 @@ class Board(unittest.TestCase):
         self.assertIn("no note says", " ".join(self.make(REFUSED, REFUSED, "node-objects")["missed"]))
 
     def test_the_growth_beside_what_was_lost(self):
-        def growth(says, lost, blocks):
+        def growth(says, lost, steps):
             counted = {"method": "census", "bytes": says,
-                       "lost": {"bytes": lost, "least": lost, "most": lost, "blocks": blocks}}
+                       "lost": {"bytes": lost, "blocks": 20 * steps, "steps": steps}}
             return self.make(answer(TRUE), answer(), census=counted)
 
         self.assertEqual(growth(104900, 100000, 500)["missed"], [])
@@ -148,12 +186,37 @@ class Board(unittest.TestCase):
 
     def test_what_was_lost_between_two_looks(self):
         lost = running.Lost()
-        lost.seen = [(t / 10, t, 100 * t) for t in range(0, 101)]     # 10 blocks of 100 bytes a second
-        self.assertEqual(lost.between(1.0, 8.0, 6.0)["bytes"], 6000)
-        lost.seen = [(t / 10, t, 100 * t + (900 if t >= 20 else 0)) for t in range(0, 101)]
-        got = lost.between(1.01, 8.01, 6.0)
-        self.assertEqual((got["least"], got["most"]), (6000, 6900))
-        self.assertTrue(6000 < got["bytes"] < 6900)
+        # 10 blocks of 100 bytes a second, and 9 at once after two seconds
+        lost.seen = [(t / 10, t + (9 if t >= 20 else 0), 100 * t + (900 if t >= 20 else 0))
+                     for t in range(0, 101)]
+        self.assertEqual(lost.between(1.01, 7.01), {"bytes": 6900, "blocks": 69, "steps": 60})
+        self.assertEqual(lost.between(2.01, 8.01), {"bytes": 6000, "blocks": 60, "steps": 60})
+        # A job every two seconds, of 20 blocks
+        lost.seen = [(t / 10, t // 20 * 20, t // 20 * 2000) for t in range(0, 101)]
+        self.assertEqual(lost.between(1.01, 7.01), {"bytes": 6000, "blocks": 60, "steps": 3})
+
+    @unittest.skipUnless(shutil.which("musl-gcc"), "needs musl-tools")
+    def test_what_musl_takes_for_a_block(self):
+        """That is how far apart the blocks of a group are, not what malloc_usable_size() says."""
+        with tempfile.TemporaryDirectory() as d:
+            with open(f"{d}/room.c", "w", encoding="ascii") as f:
+                f.write(ROOM)
+            subprocess.run(["musl-gcc", "-O1", f"-I{TOP}/tests/where-bench/prog", "-o", f"{d}/room",
+                            f"{d}/room.c"], check=True)
+            got = subprocess.run([f"{d}/room"], stdout=subprocess.PIPE, text=True, check=True).stdout
+        pairs = [line.split() for line in got.splitlines()]
+        self.assertGreater(len(pairs), 3)
+        for size, apart, room in pairs:
+            self.assertEqual(apart, room, size)
+
+    def test_a_tool_that_takes_long_to_start(self):
+        """What was lost is that of the time between its looks, however late the first one is."""
+        got, second = guest.two_looks(1, lambda: time.sleep(0.5), (sys.executable, "-c", LATE))
+        first = got["answer"]["first"]
+        self.assertAlmostEqual(second - got["answer"]["seconds"], first, delta=0.1)
+        self.assertGreater(got["answer"]["seconds"], 0.5)
+        self.assertGreater(got["wall_seconds"] - (second - first), 0.7)
+        self.assertEqual(guest.two_looks(1, int, ("sh", "-c", "echo no >&2; exit 1"))[0]["refused"], "no")
 
     def test_instructions_beyond_the_same_work(self):
         alone = [[0, 0], [1000, 10], [2200, 20]]     # 110 a round, half of them 100, half 120

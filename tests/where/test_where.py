@@ -25,8 +25,8 @@ BUILD = os.path.join(TOP, "build/where")
 PYTHON = "/usr/bin/python3"
 # What a twin may show in one class: it has threads and buffers of its own.
 BOUND = 128 << 10
-KEYS = ("pid comm method allocator heap_bytes growth_bytes_per_hour seconds traps samples "
-        "cost_permille notes classes sites").split()
+KEYS = ("pid comm method allocator heap_bytes growth_bytes_per_hour seconds look_time_ns traps samples "
+        "cost_permille others notes classes sites").split()
 CLASS_KEYS = "size_bytes blocks growth_blocks growth_bytes share_permille content contents".split()
 
 
@@ -48,7 +48,7 @@ def build(name, *parts):
 
 def setUpModule():
     os.makedirs(BUILD, exist_ok=True)
-    build("draw", "where/svg", "where/frame", "lib/fmt", "lib/out")
+    build("draw", "where/svg", "where/zoom", "where/frame", "lib/fmt", "lib/out")
     build("pylines", "where/pyline")
     for source, compiler in (("leaky.c", "gcc"), ("hostile.c", "gcc"), ("leaky.cc", "g++")):
         name = source.replace(".cc", "-cc").replace(".c", "")
@@ -121,7 +121,7 @@ def started(pid, *words):
 
 def wait_for_events(pid):
     """The tool has its first event of perf."""
-    while subprocess.run(["sh", "-c", f"ls -l /proc/{pid}/fd 2>/dev/null | grep -q perf_event"],
+    while subprocess.run(["sh", "-c", f"ls -l /proc/{pid}/fd 2>/dev/null | grep perf_event >/dev/null"],
                          check=False).returncode:
         time.sleep(0.05)
 
@@ -158,6 +158,7 @@ def site(size, *names):
 
 class Picture(unittest.TestCase):
     """The flame graph of made-up sites."""
+    scripts = set()
 
     def draw(self, *sites, comm="program"):
         answer = {"pid": 4242, "comm": comm, "method": "burst", "samples": 300,
@@ -169,9 +170,15 @@ class Picture(unittest.TestCase):
                                  timeout=60).stdout
         if shutil.which("xmllint"):
             subprocess.run(["xmllint", "--noout", "--nonet", "-"], input=got, check=True)
-        self.assertNotIn(b"<script", got)
+        root = ElementTree.fromstring(got)
+        # One script, which is the same in all pictures; none without frames.
+        scripts = [e.text for e in root.iter() if e.tag.endswith("script")]
+        self.assertEqual(len(scripts), 1 if sites else 0)
+        self.assertLessEqual(len({*Picture.scripts, *scripts}), 1)
+        Picture.scripts.update(scripts)
         self.assertNotIn(b"href", got)
-        return ElementTree.fromstring(got)
+        self.assertEqual(got.count(b"]]>"), len(scripts))
+        return root
 
     def frames(self, root):
         """(title, x, y, width) of each frame"""
@@ -394,24 +401,71 @@ class Where(unittest.TestCase):
         self.assertEqual((answer["method"], answer["allocator"]), ("pages", "unknown"))
 
     @unittest.skipUnless(shutil.which("musl-gcc"), "needs musl-tools")
-    def test_a_small_process_with_an_allocator_that_is_not_known(self):
+    def test_a_small_process_of_musl(self):
         subprocess.run(["musl-gcc", "-O1", "-o", f"{BUILD}/own-musl",
                         os.path.join(TOP, "tests/where-bench/prog/own.c")], check=True)
         program = Program(self, f"{BUILD}/own-musl", "small")
         got = where("-j", "-s", 2, program.pid)
         self.assertEqual((got.returncode, got.stderr), (0, ""))
         answer = json.loads(got.stdout)
-        self.assertEqual((answer["method"], answer["allocator"]), ("pages", "musl"))
+        self.assertEqual((answer["method"], answer["allocator"]), ("census", "musl"))
         self.assertGreater(answer["growth_bytes_per_hour"], 0)
+
+    def musl(self, *flags):
+        """leaky, linked with musl."""
+        program = f"{BUILD}/leaky-musl{''.join(flags)}"
+        subprocess.run(["musl-gcc", "-O1", "-pthread", *flags, "-o", program,
+                        os.path.join(HERE, "leaky.c")], check=True)
+        return program
+
+    @unittest.skipUnless(shutil.which("musl-gcc"), "needs musl-tools")
+    def test_the_heap_of_musl(self):
+        """Blocks by what was asked for, and the slots that these take. A stripped static program
+        has no symbol that tells."""
+        for flags in ((), ("-static",), ("-static", "-s")):
+            program = self.musl(*flags)
+            for mode, size, slot in (("small", 48, 64), ("churn", 48, 64), ("threads", 200, 240)):
+                with self.subTest(mode, flags=flags):
+                    answer, told = self.between(Program(self, program, mode), "leak", 20000)
+                    first = answer["classes"][0]
+                    self.assertEqual((answer["method"], answer["allocator"]), ("census", "musl"))
+                    self.assertEqual(told[0], 20000)
+                    self.assertEqual(first["size_bytes"], size + 8 if size == 48 else size)
+                    self.assertAlmostEqual(first["growth_blocks"] / told[0], 1, delta=0.05)
+                    self.assertAlmostEqual(first["growth_bytes"] / (told[0] * slot), 1, delta=0.05)
+                    self.assertEqual(first["content"]["kind"], "binary")
+                    self.twin([program, mode], 20000)
+            self.leak([program, "grow"], 2000, None, blocks=False)
+            self.twin([program, "grow"], 2000)
+            answer = self.between(Program(self, program, "small", "forked"), "leak", 20000)[0]
+            self.assertAlmostEqual(answer["classes"][0]["growth_blocks"] / 20000, 1, delta=0.05)
+
+    @unittest.skipUnless(shutil.which("musl-gcc"), "needs musl-tools")
+    def test_free_blocks_of_musl_do_not_count(self):
+        answer = self.between(Program(self, self.musl(), "fast"), "work", 3000)[0]
+        grown = {c["size_bytes"]: c["growth_blocks"] for c in answer["classes"]}
+        self.assertLessEqual(grown.get(72, 0), 0, answer["notes"])
+
+    @unittest.skipUnless(shutil.which("musl-gcc"), "needs musl-tools")
+    def test_a_heap_of_musl_that_is_not_recognised(self):
+        """Without the secret its pages are counted, as for any other allocator."""
+        answer = self.between(Program(self, self.musl(), "small", "hidden"), "leak", 20000)[0]
+        self.assertEqual((answer["method"], answer["allocator"]), ("pages", "musl"))
+        self.assertAlmostEqual(answer["classes"][0]["growth_bytes"] / (20000 * 64), 1, delta=0.15)
 
     def test_a_program_that_is_linked_statically(self):
         """In front of its first chunk are variables of its first thread."""
         answer = self.pair([f"{BUILD}/leaky-static", "small"], 20000, 56, kind="binary")
         self.assertEqual((answer["method"], answer["allocator"]), ("census", "static glibc"))
         self.pair([f"{BUILD}/leaky-static", "threads"], 20000, 200)
+        # The heap tells where no symbol does.
+        subprocess.run(["strip", "-o", f"{BUILD}/leaky-stripped", f"{BUILD}/leaky-static"],
+                       check=True)
+        answer = self.pair([f"{BUILD}/leaky-stripped", "small"], 20000, 56, kind="binary")
+        self.assertEqual((answer["method"], answer["allocator"]), ("census", "glibc"))
 
     def test_allocators_that_are_preloaded(self):
-        for name, allocator in (("libjemalloc.so.2", "jemalloc"), ("libmimalloc.so.2.0", "mimalloc"),
+        for name, allocator in (("libmimalloc.so.2.0", "mimalloc"),
                                 ("libtcmalloc_minimal.so.4", "tcmalloc")):
             path = f"/usr/lib/x86_64-linux-gnu/{name}"
             if not os.path.exists(path):
@@ -484,6 +538,20 @@ class Where(unittest.TestCase):
             first = json.loads(got.stdout)["classes"][0]
             self.assertEqual(first["size_bytes"], 56)
             self.assertAlmostEqual(first["growth_blocks"] / told[0], 1, delta=0.05)
+            # The answer says when its look was; where an earlier version did not, the file does.
+            seconds = json.loads(got.stdout)["seconds"]
+            os.utime(f.name, (1, 1))
+            again = where("-j", "--diff", f.name, program.pid)
+            self.assertEqual((again.returncode, again.stderr), (0, ""))
+            self.assertAlmostEqual(json.loads(again.stdout)["seconds"], seconds, delta=30)
+            with open(f.name, encoding="utf-8") as saved:
+                old = {k: v for k, v in json.load(saved).items() if k != "look_time_ns"}
+            with tempfile.NamedTemporaryFile("w", suffix=".json") as without:
+                json.dump(old, without)
+                without.flush()
+                self.assertLess(json.loads(where("-j", "--diff", without.name, program.pid).stdout)["seconds"], 30)
+                os.utime(without.name, (1, 1))
+                self.refused(where("--diff", without.name, program.pid), "it is about another process than")
             other = Program(self, f"{BUILD}/leaky", "small")
             self.refused(where("--diff", f.name, other.pid), "it is about another process than")
 
@@ -570,6 +638,7 @@ class Where(unittest.TestCase):
                 answer = json.load(f)
             self.assertEqual([k for k in KEYS if k not in answer], [])
             self.assertEqual(answer["pid"], program.pid)
+            self.assertEqual(answer["time"], time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(answer["time_ns"] // 10**9)))
             self.assertLessEqual(len(answer["classes"]), 3)
             self.assertGreaterEqual(answer["classes"][0]["growth_blocks"], 1000)
             self.assertLess(answer["seconds"], 30)
@@ -654,7 +723,7 @@ class Where(unittest.TestCase):
         tool = subprocess.Popen([tool, "--follow", how], stdout=subprocess.PIPE,
                                 stderr=subprocess.PIPE, text=True,
                                 env={**os.environ, "SEEPAGE_RUN": at})
-        self.follower = tool.pid
+        self.follower, self.said = tool.pid, tool.stderr
         alerts = open(os.path.join(at, "alerts"), "w", encoding="utf-8", buffering=1)
         self.addCleanup(alerts.close)
         with open(os.path.join(at, "words"), encoding="utf-8") as f:
@@ -675,10 +744,19 @@ class Where(unittest.TestCase):
         except OSError:     # it has ended, or the user may not
             pass
 
+    def state_of(self, at):
+        """What those who look for a cause would look at first."""
+        said = [json.dumps(self.ledger(at)) if os.path.exists(f"{at}/where/ledger") else "no ledger"]
+        said += subprocess.run(["ps", "-L", "-o", "pid,stat,ni,wchan,args", "--ppid",
+                                str(self.follower)], capture_output=True, text=True,
+                               check=False).stdout.splitlines()
+        os.set_blocking(self.said.fileno(), False)
+        return "; ".join([*said, self.said.read() or "nothing on stderr"])
+
     def comes(self, at, kind, pid):
         end = time.monotonic() + 180
         while not os.path.isdir(os.path.join(at, "where")) or not self.kept(at, kind, pid):
-            self.assertLess(time.monotonic(), end, f"no {kind} of {pid}")
+            self.assertLess(time.monotonic(), end, f"no {kind} of {pid}: {self.state_of(at)}")
             self.hasten()
             time.sleep(0.05)
         return self.kept(at, kind, pid)[0]
@@ -717,6 +795,24 @@ class Where(unittest.TestCase):
         self.assertEqual(self.kept(at, "first", other.pid), [])
         ledger = self.ledger(at)
         self.assertEqual([ledger[k] for k in ("looks", "left_out", "limit_permille")], [2, 0, 7])
+
+    def test_times_of_an_alert_are_of_whole_seconds(self):
+        """What is cut off does not make the process a later one of the same pid."""
+        begun = 0.0
+        while begun % 1 < 0.5:
+            program = Program(self, f"{BUILD}/leaky", "small")
+            with open(f"/proc/{program.pid}/stat", encoding="ascii") as f:
+                ticks = int(f.read().rsplit(")", 1)[1].split()[19])
+            begun = (time.time() - time.clock_gettime(time.CLOCK_BOOTTIME) +
+                     ticks / os.sysconf("SC_CLK_TCK"))
+        at, tool, alerts = self.followed("census")
+        alert = json.loads(self.alert(program.pid, "suspected"))
+        alert["time_ns"] = int(begun * 1e9)
+        while time.time() % 1 > 0.1:
+            time.sleep(0.01)
+        alerts.write(json.dumps(alert) + "\n")
+        self.comes(at, "first", program.pid)
+        self.ends(tool)
 
     def test_a_signal_ends_a_look_with_an_answer(self):
         leak = Program(self, f"{BUILD}/leaky", "small")
@@ -831,11 +927,33 @@ class Where(unittest.TestCase):
         named = sum(site["bytes"] for site in answer["sites"]
                     if "filled" in [frame["symbol"] for frame in site["stack"]])
         self.assertGreater(grown, 4 << 20)
-        self.assertGreater(named, grown / 2)
+        seen = [(site["bytes"], site["samples"], [frame["symbol"] for frame in site["stack"]])
+                for site in answer["sites"]]
+        self.assertGreater(named, grown / 2, seen)
         self.assertLess(named, grown * 2)
         self.assertEqual([site["rank"] for site in answer["sites"]],
                          list(range(1, len(answer["sites"]) + 1)))
         self.assertIn("these make the process grow", answer["notes"][0])
+
+    def test_faults_that_bring_huge_pages(self):
+        """A fault stands for what it brought, not for 4 KB."""
+        with open("/sys/kernel/mm/transparent_hugepage/enabled", encoding="ascii") as f:
+            if "[never]" in f.read():
+                self.skipTest("this kernel gives no huge pages")
+        program = Program(self, f"{BUILD}/leaky", "huge")
+        tool = faults_of(program)
+        before = anon_kib(program.pid)
+        program.do("leak", 100)
+        grown = (anon_kib(program.pid) - before) * 1024
+        time.sleep(0.5)
+        status, out, err = second(tool)
+        self.assertEqual((status, err), (0, ""))
+        answer = json.loads(out)
+        named = sum(site["bytes"] for site in answer["sites"]
+                    if "huge" in [frame["symbol"] for frame in site["stack"]])
+        self.assertGreaterEqual(grown, 200 << 20)
+        self.assertGreater(named, grown / 2, answer["notes"])
+        self.assertLess(named, grown * 2)
 
     def test_faults_in_a_library_that_is_mapped_twice(self):
         """Addresses in it count from the mapping that its code belongs to."""
@@ -1026,6 +1144,7 @@ class Where(unittest.TestCase):
         self.refused(where("--faults", "--burst", 1), "--faults: allowed with --seconds", 2)
         self.refused(where("--faults", "--text", 1), "--faults: allowed with --seconds", 2)
         self.refused(where("--census", "--samples", 5, 1), "not allowed without a burst", 2)
+        self.refused(where("--census", "--no-probes", 1), "not allowed without a burst", 2)
         self.refused(where("--census", "-O", "libc", 1), "not allowed without a burst", 2)
         self.refused(where("-O", "", 1), "--object: '': allowed the name of a file", 2)
         self.refused(where("-O", "libnone", os.getpid()), "--object: 'libnone': process ")

@@ -14,13 +14,12 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "notify/notify.h"
+#include "quiet/file.h"
 
-#define ID_LEN		64U
 #define FILE_MAX	(4 << 20)	/* bytes; the list of Podman's containers is the largest */
 
 #define TASKS		"containerd/io.containerd.runtime.v2.task/"
-#define STORE		"/var/lib/containers/storage/overlay-containers/"
+#define STORE		"/var/lib/containers/storage/"
 
 /* The file of one container: the id is between @path and @file. @file is NULL: a list of all */
 static const struct runtime_file {
@@ -31,9 +30,16 @@ static const struct runtime_file {
 	{ "containerd", "/run/" TASKS "default/", "/config.json" },
 	{ "containerd", "/run/k3s/" TASKS "k8s.io/", "/config.json" },
 	{ "cri-o", "/run/containers/storage/overlay-containers/", "/userdata/config.json" },
-	{ "cri-o", STORE, "/userdata/config.json" },
-	{ "podman", STORE "containers.json", NULL },
-	{ "podman", STORE "volatile-containers.json", NULL },	/* of podman run --rm */
+	{ "cri-o", STORE "overlay-containers/", "/userdata/config.json" },
+	/* of each storage driver; the second is that of podman run --rm */
+	{ "podman", STORE "overlay-containers/containers.json", NULL },
+	{ "podman", STORE "overlay-containers/volatile-containers.json", NULL },
+	{ "podman", STORE "vfs-containers/containers.json", NULL },
+	{ "podman", STORE "vfs-containers/volatile-containers.json", NULL },
+	{ "podman", STORE "btrfs-containers/containers.json", NULL },
+	{ "podman", STORE "btrfs-containers/volatile-containers.json", NULL },
+	{ "podman", STORE "zfs-containers/containers.json", NULL },
+	{ "podman", STORE "zfs-containers/volatile-containers.json", NULL },
 };
 
 /* A key of an alert, and what runtimes call it, the first one that is there counts. */
@@ -46,11 +52,6 @@ static const struct name {
 	{ "pod_namespace", { "io.kubernetes.cri.sandbox-namespace",
 			     "io.kubernetes.pod.namespace" } },
 };
-
-static bool is_id(const char *s)
-{
-	return s && strlen(s) == ID_LEN && strspn(s, "0123456789abcdef") == ID_LEN;
-}
 
 /* Returns what the file has; NULL if it is not there, no JSON, too large, or not root's. */
 static struct json_object *read_json(const char *path)
@@ -168,25 +169,80 @@ void container_names(struct json_object *alert, const struct json_object *before
 	was = before ? quiet_string(before, "container") : NULL;
 	for (i = 0; id && was && !strcmp(id, was) && i < ARRAY_SIZE(names); i++)
 		add(alert, names[i].key, quiet_string(before, names[i].key));
-	if (runtime && is_id(id) && !known(alert))
+	if (runtime && id && unit_is_id(id) && !known(alert))
 		look(alert, runtime, id);
 	for (i = 0; i < ARRAY_SIZE(names); i++)
 		if (!quiet_string(alert, names[i].key))
 			json_object_object_add(alert, names[i].key, NULL);
 }
 
-/* " (web)", " (app of pod web-7d in shop)"; nothing where no name is known */
-void container_append(const struct json_object *alert, char *buf, size_t size)
+/* "web", "app of pod web-7d in shop"; nothing where no name is known */
+static void append_names(const struct json_object *alert, char *buf, size_t size)
 {
 	const char *name = quiet_string(alert, "container_name");
 	const char *pod = quiet_string(alert, "pod_name");
 	const char *space = quiet_string(alert, "pod_namespace");
 
-	if (!name && !pod)
-		return;
-	sentence_append(buf, size, " (%.64s", name ? name : "");
+	sentence_append(buf, size, "%.64s", name ? name : "");
 	if (pod)
 		sentence_append(buf, size, "%spod %.64s%s%.64s", name ? " of " : "", pod,
 				space ? " in " : "", space ? space : "");
-	sentence_append(buf, size, ")");
+}
+
+/**
+ * container_append() - append " (NAMES)", or nothing where no name is known
+ * @alert: has been through container_names()
+ * @buf, @size: bytes; what does not fit is cut off
+ */
+void container_append(const struct json_object *alert, char *buf, size_t size)
+{
+	char text[TEXT_MAX] = "";
+
+	append_names(alert, text, sizeof(text));
+	if (*text)
+		sentence_append(buf, size, " (%s)", text);
+}
+
+/**
+ * container_text() - say what the container of a cgroup, and its pod, are called
+ * @cgroup: the path, NULL: unknown
+ * @buf, @size: bytes; it becomes "" where there is no container, or no name is known
+ *
+ * Context: reads files of the container's runtime, as the user of this program may. Returns @buf.
+ */
+char *container_text(const char *cgroup, char *buf, size_t size)
+{
+	struct json_object *o;
+	struct unit_name u;
+
+	*buf = '\0';
+	unit_of(cgroup, &u);
+	if (!u.runtime || !*u.container)
+		return buf;
+	o = json_object_new_object();
+	json_object_object_add(o, "runtime", json_object_new_string(u.runtime));
+	json_object_object_add(o, "container", json_object_new_string(u.container));
+	container_names(o, NULL);
+	append_names(o, buf, size);
+	json_object_put(o);
+	return buf;
+}
+
+/**
+ * container_unit() - name a container as a unit is named, "container web (docker)"
+ * @cgroup: the path
+ * @text: TEXT_MAX bytes; where no name is known it stays as it is
+ *
+ * Context: as container_text().
+ */
+void container_unit(const char *cgroup, char *text)
+{
+	char called[TEXT_MAX], safe[TEXT_MAX];
+	struct unit_name u;
+
+	container_text(cgroup, called, sizeof(called));
+	unit_of(cgroup, &u);
+	if (*called)
+		snprintf(text, TEXT_MAX, "container %s (%s)",
+			 fmt_safe(safe, sizeof(safe) / 2, called, strlen(called)), u.runtime);
 }
