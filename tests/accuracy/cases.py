@@ -22,6 +22,7 @@ class Case:
     onset: float		# seconds after the case was started
     limits: list		# MB
     simulated: bool
+    limited: bool = True	# the limits are real: memory, or set on the process
     recordings: dict = field(default_factory=dict)	# seed: path
 
     @property
@@ -53,7 +54,8 @@ def parse(name, text):
     case = Case(name, one_of(pairs, "half", HALVES), truth, pairs.get("family", "-"),
                 one_of({"series": "-", **pairs}, "series", SERIES),
                 0.0 if rate in ("", "-") else float(rate), pairs.get("culprit", ""),
-                float(pairs.get("onset_s", 0) or 0), limits, "SIMULATION" in text)
+                float(pairs.get("onset_s", 0) or 0), limits, "SIMULATION" in text,
+                one_of({"limited": "1", **pairs}, "limited", ("0", "1")) == "1")
     if not limits or min(limits) <= 0:
         raise BadCase("no limits")
     if case.leak and case.rate <= 0:

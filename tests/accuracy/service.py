@@ -7,10 +7,14 @@ service gets, and which services are accused.
  - Said is the time to exhaustion in the change that detected the leak. Real is what the
    limit then leaves above all that is held, over the true rate of all that leaks: what
    every process holds of its own counts, and the shared memory of the one that has most.
+ - Where the process had no limit of what it leaks (address space without RLIMIT_AS) nothing
+   ends and no time is real: to say none is right and not counted, to say one is wrong.
  - Said and real differ by a factor, said / real or real / said, whichever is more than 1.
+ - Of the ladder and classic everything here is of what the module tells: one alert of a
+   service of which several processes grow (replay --alerts). Of peers it is of what they say.
  - Alerts are new alerts (judge.py) of the culprits. Messages are all changes of them into
    an alert, and upwards between alerts.
- - Of services as of units: TP, FN; FP: a false alert; precision TP / (TP + FP).
+ - Of services as of units, by the alerts: TP, FN; FP: a false alert; precision TP / (TP + FP).
 """
 from bisect import bisect_right
 from dataclasses import dataclass
@@ -74,7 +78,8 @@ def messages(changes):
 
 def operator(truth, verdict, subjects, services, innocent, room):
     """An Operator; @subjects: {name: changes} with what they say, @services: {name of a
-    subject: its service}, @room(ns): bytes that the limit leaves then."""
+    subject: its service}, @room(ns): bytes that the limit leaves then; None: no limit that
+    the process had."""
     out = Operator()
     false, names = set(), set(services.values())
     guilty = {s for name, s in services.items() if truth.leak and name not in innocent}
@@ -90,7 +95,7 @@ def operator(truth, verdict, subjects, services, innocent, room):
             ns = truth.onset_ns + round(verdict.suspected * judge.NS)
             first = min(culprits[verdict.subject], key=lambda c: abs(c[0] - ns))
             out.said_s = said_of(culprits[verdict.subject], first[0])
-            out.real_s = real_s(room(first[0]), truth.rate)
+            out.real_s = real_s(room(first[0]), truth.rate) if room else None
         false = {"" if s in guilty else s for s in false}	# one service, whatever its names
     out.fp = len(false)
     out.tn = len(names - guilty - false)

@@ -21,7 +21,9 @@ TOP = HERE.parent.parent
 MB = 1 << 20
 DAY = 86400
 
-# Prints NAME.said of the recording's directory for the policy ladder, nothing else.
+# Prints NAME.said of the recording's directory for the policy ladder, nothing else. A line of it
+# is a change of state and an alert; with "state" at its end no alert, with "group" an alert of
+# the group and no change.
 STUB = """#!/usr/bin/env python3
 import json, os, sys
 path, words = sys.argv[3], sys.argv[4:]
@@ -29,9 +31,14 @@ said = os.path.splitext(os.path.splitext(path)[0])[0] + ".said"
 if words[words.index("--policy") + 1] == "ladder" and os.path.exists(said):
     for line in open(said):
         id, seconds, before, after, *tte = line.split()
-        print(json.dumps({"id": int(id), "comm": "x", "time_ns": int(seconds) * 10**9,
-                          "prev_state": before, "state": after, "confidence": 80,
-                          "tte_seconds": int(tte[0]) if tte else None}))
+        kind = tte.pop() if tte and tte[-1].isalpha() else "process"
+        o = {"id": int(id), "comm": "x", "time_ns": int(seconds) * 10**9,
+             "prev_state": before, "state": after, "confidence": 80,
+             "tte_seconds": int(tte[0]) if tte else None}
+        if kind != "group":
+            print(json.dumps(o))
+        if kind != "state" and after != "watch" and "--alerts" in words:
+            print(json.dumps({"alert": {**o, "kind": kind}}))
 print(json.dumps({"summary": {}}))
 """
 
@@ -113,6 +120,16 @@ class Board(unittest.TestCase):
         self.assertRegex(out.getvalue(), r"missed +1024 MB seed 1: false: x/1 suspected 50.0 min after "
                                          r"the start, 10.0 min before the onset")
         self.assertRegex(out.getvalue(), r"missed +1024 MB seed 1: missed: leaks 10 MB/h")
+
+    def test_first_line_says_what_made_it(self):
+        self.add("a", case("benign"), [recording(100)])
+        with contextlib.redirect_stdout(io.StringIO()) as out:
+            board.show(self.board())
+        lines = out.getvalue().splitlines()
+        commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=HERE, text=True, check=False,
+                                stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout.strip()
+        self.assertRegex(lines[0], rf"^# {commit or 'no git checkout'}(, changed)?, \d+ [A-Z][a-z]+ 20\d\d$")
+        self.assertEqual(lines[1], "1 cases, 1 recordings, only one seed: 1")
 
     def test_halves_stay_apart(self):
         self.add("a", case("benign", "frozen"), [recording(50)])
@@ -210,6 +227,38 @@ class Board(unittest.TestCase):
                               ("left, services", "PASS"), ("1.2 alerts", "short by 0.8")):
             self.assertEqual([v for w, v in goals.items() if part in w], [verdict], part)
 
+    def test_a_service_is_told_once(self):
+        """Two workers and their group are suspected; the module tells of the group alone."""
+        leak = recording(100, 20)
+        text = leak.replace("page_shift=12\n", "page_shift=12\nproc 2 pid=2 comm=x born_ns=0 "
+                            "begun_ns=0 page_shift=12\n", 1)
+        self.add("a", case("leak", rate_mb_h=20, series="group", culprit="x"), [text],
+                 "1 7200 ok suspected 10 state\n2 7500 ok suspected 10 state\n"
+                 "1 7200 ok suspected 9000 group\n1 9000 suspected confirmed 900 group\n")
+        u = [u for u in self.board()["units"] if u["decider"] == "ladder"][0]
+        self.assertEqual((u["outcome"], u["tp"], u["fn"]), ("TP", 1, 0))
+        self.assertEqual((u["alerts"], u["messages"], u["said_s"]), (1, 2, 9000))
+        # what nobody is told of is found by nobody
+        self.add("a", case("leak", rate_mb_h=20, series="group", culprit="x"), [text],
+                 "1 7200 ok suspected 10 state\n")
+        u = [u for u in self.board()["units"] if u["decider"] == "ladder"][0]
+        self.assertEqual((u["outcome"], u["tp"], u["fn"], u["alerts"]), ("TP", 0, 1, 0))
+
+    def test_no_limit_no_time(self):
+        """To say no time of what has no limit is not counted; to say one is wrong."""
+        words = {"rate_mb_h": 20, "series": "vsz", "culprit": "x"}
+        text = recording(100, 20).replace(" a+", " v+").replace(" a-", " v-")
+        self.add("a", case("leak", limited=0, **words), [text], "1 7200 ok suspected\n")
+        self.add("b", case("leak", **words), [text], "1 7200 ok suspected 158400\n")
+
+        def timed():
+            return [v for w, v, _ in self.board()["goals"]["tuning"] if w.startswith("time said")]
+        self.assertEqual(timed(), ["PASS", "PASS"])
+        self.add("a", case("leak", limited=0, **words), [text], "1 7200 ok suspected 158400\n")
+        self.assertEqual(timed(), ["short by 40.0", "short by 1"])
+        self.add("a", case("leak", **words), [text], "1 7200 ok suspected\n")
+        self.assertEqual(timed(), ["short by 40.0", "short by 1"])
+
     def test_real_programs_as_they_are(self):
         self.add("a", case("benign", family="redis"), [recording(100)], "1 600 ok suspected\n")
         self.add("b", case("benign", family="synth-a"), [recording(100)], "1 600 ok suspected\n")
@@ -253,6 +302,7 @@ class Cases(unittest.TestCase):
         for text in ("truth=leak\nhalf=tuning\nlimits=1\n", "truth=odd\nhalf=tuning\nlimits=1\n",
                      "truth=benign\nlimits=1\n", "truth=benign\nhalf=tuning\n",
                      "truth=benign\nhalf=tuning\nlimits=0\n",
+                     "truth=benign\nhalf=tuning\nlimits=1\nlimited=2\n",
                      "truth=benign\ntruth=leak\nhalf=tuning\nlimits=1\n", "what\n"):
             with self.subTest(text=text), self.assertRaises(cases.BadCase):
                 cases.parse("n", text)

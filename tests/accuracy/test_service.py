@@ -43,6 +43,7 @@ class Operator(unittest.TestCase):
         seen = {"w/1": said(("suspected", 2000, 43200))}
         o = operator(self.leak, seen, self.six, room=lambda ns: {2000 * S: 60 * MB}[ns])
         self.assertEqual(o.real_s, 3600)
+        self.assertIsNone(operator(self.leak, seen, self.six, room=None).real_s)
 
     def test_alerts_and_messages_of_one_subject(self):
         each = said(("watch", 1100, 1), ("suspected", 2000, 1), ("confirmed", 2100, 1),

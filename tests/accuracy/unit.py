@@ -103,12 +103,14 @@ def innocents(recording, case):
     if not case.leak:
         return set()
     guilty = {s.exe for s in recording.series if is_culprit(case, s)}
-    return ({label(s.comm, s.number) for s in recording.series if not is_culprit(case, s)}
+    return ({name for s in recording.series if not is_culprit(case, s)
+             for name in (label(s.comm, s.number), label(s.comm, "group"))}
             | {s.exe for s in recording.series} - guilty)
 
 
 def by_name(subjects, names):
-    return {names[number]: changes for number, changes in subjects.items()}
+    """A name that is none of @names is one already, of a group."""
+    return {names.get(number, number): changes for number, changes in subjects.items()}
 
 
 def plain(subjects):
@@ -120,6 +122,7 @@ def services_of(recording):
     """{subject: its service}: series by their comm, executables (Coroot) by theirs."""
     out = {s.exe: s.comm for s in recording.series}
     out.update({label(s.comm, s.number): s.comm for s in recording.series})
+    out.update({label(s.comm, "group"): s.comm for s in recording.series})
     return out
 
 
@@ -185,11 +188,13 @@ def run(program, case, seed, path, thresholds):
         limit = None if case.series == "vsz" else mb * MB
         said = {"coroot": peers[mb * MB], "coroot-nolimit": peers[None], "mann-kendall": trend}
         # What it comes to that somebody looks at whether memory is used
-        subjects, _ = replay.replay(program, path, "ladder", limit, blind=True)
+        subjects, summary = replay.replay(program, path, "ladder", limit, blind=True)
         said["ladder-blind"] = by_name(subjects, names)
+        told = {"ladder-blind": by_name(summary["alerts"], names)}
         for policy in POLICIES:
-            subjects, _ = replay.replay(program, path, policy, limit)
+            subjects, summary = replay.replay(program, path, policy, limit)
             said[policy] = by_name(subjects, names)
+            told[policy] = by_name(summary["alerts"], names)
             for threshold in thresholds.get(policy, ()):
                 subjects, _ = replay.replay(program, path, policy, limit, threshold)
                 verdict = judge.judge(truth, plain(by_name(subjects, names)), innocent)
@@ -199,8 +204,11 @@ def run(program, case, seed, path, thresholds):
                                    "false": len(verdict.false)})
         for decider in DECIDERS:
             verdict = judge.judge(truth, plain(said[decider]), innocent)
-            had = service.operator(truth, verdict, said[decider], services, innocent,
-                                   room_of(recording, case, mb))
+            # An operator has the alerts: of a service of which several processes grow, one.
+            alerts = told.get(decider, said[decider])
+            had = service.operator(truth, judge.judge(truth, plain(alerts), innocent), alerts,
+                                   services, innocent,
+                                   room_of(recording, case, mb) if case.limited else None)
             out["units"].append({"case": case.name, "half": case.half, "truth": case.truth,
                                  "rate_mb_h": case.rate, "limit_mb": mb, "seed": seed,
                                  "start_ns": recording.begun(),

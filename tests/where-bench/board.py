@@ -24,7 +24,7 @@ GOALS = {"top3": (0.9, "site among the first three"),
          "first": (0.7, "site first")}
 STAYS = 900     # permille
 WITHIN = 50     # permille: what the census may say more or less than the program lost
-FEW = 40        # blocks: of less, one that falls on the other side of a look is more than that
+FEW = 40        # steps: of less, one that falls on the other side of a look is more than that
 COST = 1e8      # instructions: a tenth of a second of the clock that counts them
 GROWS = 0.1     # of the leak's growth: what a twin of Go may not have
 PEERS = ("perf page-faults", "heaptrack", "jemalloc profile", "memleak-bpfcc")
@@ -86,8 +86,7 @@ def judge_growth(got):
     if not lost or lost["bytes"] <= 0 or got["method"] == "pages":
         return None
     return {"census_bytes": round(got["bytes"]), "lost_bytes": round(lost["bytes"]),
-            "lost_least": lost["least"], "lost_most": lost["most"],
-            "blocks": round(lost["blocks"]), "few": lost["blocks"] < FEW,
+            "blocks": round(lost["blocks"]), "few": lost["steps"] < FEW,
             "error_permille": round(1000 * (got["bytes"] / lost["bytes"] - 1))}
 
 
@@ -274,7 +273,7 @@ def table(board):
               "stays: percent of the site's samples; s: seconds to the answer; twin: who is named",
               "instr: instructions that the answer costs the program, on a clock that counts them; <: less",
               "than they differ without it; . not counted",
-              "growth: percent that the census says more or less than the program lost; ? of few blocks",
+              "growth: percent that the census says more or less than the program lost; ? in few steps",
               "perf: page faults; heap: heaptrack, started under it; jema: jemalloc's profile, "
               "preloaded; mlbp: memleak-bpfcc",
               "seconds of peers, below, begin with the start of the program", ""]

@@ -26,7 +26,8 @@ LIBS = "/usr/lib/x86_64-linux-gnu"
 JEMALLOC = f"{LIBS}/libjemalloc.so.2"
 TCMALLOC = f"{LIBS}/libtcmalloc_minimal.so.4"
 MIMALLOC = f"{LIBS}/libmimalloc.so.2.0"
-SEEN = ("c-beside", "c-grow", "c-rare", "nginx")
+CONTAINED = "/usr/sbin/nginx"   # of prog/container.py
+SEEN = ("c-beside", "c-grow", "c-rare", "nginx", "node-addon", "python-sqlite")
 
 
 class Case:
@@ -40,6 +41,8 @@ class Case:
         self.child = how.get("child")       # it is a child of what is started: a word of its command line
         self.allocator = how.get("allocator")   # the file with its malloc, if that is not glibc
         self.kill = how.get("kill", signal.SIGKILL)
+        self.end = how.get("end")           # what ends it instead, a command
+        self.contained = how.get("contained", False)    # it has namespaces and a root of its own
         self.names = how.get("names")       # words of a note that the tool has to have on it
         self.seconds = how.get("seconds")   # of the looks and of the burst; None: as all others
         self.known = how.get("known", True)     # an allocator that where --burst knows, or Go
@@ -101,6 +104,9 @@ CASES = [
     Case("node-objects", "node, objects of its own", [NODE, "{here}/prog/objects.js"], "keepSession",
          known=False, names="node: --heapsnapshot-signal"),
     Case("go", "Go, by its own profile", ["{build}/sessions"], "main.keepSession"),
+    Case("container", "C, in a container of crun with a root of its own",
+         [PYTHON, "{here}/prog/container.py", "where-bench", "{build}/own", "small"], "keep_small",
+         child=CONTAINED, contained=True, end=["crun", "delete", "--force", "where-bench"]),
     Case("static", "C, a static program", ["{build}/own-static", "small"], "keep_small",
          allocator=f"{BUILD}/own-static", known=False),
     Case("musl", "C, musl", ["{build}/own-musl", "small"], "keep_small",

@@ -11,6 +11,7 @@ import glob
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -18,15 +19,30 @@ import time
 HERE = os.path.dirname(os.path.realpath(__file__))
 sys.path.append(HERE)
 sys.dont_write_bytecode = True
+from board import FEW  # noqa: E402
 from cases import BUILD, CASES, PRELOADED  # noqa: E402
 from load import NGINX_CONF  # noqa: E402
 import peers  # noqa: E402
-from running import LIMIT, Lost, Running, disturbance, usage  # noqa: E402
+from running import LIMIT, Lost, Running, disturbance, usage, wait_asleep  # noqa: E402
 
 SECONDS = int(os.environ.get("WHERE_SECONDS", "8"))     # of the census, and of the burst
+LONGEST = 60    # the same of a census beside what was lost
 AGAIN = f"2,{SECONDS}"
 ASKED = os.environ.get("WHERE_PEERS", ",".join(peers.PEERS)).split(",")
 WRONG = (OSError, ValueError, RuntimeError, subprocess.SubprocessError)
+
+
+def result_of(status, out, err, began, cpu):
+    """What the tool answered, or why it refused; and what that took."""
+    after = os.times()
+    got = {"wall_seconds": time.monotonic() - began, "status": status,
+           "tool_cpu_seconds": after.children_user + after.children_system -
+           cpu.children_user - cpu.children_system}
+    if status:
+        got["refused"] = err.strip()
+    else:
+        got["answer"] = json.loads(out)
+    return got
 
 
 def where(pid, seconds, *words):
@@ -34,15 +50,7 @@ def where(pid, seconds, *words):
     began, cpu = time.monotonic(), os.times()
     got = subprocess.run(["seepage", "-j", "where", "-s", str(seconds), *words, str(pid)],
                          capture_output=True, text=True, timeout=LIMIT, check=False)
-    after = os.times()
-    out = {"wall_seconds": time.monotonic() - began, "status": got.returncode,
-           "tool_cpu_seconds": after.children_user + after.children_system -
-           cpu.children_user - cpu.children_system}
-    if got.returncode:
-        out["refused"] = got.stderr.strip()
-    else:
-        out["answer"] = json.loads(got.stdout)
-    return out
+    return result_of(got.returncode, got.stdout, got.stderr, began, cpu)
 
 
 def ask(program, case, *words):
@@ -51,19 +59,43 @@ def ask(program, case, *words):
     return where(program.pid, case.seconds or SECONDS, "--burst", "--again-after", AGAIN, *words)
 
 
+def two_looks(pid, wait, tool=("seepage", "-j", "where")):
+    """The answer of a census, as where(), and when its second look was.
+
+    The tool starts, and looks, for as long as it takes, which in this VM may be seconds. So it does
+    not end by its own time: a signal asks for the second look, when wait() after the first one ends.
+    """
+    began, cpu = time.monotonic(), os.times()
+    with subprocess.Popen([*tool, "-s", str(LIMIT), "--census", str(pid)], text=True,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE) as p:
+        wait_asleep(p, LIMIT)
+        wait()
+        second = time.monotonic()
+        p.send_signal(signal.SIGINT)
+        out, err = p.communicate(timeout=LIMIT)
+    return result_of(p.returncode, out, err, began, cpu), second
+
+
+def wait_for_steps(lost):
+    """Waits for some seconds, and on while what is lost comes in too few steps to be compared."""
+    began = time.monotonic()
+    time.sleep(SECONDS)
+    while 0 < lost.between(began, time.monotonic())["steps"] <= FEW and \
+            time.monotonic() < began + LONGEST:
+        time.sleep(0.5)
+
+
 def census(program):
-    """What a census says by itself, and what the program lost meanwhile"""
+    """What a census says by itself, and what the program lost between its two looks"""
     with Lost() as lost:
-        began = time.monotonic()
-        got = where(program.pid, SECONDS, "--census")
-        end = time.monotonic()
+        got, second = two_looks(program.pid, lambda: wait_for_steps(lost))
     if "refused" in got:
         return got
     answer = got["answer"]
     return {"notes": answer["notes"], "method": answer["method"], "seconds": answer["seconds"],
             "bytes": answer["growth_bytes_per_hour"] * answer["seconds"] / 3600,
             "tool_cpu_seconds": got["tool_cpu_seconds"], "heap_bytes": answer["heap_bytes"],
-            "lost": lost.between(began, end, answer["seconds"])}
+            "lost": lost.between(second - answer["seconds"], second)}
 
 
 def leak_class(leak):

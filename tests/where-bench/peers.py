@@ -57,7 +57,7 @@ def perf_faults(case, running, seconds):
 def allocator_refused(case, library=None):
     """Why no @library can be put in malloc's place: it is linked in, or another one is preloaded."""
     preloads_one = case.allocator and case.env.get("LD_PRELOAD") == case.allocator
-    if case.name in ("static", "musl", "go") or (preloads_one and case.allocator != library):
+    if case.name in ("container", "static", "musl", "go") or (preloads_one and case.allocator != library):
         return {"refused": "malloc cannot be preloaded"}
     if library and case.env.get("INJECT"):
         return {"refused": "it takes the place of what is preloaded"}

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
 """Draws the board of make where: where.json on stdin, SVG on stdout. A row is a program, a column
-a tool; a cell is the place of the true site."""
+a tool that was asked; a cell is the place of the true site."""
 import json
 import os
 import sys
@@ -34,14 +34,15 @@ def main():
     d.text(MARGIN, 30, "Which function leaks? The place of the true one in each tool's answer", 18,
            font_weight="bold")
     d.text(MARGIN, 50, "one VM, same programs, same time; f: frozen half", 12, fill=GREY)
-    heads = ("seepage where",) + PEERS
+    peers = [p for p in PEERS if any(p in r.get("peers", {}) for r in board["programs"])]
+    heads = ["seepage where"] + peers
     for i, head in enumerate(heads):
         d.text(NAMES + i * COLUMN + COLUMN / 2, 76, head, 12, text_anchor="middle",
                font_weight="normal" if i else "bold")
     y = 86
     for r in board["programs"]:
         d.text(MARGIN, y + 17, r["what"] + (" (f)" if r["half"] == "frozen" else ""), 12)
-        said = [r.get("seepage")] + [r.get("peers", {}).get(p) for p in PEERS]
+        said = [r.get("seepage")] + [r.get("peers", {}).get(p) for p in peers]
         for i, s in enumerate(said):
             colour, text, ink = fill(s)
             if not i and r.get("twin", {}).get("verdict") == "named":

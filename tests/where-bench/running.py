@@ -15,6 +15,7 @@ SETTLE = 2
 LIMIT = 300
 LOST = "/tmp/lost"      # prog/lost.h writes it
 POLL = 0.02
+ASLEEP = 5      # polls in a row in which it is asleep
 CHILD = 60      # seconds that a server has to start the child that is looked at
 
 
@@ -52,6 +53,19 @@ def disturbance(alone, spent):
             "noise": round(rounds * abs(each(alone[0], alone[1]) - each(alone[1], alone[2])) / 2)}
 
 
+def check_contained(pid):
+    """Refuses to take a program for one in a container that shares a namespace, the root, or the
+    memory cgroup with this one."""
+    for space in ("cgroup", "ipc", "mnt", "net", "pid", "user", "uts"):
+        if os.readlink(f"/proc/{pid}/ns/{space}") == os.readlink(f"/proc/self/ns/{space}"):
+            raise RuntimeError(f"the container has no {space} namespace of its own")
+    if os.path.samefile(f"/proc/{pid}/root", "/"):
+        raise RuntimeError("the container has no root of its own")
+    group = read(f"/proc/{pid}/cgroup").partition("::")[2].strip()
+    if read(f"/sys/fs/cgroup{group}/memory.max").strip() in ("", "max"):
+        raise RuntimeError(f"the container has no limit of memory: cgroup {group}")
+
+
 def child_of(pid, word):
     """The child of @pid with that word in its command line; waits for it."""
     end = time.monotonic() + CHILD
@@ -61,6 +75,15 @@ def child_of(pid, word):
                 return int(child)
         time.sleep(0.2)
     raise RuntimeError(f"no child with {word} after {CHILD} s")
+
+
+def wait_asleep(tool, seconds):
+    """Waits until a tool has nothing to do, as between two looks, or has ended."""
+    end, asleep = time.monotonic() + seconds, 0
+    while asleep < ASLEEP and tool.poll() is None and time.monotonic() < end:
+        time.sleep(POLL)
+        state = read(f"/proc/{tool.pid}/stat").rpartition(")")[2].split()[:1]
+        asleep = asleep + 1 if state == ["S"] else 0
 
 
 class Running:
@@ -97,12 +120,17 @@ class Running:
                     raise RuntimeError(f"{self.case.name} did not start")
         if self.case.child:
             self.pid = child_of(self.p.pid, self.case.child)
+        if self.case.contained:
+            check_contained(self.pid)
 
     def end(self, sig=None):
         if getattr(self, "first", None):
             Running.spent = (self.first, usage(self.pid))
         self.stop.set()
-        self.p.send_signal(sig or self.case.kill)
+        if self.case.end:
+            subprocess.run(self.case.end, check=False, stderr=subprocess.DEVNULL)
+        else:
+            self.p.send_signal(sig or self.case.kill)
         self.p.wait(LIMIT)
         if self.thread:
             self.thread.join()
@@ -141,15 +169,10 @@ class Lost:
         i = bisect.bisect([s[0] for s in self.seen], when)
         return self.seen[max(0, i - 1)]
 
-    def between(self, began, end, seconds):
-        """Blocks and bytes that were lost between two looks, so many seconds apart. When the first
-        look was is not known: it was late enough for neither to be outside of began and end. So
-        this is the mean of 21 times, with the least and the most."""
-        got = []
-        for i in range(21):
-            first = began + (end - began - seconds) * i / 20
-            a, b = self.at(first), self.at(first + seconds)
-            got.append((b[2] - a[2], b[1] - a[1]))
-        sizes = [g[0] for g in got]
-        return {"bytes": sum(sizes) / len(sizes), "least": min(sizes), "most": max(sizes),
-                "blocks": sum(g[1] for g in got) / len(got)}
+    def between(self, first, second):
+        """Blocks and bytes that were lost between two looks, which began at these times, and in how
+        many steps: a job may lose many blocks at once."""
+        a, b = self.at(first), self.at(second)
+        seen = [s[1] for s in self.seen if a[0] <= s[0] <= b[0]]
+        return {"bytes": b[2] - a[2], "blocks": b[1] - a[1],
+                "steps": sum(x != y for x, y in zip(seen, seen[1:]))}

@@ -41,15 +41,32 @@ static inline void lost_bytes(size_t n)
 }
 
 /*
- * A chunk of glibc is as long as its block and a head of 8 bytes, and a multiple of 16. What other
- * allocators say is the length of a block of theirs.
+ * What the allocator takes for the block at @p, for which malloc_usable_size() says @n. A chunk of
+ * glibc is as long as its block and a head of 8 bytes, and a multiple of 16. musl says what was
+ * asked for: its slots have one of these numbers of units of 16 bytes, of which a block leaves four
+ * bytes. What other allocators say is the length of a block of theirs.
  */
+static inline size_t lost_room(size_t n)
+{
+#ifdef __GLIBC__
+	return n % 16 == 8 ? n + 8 : n;
+#else
+	static const unsigned short units[] = {
+		1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 15, 18, 20, 25, 31, 36, 42, 50, 63,
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(units) / sizeof(*units); i++)
+		if (16UL * units[i] >= n + 4)
+			return 16UL * units[i];
+	abort();	/* larger ones are not lost by a program with musl */
+#endif
+}
+
 static inline void lost(void *p)
 {
-	size_t n = p ? malloc_usable_size(p) : 0;
-
 	if (p)
-		lost_bytes(n % 16 == 8 ? n + 8 : n);
+		lost_bytes(lost_room(malloc_usable_size(p)));
 }
 
 #endif
