@@ -35,7 +35,7 @@ controller=$(command -v seepage)
 strip -o stripped "$controller"
 controller_bytes=$(stat -c %s stripped)
 # A static one, cross-built, holds the C library as well.
-limit=$((120 << 10))
+limit=$((108 << 10))
 readelf -lW stripped >segments
 static=''
 grep -q INTERP segments || static=1 limit=$((2 << 20))

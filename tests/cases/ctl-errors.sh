@@ -62,7 +62,7 @@ says ps "unknown option '-jx'"
 fails 2 seepage help frobnicate
 says "unknown command 'frobnicate': allowed status ps" version help
 fails 2 seepage help watch frobnicate
-says "unexpected word 'frobnicate'"
+says "unexpected word 'frobnicate': allowed [COMMAND]"
 fails 2 seepage --version frobnicate
 says "unexpected word 'frobnicate'"
 fails 2 seepage replay --policy frobnicate a.series
@@ -95,11 +95,11 @@ fails 2 seepage get policy pmc
 says get "unexpected word 'pmc'"
 fails 2 seepage status now
 says status "unexpected word 'now'"
-reset_words='allowed history [PID] | alerts | counters | config | all'
+reset_words='allowed history [PID]|alerts|counters|config|all'
 for words in '' --; do
 	# shellcheck disable=SC2086 # none is none
 	fails 2 seepage reset $words
-	says reset "a word is missing" "$reset_words"
+	says reset "words are missing: ${reset_words#allowed }"
 done
 fails 2 seepage reset everything
 says reset "'everything'" "$reset_words"
@@ -111,12 +111,14 @@ fails 2 seepage reset alerts 1
 says reset "'1'" "$reset_words"
 fails 2 seepage reset history 0
 says reset "'0'" 1..2147483647
+fails 2 seepage reset history abc
+says reset "PID: 'abc': allowed 1..2147483647"
 fails 2 seepage reset history 1 --pid 2
 says reset "'1'" twice
 for words in "alerts --pid 1" "history 1 alerts" "all --pid 1"; do
 	# shellcheck disable=SC2086 # words
 	fails 2 seepage reset $words
-	says reset "PID: '1': allowed with history only"
+	says reset "PID: '1': allowed with history alone"
 done
 fails 2 seepage watch --count
 says watch --count missing
@@ -409,6 +411,10 @@ does "${perfmon[@]}" seepage -j show $ours
 does "${perfmon[@]}" seepage alerts
 fails 1 "${perfmon[@]}" seepage set policy classic
 says set "not permitted" CAP_SYS_ADMIN
+fails 1 "${perfmon[@]}" seepage watch
+assert_eq "$(<err)" "seepage: watch: not permitted: needs CAP_SYS_ADMIN" "watch with CAP_PERFMON"
+fails 1 "${nobody[@]}" seepage watch
+assert_eq "$(<err)" "seepage: watch: not permitted: needs CAP_SYS_ADMIN" "nobody's watch"
 unchanged "what CAP_PERFMON tried"
 kill $theirs $ours
 

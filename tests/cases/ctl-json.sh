@@ -29,7 +29,7 @@ def wrong(types):
 		elif ($o[$k] | type) == "number" and $o[$k] != ($o[$k] | floor) then "\($k) is no whole number"
 		else empty end) // empty;
 def process: wrong({
-	pid: "number", comm: "string", uid: "number", cgroup: "?string", exe: "?string", unit: "?string", unit_uid: "?number",
+	pid: "number", comm: "string", uid: "number", user: "?string", cgroup: "?string", exe: "?string", cmdline: "?string", unit: "?string", unit_uid: "?number",
 	runtime: "?string", container: "?string", pod: "?string",
 	state: "string", confidence: "number", policy: "string", score: "object",
 	rss_bytes: "number", anon_bytes: "number", file_bytes: "number", shmem_bytes: "number",
@@ -49,7 +49,7 @@ def process: wrong({
 	(if .policy | IN("ladder", "classic") then empty else "policy \(.policy)" end),
 	(if all(.score[]; type == "number") then empty else "score \(.score)" end);
 def alert: process, wrong({seq: "number", time_ns: "number", time: "string", instance: "number",
-	prev_state: "string", severity: "number"}),
+	prev_state: "string", severity: "number", ppid: "?number", parent: "?string"}),
 	(if .time == (.time_ns / 1e9 | floor | todate) then empty else "time is \(.time)" end);
 def status: wrong({version: "string", module_version: "string", policy: "string",
 	max_processes: "number", instance: "number", hook: "string", processes: "number",
@@ -107,6 +107,7 @@ least=$(($(cut -d. -f1 /proc/uptime) - $(cut -d. -f1 runs)))
 seepage -j show $pid >show.json
 most=$(age)
 typed process show.json "show"
+json '.user == "root" and .cmdline == "python3 odd.py"' show.json "show: user and command line"
 # Newer kernels' /proc adds up what each CPU keeps to itself, 32 pages at most of each
 # counter; the module, which reads every process, does not. Where /proc does, it
 # agrees with the page tables.
@@ -165,7 +166,7 @@ wanted_name='"a\n\u001b[31m\\xff\\xfe\"\\b"'
 # harmless FILE WHAT: UTF-8 without control characters but line breaks
 harmless() {
 	iconv -f UTF-8 -t UTF-8 "$1" >/dev/null || die "$2: no UTF-8"
-	! tr -d '\n' <"$1" | LC_ALL=C grep -q '[[:cntrl:]]' ||
+	! tr -d '\n' <"$1" | LC_ALL=C grep '[[:cntrl:]]' >/dev/null ||
 		die "$2: a control character: $(LC_ALL=C grep -a -m 1 '[[:cntrl:]]' "$1" | cat -v)"
 }
 # The name as a person sees it.
@@ -296,16 +297,19 @@ harmless alerts.json "-j alerts"
 seepage alerts >text
 harmless text "alerts"
 grep -qF -e "$shown" text || die "alerts: the name is missing"
-# A line each, and the heading; more may have come since.
+# A row each, and the heading; more may have come since. Below a row is what the process executes.
 (($(wc -l <text) >= $(wc -l <alerts.json) + 1)) || die "alerts: $(wc -l <text) lines of text"
+grep -qE '^    by root, parent [^ ]+ \([0-9]+\): python3 odd.py$' text || die "alerts: no command"
 longest=$(awk '{ n = length($0) > n ? length($0) : n } END { print n }' text)
 ((longest <= 120)) || die "alerts: a line of $longest characters"
 timeout 60 seepage watch --since 0 --count 1 >text
 harmless text "watch"
 first='^20[0-9-]{8} [0-9:]{8} #1 suspected: pid [0-9]+ \(.*\), RSS [0-9.]+ [KMG]?i?B(, [+-]?[0-9.]+ [KMG]?i?B/h)?(, .* left)?, severity [a-z-]+, confidence [0-9]+$'
-sed -n 1p text | grep -qE "$first" || die "watch: $(sed -n 1p text)"
-sed -n 2p text | grep -qE '^    (.*, )?address space [0-9]+ % of RSS \(over' || die "watch, factors: $(sed -n 2p text)"
-assert_eq "$(wc -l <text)" 2 "lines of an alert in watch"
+sed -n 1p text | grep -E "$first" >/dev/null || die "watch: $(sed -n 1p text)"
+command='^    by root, parent [^ ]+ \([0-9]+\): [^ ]'
+sed -n 2p text | grep -E "$command" >/dev/null || die "watch, command: $(sed -n 2p text)"
+sed -n 3p text | grep -E '^    (.*, )?address space [0-9]+ % of RSS \(over' >/dev/null || die "watch, factors: $(sed -n 3p text)"
+assert_eq "$(wc -l <text)" 3 "lines of an alert in watch"
 # What the ring holds is hinted at, where no program reads it.
 for json in '' -j; do
 	seepage -j status >status.json
@@ -320,7 +324,7 @@ done
 seepage watch --since 0 --count 1 2>err >text
 [[ ! -s err ]] || die "watch --since 0: $(<err)"
 timeout 60 seepage -j watch --since 9999999 --count 1 >beyond.json 2>err
-grep -qE "^seepage: watch: --since: '9999999': the last alert is [0-9]+ \\(module reloaded\\?\\), printing all that are held\$" err ||
+grep -qE "^seepage: watch: --since: '9999999': the last alert is [0-9]+ \\(module reloaded\\?\\), printing all\$" err ||
 	die "watch --since 9999999: $(<err)"
 assert_eq "$(field .seq beyond.json)" 1 "watch --since 9999999: first alert"
 timeout 60 seepage -j watch --since 0 --count 1 >watch.json

@@ -61,7 +61,7 @@ kill $leak $watch
 
 doctor setpriv --reuid 65534 --regid 65534 --clear-groups --inh-caps=-all
 assert_eq "$(line module)" "ok loaded, version $version as this program"
-assert_eq "$(line work)" "warn not known: this user may not ask the module"
+assert_eq "$(line work)" "unknown not known: this user may not ask the module"
 [[ $(line rights) == "warn this user sees own processes only"* ]] || die "rights: $(line rights)"
 assert_eq "$(line alerts)" "ok no process of this user is under alert"
 

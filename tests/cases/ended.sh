@@ -132,13 +132,23 @@ text=$(seepage show "#$seq")
 [[ $text == *"it exited with code 3"* && $text == *"$scratch/code"* ]] || die "show #$seq: $text"
 assert_eq "$(seepage -j show "#$seq" | jq -c .end.code)" 3 "show -j #$seq"
 is_past code "$seq"
-! seepage show '#99999' 2>/dev/null || die "show of an alert that is not held"
+for command in show explain; do
+	! seepage $command '#99999' 2>said || die "$command of an alert that is not held"
+	assert_eq "$(cat said)" "seepage: $command: alert #99999 is not held (see seepage alerts; of an earlier boot: \
+seepage report PID)" "what $command says of an alert that is not held"
+done
 reuse_pid "$pid"
 last=$(of reused | jq -s 'map(.seq) | max')
-is_earlier() { seepage explain "$pid" 2>&1 >explained | grep -qFx "seepage: explain: #$last is of an earlier process"; }
+is_earlier() { seepage explain "$pid" 2>&1 >explained | grep -Fx "seepage: explain: #$last is of an earlier process" >/dev/null; }
 wait_for 30 is_earlier
 is_past reused "$last"
 assert_eq "$(of reused | jq -sc 'map(.exe) | unique')" "[\"$scratch/reused\"]" "program of the alerts on a pid in use again"
+# The same in text, of all alerts of it: not that of sleep, which has the pid now.
+told=$(seepage alerts | grep -A1 " $pid  reused ")
+[[ $told == *"    by root, parent "*" ($$): $scratch/reused -e "* && $told != *sleep* ]] || die "alerts: $told"
+seepage watch --since 0 --timeout 10 >said
+told=$(grep -A1 "pid $pid (reused)" said)
+[[ $(grep -c "^    by root, parent .* ($$): $scratch/reused -e " <<<"$told") -ge 2 && $told != *sleep* ]] || die "watch: $told"
 # without an identity: nothing is known, rather than what the later process is
 leak nobody exit 0
 wait_for 120 is_told nobody

@@ -39,6 +39,11 @@ counted() {
 	awk -F, -v e="$1" '$3 == e { print $1 }' perf.csv
 }
 
+# What the module says that it could not record. After a difference it tells the cause.
+unrecorded() {
+	seepage -j status | jq -r '.counters | "births without a record: \(.pool_empty) pool empty, \(.table_full) table full; faults: \(.faults_untracked) untracked, \(.faults_no_mm) without mm, \(.faults_nested) nested"'
+}
+
 all_ended() {
 	[[ $(ended user) == "$(counted page-faults:u)" &&
 	$(ended kernel) == "$(counted page-faults:k)" ]]
@@ -47,8 +52,9 @@ all_ended() {
 # run NAME [PREFIX...] -- WORKLOAD...: the ends of its memories are told within
 # a few ticks, which is what is waited for; a wrong sum stays wrong.
 run() {
-	local name=$1 prefix=() verdict=equal i
+	local name=$1 prefix=() verdict=equal before i
 	shift
+	before=$(unrecorded)
 	while [[ $1 != -- ]]; do
 		prefix+=("$1")
 		shift
@@ -63,6 +69,8 @@ run() {
 	done
 	if ! all_ended || (($(ended user) + $(ended kernel) != $(counted page-faults))); then
 		verdict=DIFFERENT bad=1
+		echo "before: $before" "after: $(unrecorded)"
+		sed -n '/seepage_exit:/s/.*seepage_exit: //p' $trace/trace | sort | uniq -c | sort -rn | head -n 20
 	fi
 	printf '%-26s perf %6s = %6s user %5s kernel   seepage %6s user %5s kernel   %s\n' \
 		"$name" "$(counted page-faults)" "$(counted page-faults:u)" \

@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: GPL-2.0
 # Two processes leak at the same rate. The parent cgroup of one has a memory limit. This
 # limit is reported as the one reached first, and the alert comes earlier. After the limit
-# is removed, RAM is reported again.
+# is removed, RAM is reported again. A parent's memory.high that leaves less than the child's
+# memory.max is the one that counts; explain --cold names it.
 # vm: --warp --mem 2048
 # about: ctl/cold kmod
-# takes: 14
+# takes: 20
 # timeout: 3600
 . "$(dirname "$0")/lib.sh"
 
@@ -21,6 +22,7 @@ grep -qw memory "$cg"/cgroup.controllers || skip "no memory controller in the un
 echo +memory >"$cg"/cgroup.subtree_control
 mkdir -p "$cg"/small/inner
 echo 500M >"$cg"/small/memory.max
+echo +memory >"$cg"/small/cgroup.subtree_control
 
 load suspect_interval_ms=1000
 seepage -j watch >watched &
@@ -48,6 +50,33 @@ echo "seconds left: $left in the cgroup, $outer outside"
 
 # Lifted: told so with the next look at the cgroup.
 echo max >"$cg"/small/memory.max
+wait_for 60 is $inside .limit ram
+
+# limit_of PID: the file and the cgroup that leave least, and the MB that they leave
+limit_of() {
+	seepage -j explain --cold --window 1 "$1" |
+		jq -r '.cold_look.cgroup_limit | "\(.file) \(.cgroup) \(.left_bytes / 1048576 | floor)"'
+}
+# A parent's memory.high, of half of what memory.max of its child leaves.
+held=$(($(<"$cg"/small/memory.current) >> 20))
+echo $((held + 600))M >"$cg"/small/inner/memory.max
+wait_for 60 is $inside .limit cgroup
+max_left=$(show $inside .tte_seconds)
+by_max=$(limit_of $inside)
+[[ $by_max == "memory.max /small/inner "* ]] || die "the limit is memory.max of the child, said: $by_max"
+held=$(($(<"$cg"/small/memory.current) >> 20))
+echo $((held + 200))M >"$cg"/small/memory.high
+is_sooner() { (($(show $inside .tte_seconds) * 2 < max_left)); }
+wait_for 60 is_sooner
+high_left=$(show $inside .tte_seconds)
+by_high=$(limit_of $inside)
+[[ $by_high == "memory.high /small "* ]] || die "the limit is memory.high of the parent, said: $by_high"
+((${by_high##* } <= 200 && ${by_high##* } > 100)) || die "200 MB less a minute of growth are left: $by_high"
+seepage explain --cold --window 1 $inside >explained
+grep 'memory.high of /small leaves least' explained || die "explain --cold does not name it: $(<explained)"
+echo "by memory.max of the child: $max_left s, $by_max MB; by memory.high of its parent: $high_left s, $by_high MB"
+echo max >"$cg"/small/memory.high
+echo max >"$cg"/small/inner/memory.max
 wait_for 60 is $inside .limit ram
 
 # Nobody looks any more: the last word is believed for an hour, corrected by what it gains.

@@ -24,7 +24,7 @@ wait_long 600 is $leaker .limit task_size
 wait_long 3000 is_alert $leaker
 shown=$(seepage -j show $leaker)
 jq -c '[.state, .limit, .tte_seconds, .vsz_bytes, .severity]' <<<"$shown"
-seepage explain $leaker | head -1
+seepage explain $leaker | sed -n 1p
 vsz=$(field .vsz_bytes <<<"$shown") tte=$(field .tte_seconds <<<"$shown")
 # 1 MB a second; what an alert leaves is counted from 4 GB
 left=$((4096 - (vsz >> 20)))

@@ -8,7 +8,7 @@
 # vm: --smp 2 --mem 1024
 # about: ctl/stat ctl/lib kmod
 # matrix: unit/ctl covers the words of stat, pmc-exact its figures
-# takes: 78
+# takes: 90
 # timeout: 300
 # kmod: fakepmu
 # only-amd64: it has a PMU of its own
@@ -88,8 +88,8 @@ END
 
 # A command: its status, its processes, and nothing of others.
 status=0
-seepage -j stat --record base.stat --count 2 -- \
-	sh -c 'sh -c "$loop"; /bin/true; exit 7' >command.json || status=$?
+seepage -j stat -o command.json --record base.stat --count 2 -- \
+	sh -c 'sh -c "$loop"; /bin/true; exit 7' || status=$?
 assert_eq $status 7 "status of the command"
 assert_eq "$(jq -s 'map(.exit_status) | unique == [7]' command.json)" true "exit_status"
 assert_eq "$(jq -s 'map(.processes) | unique == [3]' command.json)" true "its processes"
@@ -100,20 +100,31 @@ assert_eq "$(cat less)" true "a command does not run longer than it takes: $(cat
 near "a command: instructions per cycle" "$(field .metrics.instructions_per_cycle one.json)" 2
 # The status of the first run that fails, whatever the others do.
 status=0
-seepage stat --count 3 -- sh -c '[ -e ran ] || { touch ran; exit 3; }' >out || status=$?
+seepage stat --count 3 -- sh -c '[ -e ran ] || { touch ran; exit 3; }' >out 2>err || status=$?
 assert_eq $status 3 "status of a command that failed once"
-grep -qE '^sh -c .*: 3 runs, [0-9.]+ s \+- [0-9.]+ s \([0-9.]+ %\), 1 of them failed$' out ||
-	die "means of three runs: $(head -n 1 out)"
-grep -qE '^ +[0-9,]+ +\+- [0-9,]+ +\([0-9.]+ %\)  cycles$' out || die "cycles of three runs: $(cat out)"
-# What the command prints is left alone.
-seepage stat --log-fd 2 -- echo said >out 2>err
-assert_eq "$(cat out)" said "standard output with --log-fd 2"
-grep -q '^echo said: 1 process, ' err || die "standard error with --log-fd 2: $(cat err)"
+grep -qE '^sh -c .*: 3 runs, [0-9.]+ s \+- [0-9.]+ s \([0-9.]+ %\), 1 of them failed$' err ||
+	die "means of three runs: $(head -n 1 err)"
+grep -qE '^ +[0-9,]+ +\+- [0-9,]+ +\([0-9.]+ %\)  cycles$' err || die "cycles of three runs: $(cat err)"
+# What the command prints is left alone, as perf stat does.
+for words in "" "--log-fd 2"; do
+	# shellcheck disable=SC2086 # words
+	seepage stat $words -- echo said >out 2>err
+	assert_eq "$(cat out)" said "standard output of stat $words"
+	grep -q '^echo said: 1 process, ' err || die "standard error of stat $words: $(cat err)"
+done
+# What programs read is on standard output.
+seepage -j stat -- echo said >out
+assert_eq "$(grep '^{' out | field .processes)" 1 "processes on standard output of -j stat"
+seepage stat --csv -- echo said >out
+grep -q '^pid,comm,' out || die "standard output of stat --csv: $(cat out)"
+seepage stat -o - -- echo said >out
+assert_eq "$(head -n 1 out)" said "standard output of stat -o -"
+grep -q '^echo said: 1 process, ' out || die "standard output of stat -o -: $(cat out)"
 seepage -j stat -o report.json --count 2 -- echo said >out
 assert_eq "$(cat out)" $'said\nsaid' "standard output with -o"
 assert_eq "$(jq -s 'map(.processes) | . == [1, 1]' report.json)" true "processes in the file of -o"
 status=0
-seepage -j stat --count 5 -- sleep 1000 >ended.json &
+seepage -j stat -o ended.json --count 5 -- sleep 1000 &
 stat=$!
 wait_for 20 pgrep -P $stat
 kill -TERM $stat
@@ -150,11 +161,12 @@ grep -q 'the list of events has changed meanwhile' err || die "counters that wer
 wait $!
 seepage set pmc_max_counters 4
 # So is time in which nothing counted: what is shown is less than what was done.
-seepage -j stat $busy -i $((6 * SEEPAGE_SLOW)) --count 2 >held.json 2>err &
+# The interval is long: on a busy machine each command takes seconds, and all is within the first.
+seepage -j stat $busy -i $((12 * SEEPAGE_SLOW)) --count 2 >held.json 2>err &
 stat=$!
-sleep $((2 * SEEPAGE_SLOW))
+sleep $((3 * SEEPAGE_SLOW))
 seepage set pmc hold
-sleep $((2 * SEEPAGE_SLOW))
+sleep $((4 * SEEPAGE_SLOW))
 seepage set pmc auto
 wait $stat || die "held in an interval: $(cat err)"
 mapfile -t said <err
@@ -181,16 +193,16 @@ echo 0 >/sys/module/fakepmu/parameters/refused
 seepage set pmc_events "" 2>err
 [[ ! -s err ]] || die "counters are back: $(cat err)"
 status=0
-seepage stat -- sh -c 'kill -9 $$' >killed || status=$?
+seepage stat -- sh -c 'kill -9 $$' 2>killed || status=$?
 assert_eq $status 137 "status of a killed command"
 grep -q ', killed by signal 9$' killed || die "killed: $(head -n 1 killed)"
 # Signals, stops and threads go their way though it is traced.
 status=0
 seepage stat -- bash -c 'trap "exit 5" USR1; (sleep 0.3; kill -STOP $$; sleep 0.3
-	kill -CONT $$; kill -USR1 $$) & while :; do sleep 0.1; done' >stopped || status=$?
+	kill -CONT $$; kill -USR1 $$) & while :; do sleep 0.1; done' 2>stopped || status=$?
 assert_eq $status 5 "status of a command that was stopped, continued and signalled"
-seepage -j stat -- python3 -c 'import threading
-for i in range(8): threading.Thread(target=sum, args=(range(10000),)).start()' >threads.json
+seepage -j stat -o threads.json -- python3 -c 'import threading
+for i in range(8): threading.Thread(target=sum, args=(range(10000),)).start()'
 assert_eq "$(field .processes threads.json)" 1 "processes of one with threads"
 
 # ---- recorded and compared ----
@@ -241,8 +253,9 @@ done <<'END'
 --all+1 '1': allowed PIDs or --all, not both
 -- COMMAND is missing after --
 --record+-+1 --record: '-': allowed the name of a file
-1+--+true '1': allowed PIDs, --all or a COMMAND, not both
---compare+base.stat --compare: two files are needed, BASE CANDIDATE
+1+--+true '1': allowed one of PIDs, --all, a COMMAND
+--compare+base.stat --compare: 1 given: allowed two files, BASE CANDIDATE
+make 'make': allowed the PID of a process, or a COMMAND after --
 --compare+a+b+--csv --compare: allowed with --max-... only
 --compare+a+b+--max-ipc-drop=-1 --max-ipc-drop: '-1': allowed 0..1000000
 END

@@ -11,7 +11,7 @@
 export SEEPAGE_STATE_DIR=$PWD/quiet SEEPAGE_CONF_DIR=$PWD/conf LC_ALL=C.UTF-8
 cat >take <<'END2'
 #!/bin/sh
-jq -c '[.subject, .pid, .state, .tte_seconds, .text]' >>got
+jq -c '[.subject, .pid, .state, .tte_seconds, .text, .time]' >>got
 END2
 chmod +x take
 touch got
@@ -36,8 +36,9 @@ pid=$(cat leak)
 
 # The limit: near, with the time that is left, while the module suspects nothing
 wait_for 90 told limit limit_near
-state=$(seepage -j ps | jq -r ".[] | select(.pid == $pid).state")
-[[ $state == ok || $state == watch ]] || die "the leak was suspected before its limit was near: $state"
+near=$(jq -rs "map(select(.[1] == $pid and .[2] == \"limit_near\"))[0][5]" got)
+suspected=$(seepage -j alerts | jq -rs "map(select(.pid == $pid))[0].time // \"later\"")
+[[ $near < $suspected ]] || die "the leak was suspected at $suspected, before its limit was near at $near"
 seepage policy >said
 has said '^name idle +\+.* +24\.0 MiB +2[0-9.]+ MiB .* a leak$'
 has said '^name quiet +never +-'
@@ -58,7 +59,7 @@ fi
 growth=$(seepage -j ps | jq ".[] | select(.pid == $pid).growth_bytes_per_hour")
 ((growth > 100 << 20)) || die "growth of the leak: $growth"
 seepage policy add --name idle --replace --growth 100M/h --limit 2G
-leak_told() { grep -E "^\[\"[a-z]*\",$pid,\"(suspected|confirmed|runaway)\"" got | grep -qv '^\["limit"'; }
+leak_told() { grep -E "^\[\"[a-z]*\",$pid,\"(suspected|confirmed|runaway)\"" got | grep -v '^\["limit"' >/dev/null; }
 wait_for 30 leak_told
 wait_for 30 told limit limit_ended
 has log 'nothing holds it back any more'

@@ -4,10 +4,11 @@
 # user space gives the same verdict for every sample. Programs: a leak, a sawtooth, an
 # idle process, one that calls exec, one that forks, short-lived ones. The configuration
 # and the policy change meanwhile, and histories are reset. Alerts and their factors equal
-# those of the kernel. A modified recording is detected.
+# those of the kernel. A modified recording is detected. A service of which three members grow
+# is one subject: the alerts that replay --alerts says of it are those of the kernel.
 # vm: --warp --smp 1 --mem 1536
 # about: ctl/lib ctl/series ctl/tools kmod
-# timeout: 3600
+# timeout: 5000
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/replay-lib.sh"
 
@@ -87,6 +88,42 @@ if n < 4:
 print("%d alerts, all replayed" % n)
 END
 python3 alerts.py "$offset" || die "an alert of the kernel is not replayed"
+
+# ---- a service: those of its members that grow are one subject ----
+
+seepage record --reset -o group.series 2>record.err &
+recorder=$!
+wait_for 20 test -s group.series
+before=$(seepage -j alerts | jq -s 'map(.seq) | max')
+named crew 1000 &
+crew=$!
+sleep 400
+crew_pids=$(pgrep -x crew)
+# shellcheck disable=SC2086 # a list
+kill -KILL $crew_pids
+sleep 60
+kill -INT $recorder
+wait $recorder || die "record ended with status $?: $(cat record.err)"
+grep -q ' 0 messages lost' record.err || die "messages were lost: $(cat record.err)"
+replayed group
+seepage -j alerts | jq -c --argjson before "$before" 'select(.comm == "crew" and .seq > $before) |
+	[.state, .pid, .subject, .members, .growing, .growth_bytes_per_hour, .tte_seconds]' >kernel.told
+seepage -j replay --alerts group.series | jq -c '.alert // empty | select(.comm == "crew") |
+	[.state, .pid, (if .members then "group" else "memory" end), .members, .growing,
+	.growth_bytes_per_hour, .tte_seconds]' >replay.told
+cat kernel.told
+grep -qE "^\[\"(suspected|confirmed|runaway)\",$crew,\"group\",4,[23]," kernel.told ||
+	die "the service has no alert of its own"
+# A member that was seen to grow before the others may have an alert until the service has one.
+for pid in $(jq -r 'select(.[2] == "memory" and .[0] != "recovered" and .[0] != "exited") | .[1]' kernel.told | sort -u); do
+	grep -q "^\[\"recovered\",$pid,\"memory\"" kernel.told || die "member $pid of the service has an alert besides"
+done
+diff kernel.told replay.told || die "replay says other alerts of the service than the kernel"
+# What the board had before: a change of state of each worker, and of the sum.
+changes=$(jq -c 'select(.comm == "crew" and (.state | IN("suspected", "confirmed", "runaway")))' \
+	group.json | wc -l)
+((changes > $(wc -l <replay.told))) || die "$changes changes of state, $(wc -l <replay.told) alerts: nothing is merged"
+echo "$changes changes of state into an alert are $(wc -l <replay.told) alerts of the service"
 
 # ---- what is not so is found ----
 

@@ -27,6 +27,7 @@ has() { grep -qF -- "$2" "$1" || die "$1 has no '$2'"; }
 for word in "$pid" "#$seq"; do
 	seepage report -o page.html "$word" >said 2>&1 || die "report $word: $(cat said)"
 	has page.html "pid $pid: idle"
+	has page.html "<th>command line</th><td>$top/build/tests/idle 1 1024</td>"
 	has page.html "<svg "
 	has page.html "floors, level 0"
 	has page.html "#$seq $state</text>"

@@ -39,6 +39,7 @@ seepage get >before
 run 0 seepage selftest
 grep -qE '^leak \(pid [0-9]+\): (suspected|confirmed|runaway) after [0-9]+ s$' out || die "leak"
 grep -qE '^look-alike \(pid [0-9]+\): not accused in [0-9]+ s$' out || die "look-alike"
+assert_eq "$(tail -n 1 out)" "both verdicts are right" "the last line"
 assert_eq "$(cat err)" "" "notes"
 clean
 # Its alerts are to be recognised, after its death as well.

@@ -3,11 +3,12 @@
 # One service, one alert at a time. The alert of a worker ends when that of its group is raised,
 # and names it. A life of the service ends with its last process: six workers that end together
 # are one life, a worker that is replaced is none, a restart at once is one. A cgroup directory
-# that is removed and made again is the same.
+# that is removed and made again is the same. The sixth life of a service that holds more in each
+# life is told in one line, with the growth from life to life; of one that holds less it is negative.
 # vm: --warp --mem 2048
 # about: kmod/alert.c kmod/group.c kmod/end.c kmod/view.c
-# takes: 66
-# timeout: 4000
+# takes: 90
+# timeout: 6000
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/service-lib.sh"
 scratch=$(mktemp -d)
@@ -96,6 +97,59 @@ wait "$master" 2>/dev/null || true
 single quick
 more 2 quick
 disperse "$master"
+
+# life NAME MB: a life that gains 4 MB each second until it holds MB, is told, and is killed then.
+# Sets top (MB held), began and ended (seconds).
+life() {
+	[[ -e $scratch/$1 ]] || cp "$(command -v perl)" "$scratch/$1"
+	told=$(count "$1") began=$(date +%s)
+	# shellcheck disable=SC2016 # perl's
+	"$scratch/$1" -e '$mb = shift; for (;; sleep 1) { push @a, "x" x 4194304 if 4 * @a < $mb }' "$2" &
+	master=$!
+	wait_long 600 grows "$1" "$told"
+	wait_long 600 holds $master $(($2 << 10))
+	sleep 4
+	top=$(($(kb_of $master) >> 10))
+	kill -KILL $master
+	wait $master 2>/dev/null || true
+	ended=$(date +%s)
+	sleep 4
+}
+kb_of() { awk '/^RssAnon:/ { print $2 }' "/proc/$1/status"; }
+holds() { (($(kb_of "$1") > $2)); }
+# near WHAT FIGURE WANTED: within a fifth
+near() {
+	((($2 < 0) == ($3 < 0) && ${2#-} * 10 >= ${3#-} * 8 && ${2#-} * 10 <= ${3#-} * 12)) ||
+		die "$1: said $2, measured $3"
+}
+# from_life_to_life NAME MB..: the last life says what those before it did.
+from_life_to_life() {
+	local name=$1 mb sum=0 n=0 alert first_top=0 first_end=0 last_top=0 last_end=0
+	shift
+	for mb; do
+		life "$name" "$mb"
+		n=$((n + 1))
+		((n == $#)) && break
+		((n > 1)) || first_top=$top first_end=$ended
+		last_top=$top last_end=$ended sum=$((sum + ended - began))
+	done
+	alert=$(of "$name" | jq -cs '[.[] | select(.times != null and .state != "exited")][-1]')
+	assert_eq "$(field .times <<<"$alert")" $# "lives of $name"
+	near "length of a life of $name, s" "$(field .life_seconds <<<"$alert")" $((sum / (n - 1)))
+	near "growth of $name from life to life, MB/h" \
+		$(($(field .life_growth_bytes_per_hour <<<"$alert") / 1048576)) \
+		$(((last_top - first_top) * 3600 / (last_end - first_end)))
+	# watch says it in one line, all of that life but its end
+	grep -E "\($name\).*, $#th time since .*, each life .* from life to life\)" "$scratch/watched" >said || true
+	assert_eq "$(grep -vc exited: said)" 1 "lines of the last life of $name: $(grep "($name)" "$scratch/watched")"
+	cat said
+}
+seepage watch --no-cold >"$scratch/watched" &
+watch=$!
+from_life_to_life climber 200 240 280 320 360 400
+from_life_to_life sinker 400 340 280 220
+kill $watch
+wait $watch || true
 
 cg=$(mktemp -d /tmp/cg.XXXXXX)
 mount -t cgroup2 none "$cg"

@@ -202,8 +202,11 @@ cmp <(jq -c "$as_it_was" r1.out) <(jq -c "$as_it_was" r2.out) ||
 echo "--- killed and resumed"
 load "${calm[@]}"
 crowd 10
+# The ring keeps 256. A host that is slow to start the next watcher is not to lose any of them.
+unread_below() { (($(newest) - $(cat k.all k.out 2>/dev/null | wc -l) < $1)); }
 (
 	until [[ -e enough ]]; do
+		unread_below 150 || { sleep 0.2; continue; }
 		seepage set alert_confidence 20
 		sleep 0.3
 		seepage set alert_confidence 100
@@ -251,11 +254,15 @@ same_as_ring k.all "killed and resumed"
 
 echo "--- a reader that goes away"
 mkfifo pipe
+# An alert may still come, as one of the crowd recovers, and take the place of the oldest.
+oldest=$(seepage -j status | jq .seq_first)
 seepage -j watch --since 0 >pipe 2>err &
 watch=$!
 exec 3<pipe
 read -r line <&3
-assert_eq "$(jq .seq <<<"$line")" "$(seepage -j status | jq .seq_first)" "first line through a pipe"
+first=$(jq .seq <<<"$line") after=$(seepage -j status | jq .seq_first)
+((oldest <= first && first <= after)) ||
+	die "first line through a pipe: got '$first', wanted the oldest that is held, '$oldest' to '$after'"
 ! ended $watch || die "watch ended although it has a reader"
 exec 3<&-
 ends $watch "its reader went away"
@@ -272,7 +279,7 @@ ends $watch "its reader went away without an alert"
 none='seepage: watch: no alert is held, waiting for the first'
 assert_eq "$(<err)" "$none" "stderr where no alert is held"
 seepage watch --since 99 --timeout 1 >out 2>err
-assert_eq "$(<out)$(<err)" "seepage: watch: --since: '99': there was no alert since the module was loaded, waiting for the first" \
+assert_eq "$(<out)$(<err)" "seepage: watch: --since: '99': no alert is held, waiting for the first" \
 	"stderr with --since where there was no alert"
 
 echo "--- overrun"

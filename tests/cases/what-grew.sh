@@ -27,7 +27,7 @@ text() { factor "$1" "$2" | field .text; }
 load policy=ladder
 seepage record --reset -o all.series 2>record.err &
 recorder=$!
-wait_for 30 grep -qs '^pass ' all.series
+wait_for 30 test -s all.series
 start by-brk heap 300 20
 start by-mmap mmap 300 20
 start by-threads stacks 600 5

@@ -6,8 +6,8 @@
 # after it: not the process, nor children that it forked meanwhile.
 # vm: --smp 2 --mem 1024
 # about: kmod/where ctl/where ctl/tools
-# takes: 60
-# timeout: 300
+# takes: 190
+# timeout: 600
 # only-amd64: the static controller for other architectures has no libdw
 . "$(dirname "$0")/where-lib.sh"
 insmod "$where_ko"
@@ -80,6 +80,17 @@ assert_eq "$(field '.sites[0].again | map(.seconds) | join(" ")' alone.json)" 6 
 text=$(setpriv --bounding-set "-perfmon,-sys_admin" timeout 60 seepage where -s 2 "$pid" 2>&1) ||
 	die "without a choice and CAP_PERFMON: $text"
 [[ $text == *"note: sites: not known: not permitted: needs CAP_PERFMON"* ]] || die "$text"
+
+# Compared with the first answer, the site is known; with one whose site has another name it is new.
+seepage -j where --diff leak.json --burst --class 200 --again-after 5 "$pid" >later.json
+jq -c '.site_changes[] | [.change, .before_bytes_per_hour, .bytes_per_hour, [.stack[].symbol]]' later.json
+assert_eq "$(field '[.site_changes[] | select(.stack | map(.symbol) | index("site_leak")) | .change] |
+	map(. == "new" or . == "gone") | any' later.json)" false "site_leak is new or gone"
+jq '.sites[0].stack[0].symbol = "another" | .sites[0].bytes_per_hour = 1048576' leak.json >edited.json
+touch -r leak.json edited.json
+seepage where --diff edited.json --burst --class 200 --again-after 5 "$pid" >text
+grep -qE '^new, \+[^,]* now: wrapped <- site_leak' text || die "a new site: $(cat text)"
+grep -qE '^gone, \+1.0 MiB/h before: another <- site_leak' text || die "a site that is gone: $(cat text)"
 
 # Not the twin
 seepage -j where -s 5 --burst --class 200 --again-after 5 "$twin" >twin.json

@@ -18,6 +18,10 @@ bursts=$top/build/tests/bursts
 insmod "$where_ko"
 
 finished() { ! [[ -e /proc/$1 ]]; }
+# executed PID NAME: it is that program, or this kernel cannot execute it, and it has ended
+executed() { [[ ! -e /proc/$1/exe || $(readlink "/proc/$1/exe") == */$2 ]]; }
+# opened TOOL PID: it has that directory of /proc open
+opened() { [[ $(readlink "/proc/$1/fd/"*) == *"/proc/$2"* ]]; }
 free() { "$bursts" "$1" 1 1 >/dev/null; }
 
 # Ten thousand for a long run; each is a few milliseconds
@@ -121,7 +125,7 @@ if grep -qw memory "$cg/cgroup.controllers"; then
 	status=0
 	wait "$pid" || status=$?
 	assert_eq $status 137 "status of a process that was killed for its memory"
-	dmesg | grep -q "Memory cgroup out of memory: Killed process $pid " || die "it was not the memory"
+	dmesg | grep "Memory cgroup out of memory: Killed process $pid " >/dev/null || die "it was not the memory"
 	clean "$calm" || die "a breakpoint is left after the kill for memory"
 	wait_for 5 rmdir "$cg/small"
 else
@@ -149,7 +153,7 @@ kill -KILL "$pid"
 # A 32-bit program
 "$top/build/tests/narrow" 64 1 >/dev/null &
 narrow=$!
-sleep 0.5
+wait_for 5 executed $narrow narrow
 if [[ -e /proc/$narrow/exe ]]; then
 	text=$(seepage where -s 1 "$narrow" 2>&1) && die "a 32-bit program is looked at"
 	assert_eq "$text" "seepage: where: process $narrow: a 32-bit program, allowed 64-bit ones"
@@ -167,6 +171,7 @@ fi
 target leak
 seepage where -s 3 --burst --class 200 --again-after 30 "$pid" >out 2>&1 &
 tool=$!
+wait_for 30 opened $tool "$pid"
 sleep 9
 kill -KILL "$pid"
 wait $tool || grep -q 'ended' out || die "the process ended: $(cat out)"

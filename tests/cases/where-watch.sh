@@ -36,11 +36,11 @@ started "--follow census;"
 started "--follow census;" --where census
 started "--follow burst,20;" --where burst,20
 started "" --where off
-for bad in '' x of bursts census20; do
+for bad in '' x of bursts census20 burst,0 burst,5000; do
 	status=0
 	SEEPAGE_LIBEXEC=$PWD/fake seepage watch --where "$bad" 2>err || status=$?
 	assert_eq "$status" 2 "status of watch --where '$bad'"
-	[[ $(<err) == "seepage: watch: --where: '$bad': allowed census burst off"* ]] ||
+	[[ $(<err) == "seepage: watch: --where: '$bad': allowed census burst, with ,1 to ,1000, or off"* ]] ||
 		die "watch --where '$bad' says: $(<err)"
 done
 # Where the tool is not installed, watch goes on, and says so if it was asked for.

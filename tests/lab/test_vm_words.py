@@ -40,6 +40,22 @@ class Lockdown(unittest.TestCase):
         self.assertIn("--lockdown LEVEL", run(os.path.join(LAB, "vm"), "--help").stdout)
 
 
+class Words(unittest.TestCase):
+    def test_an_unknown_kernel_is_refused_by_the_option(self):
+        p = run(os.path.join(LAB, "vm"), "--kernel", "foo", "--", "true")
+        self.assertEqual((p.returncode, p.stdout), (2, ""))
+        self.assertRegex(p.stderr, "^vm: --kernel: 'foo': allowed 6\\.1 ")
+
+    def test_setup_has_a_usage(self):
+        setup = os.path.join(LAB, "../../scripts/setup")
+        p = run(setup, "--help")
+        self.assertEqual((p.returncode, p.stderr), (0, ""))
+        self.assertRegex(p.stdout, "^usage: scripts/setup \\[--check\\] SET(.|\n)*\nsets: arm64 .* ctl .*\n$")
+        p = run(setup)
+        self.assertEqual((p.returncode, p.stdout), (2, ""))
+        self.assertRegex(p.stderr, "^usage: scripts/setup ")
+
+
 class Root(unittest.TestCase):
     def refuses(self, text, *words):
         p = run(os.path.join(LAB, "vm"), *words, "--", "true")

@@ -153,7 +153,9 @@ static bool needs_text(const struct sent *t)
 
 static void on_error(struct sent *t, int error, const char *text, bool tight)
 {
-	static const int known[] = { EINVAL, EPERM, EOPNOTSUPP, ESRCH, ENOENT, EBUSY, ENOMEM };
+	/* ERANGE: the core refuses a nested attribute of 1 to 3 bytes before the module sees it */
+	static const int known[] = { EINVAL, EPERM, EOPNOTSUPP, ESRCH, ENOENT, EBUSY, ENOMEM,
+				     ERANGE };
 	const struct genlmsghdr *g = mnl_nlmsg_get_payload(t->nlh);
 	uint64_t kind = t->whole ? g->cmd + 1 : 0;
 	unsigned int i;

@@ -4,6 +4,9 @@
  * milliseconds, ended by its time, by STOP, or by close() in whatever state it is in.
  * bursts PID cost MS: one burst on malloc(1) that no call matches; prints "armed", then the traps
  * and the reason.
+ * bursts PID site MS ADDRESS...: one burst at return addresses in that process, with a limit of
+ * 1000 traps for each; prints "armed", then traps, reason, samples, traps of children, and the
+ * traps of each address.
  * Prints the traps, and the reasons as "REASON:COUNT".
  */
 #define _GNU_SOURCE
@@ -26,13 +29,12 @@ static void die(const char *what)
 	exit(1);
 }
 
-/* malloc() of this program's own libc, which is that of the process */
-static void find_malloc(struct seepage_where_probe *p)
+/* The place in a file that is mapped at an address */
+static void find_place(const char *maps, unsigned long addr, struct seepage_where_probe *p)
 {
-	unsigned long addr = (unsigned long)dlsym(RTLD_NEXT, "malloc"), lo, hi, offset;
-	static const unsigned char mark[] = { 0xf3, 0x0f, 0x1e, 0xfa };
 	char line[512], path[256];
-	FILE *f = fopen("/proc/self/maps", "r");
+	unsigned long lo, hi, offset;
+	FILE *f = fopen(maps, "r");
 
 	while (f && fgets(line, sizeof(line), f)) {
 		if (sscanf(line, "%lx-%lx %*s %lx %*s %*s %255s", &lo, &hi, &offset, path) != 4 ||
@@ -40,14 +42,23 @@ static void find_malloc(struct seepage_where_probe *p)
 			continue;
 		p->fd = open(path, O_RDONLY);
 		p->offset = addr - lo + offset;
-		if (!memcmp((void *)addr, mark, sizeof(mark)))
-			p->offset += sizeof(mark);
 		fclose(f);
 		if (p->fd < 0)
 			die(path);
 		return;
 	}
-	die("malloc");
+	die("no file at the address");
+}
+
+/* malloc() of this program's own libc, which is that of the process */
+static void find_malloc(struct seepage_where_probe *p)
+{
+	unsigned long addr = (unsigned long)dlsym(RTLD_NEXT, "malloc");
+	static const unsigned char mark[] = { 0xf3, 0x0f, 0x1e, 0xfa };
+
+	find_place("/proc/self/maps", addr, p);
+	if (!memcmp((void *)addr, mark, sizeof(mark)))
+		p->offset += sizeof(mark);
 }
 
 static unsigned long long start_ticks(int pid)
@@ -82,15 +93,64 @@ static int begin(struct seepage_where_start *how)
 	return fd;
 }
 
-static struct seepage_where_status finish(int fd)
+static void wait_armed(int fd)
+{
+	struct seepage_where_status s;
+
+	do {
+		usleep(1000);
+		ioctl(fd, SEEPAGE_WHERE_STATUS, &s);
+	} while (s.state == SEEPAGE_WHERE_ARMING);
+	printf("armed\n");
+	fflush(stdout);
+}
+
+static struct seepage_where_status await(int fd)
 {
 	struct pollfd p = { .fd = fd, .events = POLLIN };
 	struct seepage_where_status s;
 
 	if (poll(&p, 1, -1) != 1 || ioctl(fd, SEEPAGE_WHERE_STATUS, &s))
 		die("SEEPAGE_WHERE_STATUS");
+	return s;
+}
+
+static struct seepage_where_status finish(int fd)
+{
+	struct seepage_where_status s = await(fd);
+
 	close(fd);
 	return s;
+}
+
+/* A burst at return addresses, argv[4] and those behind it */
+static int at_sites(struct seepage_where_start *how, char **argv)
+{
+	struct seepage_where_status s;
+	struct seepage_where_sites c;
+	char maps[64];
+	unsigned int i;
+	int fd;
+
+	snprintf(maps, sizeof(maps), "/proc/%s/maps", argv[1]);
+	for (i = 0; argv[4 + i] && i < SEEPAGE_WHERE_PROBES; i++) {
+		find_place(maps, strtoul(argv[4 + i], NULL, 0), &how->probe[i]);
+		how->probe[i].kind = SEEPAGE_WHERE_SITE;
+	}
+	how->probes = i;
+	how->probe_traps = 1000;
+	fd = begin(how);
+	wait_armed(fd);
+	s = await(fd);
+	if (ioctl(fd, SEEPAGE_WHERE_SITES, &c))
+		die("SEEPAGE_WHERE_SITES");
+	printf("%llu %u %llu %llu", (unsigned long long)s.traps, s.reason,
+	       (unsigned long long)s.matched, (unsigned long long)s.inherited);
+	for (i = 0; i < how->probes; i++)
+		printf(" %u", c.traps[i]);
+	printf("\n");
+	close(fd);
+	return 0;
 }
 
 int main(int argc, char **argv)
@@ -109,19 +169,16 @@ int main(int argc, char **argv)
 	how.start_ticks = start_ticks(how.pid);
 	ms = (unsigned int)atoi(argv[3]);
 	srandom(argc > 4 ? (unsigned int)atoi(argv[4]) : 1);
+	how.ms = ms;
+	if (!strcmp(argv[2], "site"))
+		return at_sites(&how, argv);
 	find_malloc(&how.probe[0]);
 	if (!strcmp(argv[2], "cost")) {
 		how.lo = 1;
 		how.hi = 1;
-		how.ms = ms;
 		how.traps = SEEPAGE_WHERE_TRAPS;
 		fd = begin(&how);
-		do {
-			usleep(1000);
-			ioctl(fd, SEEPAGE_WHERE_STATUS, &s);
-		} while (s.state == SEEPAGE_WHERE_ARMING);
-		printf("armed\n");
-		fflush(stdout);
+		wait_armed(fd);
 		s = finish(fd);
 		printf("%llu %u\n", (unsigned long long)s.traps, s.reason);
 		return 0;

@@ -9,8 +9,12 @@
  * and leave the module alone. Prints "ready" and how many.
  *
  * dumpers ask N: asks N times for the status and for a dump. Prints the time in ms that nine
- * of ten waited at most: for the status, then for that part of the dump which took longest.
+ * of ten waited at most: for the status, then for that part of the dump which took longest;
+ * then for how many ms a CPU was held back meanwhile, which is not in the waits.
  * The sum of the parts depends on the share of the CPU that others leave.
+ *
+ * dumpers held MARKER: writes "held US" to this file, the trace's, each time a CPU was held back,
+ * without end.
  *
  * dumpers families N: asks nlctrl N times about itself and N times for all families. Prints the
  * time in ms that nine of ten waited at most for a part of an answer, and the longest wait.
@@ -68,6 +72,8 @@ static uint64_t now_us(void)
 	return (uint64_t)t.tv_sec * 1000000ULL + (uint64_t)t.tv_nsec / 1000;
 }
 
+#include "held.h"
+
 static int connected(void)
 {
 	struct sockaddr_nl to = { .nl_family = AF_NETLINK };
@@ -103,19 +109,21 @@ static void ask(int fd, uint16_t type, uint8_t cmd, uint16_t flags, uint16_t att
 }
 
 /*
- * Reads to the end of the answer. *@wait: the longest wait for a part, us, since @begin.
- * Returns 0 or -errno as the kernel said.
+ * Reads to the end of the answer. *@wait: the longest wait for a part, us, since @begin, without
+ * the time in which a CPU was held back. Returns 0 or -errno as the kernel said.
  */
 static int answer_timed(int fd, char *buf, uint64_t begin, uint64_t *wait)
 {
 	*wait = 0;
 	for (;;) {
+		uint64_t held_before = held.us, now, passed;
 		ssize_t n = recv(fd, buf, BUF, 0);
 		struct nlmsghdr *nlh = (void *)buf;
-		uint64_t now = now_us();
 
-		if (now - begin > *wait)
-			*wait = now - begin;
+		now = now_us();
+		passed = now - begin - (held.us - held_before);
+		if ((int64_t)passed > (int64_t)*wait)
+			*wait = passed;
 		begin = now;
 		if (n < 0)
 			return -errno;
@@ -249,6 +257,7 @@ static void measure(unsigned int n)
 	char *buf = malloc(BUF);
 	int fd = connected();
 
+	watch_cpu(NULL);
 	for (unsigned int i = 0; i < 2 * n; i++) {
 		uint64_t begin = now_us();
 
@@ -262,8 +271,8 @@ static void measure(unsigned int n)
 	}
 	qsort(took, n, sizeof(*took), compare);
 	qsort(took + n, n, sizeof(*took), compare);
-	printf("%lu %lu\n", (unsigned long)took[n * 9 / 10] / 1000,
-	       (unsigned long)took[n + n * 9 / 10] / 1000);
+	printf("%lu %lu %lu\n", (unsigned long)took[n * 9 / 10] / 1000,
+	       (unsigned long)took[n + n * 9 / 10] / 1000, held.us / 1000);
 }
 
 /* ---- other families ---- */
@@ -419,6 +428,11 @@ int main(int argc, char **argv)
 {
 	const char *what = argc > 1 ? argv[1] : "";
 
+	if (!strcmp(what, "held") && argc > 2) {
+		watch_cpu(argv[2]);
+		for (;;)
+			pause();
+	}
 	if (strcmp(what, "families"))	/* they may be asked while the module is unloaded */
 		find_family();
 	sockets = !strcmp(what, "flood-sockets");
