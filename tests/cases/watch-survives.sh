@@ -70,10 +70,18 @@ ticks() { seepage -j status | jq .ticks; }
 newest_at_least() { (($(newest) >= $1)); }
 ticks_at_least() { (($(ticks) >= $1)); }
 
+# Whose newest alert in the ring is not its end. The alert of a group ends later than those of
+# its members: after the time that these needed to be suspected.
+none_stands() {
+	[[ $(seepage -j alerts | jq -s 'def who: if .members != null then [.uid, .comm, .cgroup_id] else .pid end;
+		[group_by(who)[] | max_by(.seq) | select(IN(.state; "recovered", "exited") | not)] | length') == 0 ]]
+}
+
 # After these no alert is under way.
 quiet() {
 	seepage set alert_confidence 100
 	wait_for 120 ticks_at_least $(($(ticks) + 3))
+	wait_for 120 none_stands
 }
 
 # An alert of each, at least, and one of its end.
