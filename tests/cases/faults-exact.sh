@@ -47,7 +47,7 @@ compare() {
 	local user kernel puser pkernel verdict=DIFFERENT i
 	puser=$(counted user) pkernel=$(counted kernel)
 	# The last of them is told of when the next pass has buried it.
-	for ((i = 0; i < 8; i++)); do
+	for ((i = 0; i < 200; i++)); do
 		sleep 0.3
 		user=$(ended user "${2:-}") kernel=$(ended kernel "${2:-}")
 		[[ $user != "$puser" || $kernel != "$pkernel" ]] || { verdict=equal; break; }

@@ -63,7 +63,7 @@ run() {
 	: >$trace/trace
 	perf stat -x, -o perf.csv -e page-faults,page-faults:u,page-faults:k -- \
 		"${prefix[@]}" "$workload" "$@" || die "workload $* failed"
-	for ((i = 0; i < 8; i++)); do
+	for ((i = 0; i < 200; i++)); do
 		sleep 0.3
 		! all_ended || break
 	done

@@ -18,6 +18,7 @@ traced=1
 status() { seepage -j status | field "$1"; }
 faults() { seepage -j show "$1" | field '.faults_user + .faults_kernel'; }
 who() { seepage -j show "$1" | field '"\(.pid) \(.comm) \(.uid)"'; }
+is() { [[ $(who "$1") == "$2" ]]; }
 alive() { kill -0 "$1" 2>/dev/null; }
 gone() { ! kill -0 "$1" 2>/dev/null; }
 
@@ -33,7 +34,7 @@ start() {
 
 hear() {
 	local line
-	read -r -t 20 line <&8 || die "no answer from $pid"
+	read -r -t $((20 * patience)) line <&8 || die "no answer from $pid"
 	answer=$line
 	[[ ${1-} == "" || $line == "$1" ]] || die "$pid said '$line', not '${1-}'"
 }
@@ -90,8 +91,7 @@ first=$(faults $pid)
 ask
 survivor=$answer
 wait_for 5 gone $pid
-sleep 0.6
-assert_eq "$(who "$survivor")" "$survivor survivor 0" "clonevm: the survivor"
+wait_for 10 is "$survivor" "$survivor survivor 0"
 ! seepage -j show $pid >/dev/null 2>&1 || die "clonevm: pid $pid has ended and is shown"
 before=$(faults "$survivor")
 ((before >= first)) || die "clonevm: $before faults, the first alone had $first"

@@ -56,7 +56,7 @@ table
 # Who may not look at what the kernel does is told no counts, of his own either.
 setpriv --reuid 65534 --clear-groups sleep 1000 &
 theirs=$!
-sleep 1
+wait_for 20 grep -qx sleep /proc/$theirs/comm
 own=(setpriv --reuid 65534 --clear-groups --inh-caps=-all --bounding-set=-all seepage -j show "$theirs")
 assert_eq "$("${own[@]}" | jq -c '[.comm, .pmc, .pmc_signals, .pmc_baseline]')" \
 	'["sleep",null,null,null]' "counters, to a plain user"
@@ -97,7 +97,8 @@ sleep 1
 assert_eq "$(seepage -j status | field .pmc_events.cycles.count)" "$before" "cycles, held"
 assert_eq "$(event_state cycles)" waiting "cycles, held"
 seepage set pmc auto
-(($(seepage -j status | field .pmc_events.cycles.count) > before)) || die "not continued after hold"
+goes_on() { (($(seepage -j status | field .pmc_events.cycles.count) > before)); }
+wait_for 10 goes_on
 seepage set pmc off
 assert_eq "$(pmc_status)" "off: by configuration" "set pmc off"
 ! grep '^seep_pmu' /proc/slabinfo || die "its slab cache is there, off"

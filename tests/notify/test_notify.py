@@ -708,7 +708,7 @@ class Spool(Notify):
         p.wait()
         p = self.start("--from", self.path("alerts", text([alert(1, instance=9)])), "--webhook", to.url,
                        "--spool-size", "64K")
-        _, err = p.communicate(timeout=20)
+        _, err = p.communicate(timeout=LONG)
         self.assertEqual(p.returncode, 0, err)
         self.assertEqual(self.seqs(to), [1])
 

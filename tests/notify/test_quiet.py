@@ -123,13 +123,13 @@ class Held(Quiet):
         self.assertEqual(self.told(), [4, 5])
 
     def test_it_is_told_when_the_silence_ends_while_notify_runs(self):
-        self.silence("--name", "leaky", "--for", "3s")
-        p = self.pipe(*self.receiver, env={"SEEPAGE_STATE_DIR": self.quiet})
         begin = time.monotonic()
+        self.silence("--name", "leaky", "--for", "12s")		# notify has started by then
+        p = self.pipe(*self.receiver, env={"SEEPAGE_STATE_DIR": self.quiet})
         self.feed(p, [alert(1)])
         self.assertIn("#1: held back", p.stderr.readline())
         wait_for(self.told)
-        self.assertGreater(time.monotonic() - begin, 2)
+        self.assertGreater(time.monotonic() - begin, 11)
         p.stdin.close()
         p.wait(LONG)
         self.assertEqual(self.told(), [1])
@@ -138,7 +138,7 @@ class Held(Quiet):
         p = self.pipe(*self.receiver, env={"SEEPAGE_STATE_DIR": self.quiet})
         self.feed(p, [alert(1)])
         wait_for(self.told)
-        self.silence("--name", "leaky", "--for", "6s")
+        self.silence("--name", "leaky", "--for", "15s")
         self.assertIn("#1: silenced by silence 1", p.stderr.readline())
         self.assertIn("#1: nothing holds it back any more", p.stderr.readline())
         wait_for(lambda: len(self.told()) == 2)
@@ -532,7 +532,7 @@ class Store(Quiet):
         holder = subprocess.Popen(["sh", "-c", f"umask 077; exec flock {lock} sleep 100"])
         self.addCleanup(holder.wait)
         self.addCleanup(holder.kill)
-        time.sleep(0.3)
+        wait_for(lambda: subprocess.run(["flock", "-n", lock, "true"], check=False).returncode)
         env = {**os.environ, "SEEPAGE_STATE_DIR": self.quiet}
         p = subprocess.Popen([os.path.join(TOOLS, "seepage-silence"), "--name", "y", "--forever"], env=env,
                              stdout=subprocess.DEVNULL)
