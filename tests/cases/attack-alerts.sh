@@ -81,7 +81,7 @@ attack() {
 	jq -se '[.[].seq] as $s | $s == ($s | sort | unique)' ring >/dev/null || die "$name: numbers do not ascend"
 	assert_eq "$(status .seq_first)" "$(jq -s '.[0].seq' ring)" "$name: seq_first"
 	# A reader is told of what is missing in between.
-	seepage -j watch --no-cold --since "$seq" --timeout 2 >watched
+	seepage -j watch --no-cold --since "$seq" --timeout 10 >watched
 	jq -se --argjson seq "$seq" '.[0].seq == $seq and any(.lost) and
 		([.[] | if .lost then .lost.to + 1 - .lost.from else 1 end] | add) == .[-1].seq + 1 - $seq' watched >/dev/null ||
 		die "$name: watch says: $(jq -c '[.seq, .lost]' watched | head -n 5 | tr '\n' ' ')"
