@@ -125,6 +125,8 @@ disperse $unread
 
 fresh
 sleep $((2 * slow))
+ticked() { (($(seepage -j status | jq .ticks) > 0)); }
+wait_for 20 ticked	# the first pass finds those that are there
 "${nobody[@]}" "$bin/seepage" -j ps >ps.json 2>ps.err || die "ps of a plain user: $(cat ps.err)"
 jq '.[].pid' ps.json | sort -n >got
 sort -n own.out | uniq -c >wanted

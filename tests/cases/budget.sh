@@ -67,12 +67,13 @@ before=$(slabs)
 load sample_interval_ms=500 suspect_interval_ms=300 max_cpu_permille=1000
 sleep 1
 rec=$(status .rec_bytes)
-few=$(status .processes) few_bytes=$(status .memory_bytes)
+both() { seepage -j status | jq -r '"\(.processes) \(.memory_bytes)"'; }	# of one moment
+read -r few few_bytes < <(both)
 assert_eq "$(seep_slabs)" 1 "slab caches of the module"
 crowd $n
 wait_for 10 grow $((few + n))
 sleep 1
-many=$(status .processes) many_bytes=$(status .memory_bytes)
+read -r many many_bytes < <(both)
 
 within "one record, bytes" "$rec" 2048
 # The cache's own view: with padding between objects.
@@ -93,7 +94,8 @@ within "slab cache seep_rec, bytes" "$active" $((many_bytes * 5 / 4))
 # The dead give it back, but for the pool.
 disperse "$parent"
 wait_for 10 shrunk $((few + 5))
-sleep 1.2
+given_back() { (($(status .memory_bytes) <= few_bytes + 128 * rec)); }
+wait_for 10 given_back
 within "memory_bytes when they have ended" "$(status .memory_bytes)" $((few_bytes + 128 * rec))
 
 unload

@@ -21,6 +21,15 @@ who() { seepage -j show "$1" | field '"\(.pid) \(.comm) \(.uid)"'; }
 is() { [[ $(who "$1") == "$2" ]]; }
 alive() { kill -0 "$1" 2>/dev/null; }
 gone() { ! kill -0 "$1" 2>/dev/null; }
+shown() { seepage -j show "$1" >/dev/null 2>&1; }
+# The table is full, without a program that would leave a place when it ends.
+full() {
+	local name n
+	while read -r name n; do
+		[[ $name != table_full || $n == 0 ]] || return 0
+	done </sys/kernel/debug/seepage/counters
+	return 1
+}
 
 # start COMMAND...: a process that is told what to do. ask: the next step.
 start() {
@@ -56,6 +65,7 @@ unload
 crowd 20
 insmod "$SEEPAGE_KO" max_processes=16 sample_interval_ms=3600000
 sleep 0.5
+[[ ! $traced ]] || wait_for 10 full
 start "$owner" vfork
 ! seepage -j show $pid >/dev/null 2>&1 || die "vfork: the parent has a record already"
 disperse "$parent"
@@ -146,7 +156,7 @@ ask touched
 n=$(($(faults $pid) - before))
 ((n >= 250 && n < 260)) || die "leader: $n more faults, 250 were taken"
 load sample_interval_ms=3600000
-sleep 0.3
+wait_for 10 shown $pid
 assert_eq "$(who $pid)" "$pid owner 0" "leader: the process, loaded after its first thread ended"
 before=$(faults $pid)
 ask touched
@@ -206,9 +216,11 @@ fi
 
 # 7. A pid namespace: inside, its own pids and nobody else's.
 start unshare -pf --mount-proc --kill-child "$owner" init
-sleep 0.5
-outer=$(pgrep -x owner -P $pid)
-inner=$(pgrep -P "$outer")
+has_inner() {
+	outer=$(pgrep -x owner -P $pid) && inner=$(pgrep -P "$outer") &&
+		[[ $(<"/proc/$inner/comm") == "inner child" ]]
+}
+wait_for 10 has_inner
 assert_eq "$(who "$outer")" "$outer owner 0" "pid namespace: its init, from outside"
 assert_eq "$(who "$inner")" "$inner inner child 0" "pid namespace: its child, from outside"
 inside() { nsenter -t "$outer" -p -m -- "$@"; }

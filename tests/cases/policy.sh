@@ -20,7 +20,9 @@ has() { grep -qE -- "$2" "$1" || die "$1 has no '$2': $(cat "$1")"; }
 # told SUBJECT STATE: a line of these
 told() { grep -qE "^\[\"($1)\",$pid,\"($2)\"" got; }
 
-load sample_interval_ms=200 suspect_interval_ms=200 max_cpu_permille=1000 alert_interval_s=0
+# Nothing below 32 MB is suspected. By then notify has looked at limits, each ten seconds, however
+# long the host has kept the leak from growing.
+load sample_interval_ms=200 suspect_interval_ms=200 max_cpu_permille=1000 alert_interval_s=0 min_process_size_mb=32
 seepage policy add --name idle --limit 24M --growth 1000T/h --comment 'a leak'
 seepage policy add --name quiet --ignore
 cp "$top/build/tests/idle" quiet
@@ -39,8 +41,13 @@ wait_for 90 told limit limit_near
 near=$(jq -rs "map(select(.[1] == $pid and .[2] == \"limit_near\"))[0][5]" got)
 suspected=$(seepage -j alerts | jq -rs "map(select(.pid == $pid))[0].time // \"later\"")
 [[ $near < $suspected ]] || die "the leak was suspected at $suspected, before its limit was near at $near"
+anon() { awk '/^RssAnon:/ { print int($2 / 1024) }' "/proc/$pid/status"; }	# MiB
+least=$(anon)
 seepage policy >said
-has said '^name idle +\+.* +24\.0 MiB +2[0-9.]+ MiB .* a leak$'
+most=$(anon)
+has said '^name idle +\+.* +24\.0 MiB +[0-9.]+ MiB .* a leak$'
+used=$(sed -nE 's/^name idle .* 24\.0 MiB +([0-9]+)[.0-9]* MiB .*/\1/p' said)
+((used >= least && used <= most)) || die "the leak uses $used MiB by policy, $least to $most by /proc"
 has said '^name quiet +never +-'
 assert_eq "$(seepage -j policy | jq -c '[.[] | [.name, .limit_bytes, .processes]]')" \
 	'[["idle",25165824,1],["quiet",null,null]]' "policies as JSON"

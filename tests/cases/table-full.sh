@@ -14,23 +14,6 @@ status() { seepage -j status | field "$1"; }
 tracked() { seepage -j ps --comm idle | jq length; }
 tracked_are() { (($(tracked) == $1)); }
 records_are() { (($(status .processes) == $1)); }
-shown_are() { (($(seepage -j ps | jq length) == $1)); }
-shown() { seepage -j show "$1" >/dev/null 2>&1; }
-# asleep PID: it has got to its exec and faults no more; /proc makes no record and no process
-asleep() {
-	local name='' state=''
-	{ read -r name <"/proc/$1/comm" && read -r _ _ state _ <"/proc/$1/stat"; } 2>/dev/null
-	[[ $name == perl && $state == S ]]
-}
-# falls_asleep PID: waits for that without a process of its own
-falls_asleep() {
-	local i
-	for ((i = 0; i < 60; i++)); do
-		! asleep "$1" || return 0
-		pause
-	done
-	die "pid $1 does not sleep: $(<"/proc/$1/stat")"
-}
 full() { (($(status .counters.table_full) > 0)); }
 cost() { "$bench" 4000 9; }
 # is_fast WITHOUT A B: nanoseconds, of a fault without a record and of two that are fast
@@ -41,6 +24,14 @@ is_fast() {
 mkfifo never
 exec 9<>never
 pause() { read -r -t 1 -u 9 || true; }	# and nobody dies
+# come: a program that then sleeps; sets comer. Nobody else comes, and nobody dies.
+mkfifo came
+come() {
+	perl -e '$| = 1; print "here\n"; sleep' >came &
+	comer=$!
+	read -r -t $((30 * patience)) _ <came || die "no answer from perl"
+	pause
+}
 
 unload
 bare=$(cost)
@@ -48,9 +39,10 @@ crowd 60
 
 load max_processes=16 sample_interval_ms=500 suspect_interval_ms=300 max_cpu_permille=1000
 wait_for 10 full
-# What has ended leaves room until the next tick.
+# What has died keeps its place until the next tick.
+listed_are() { (($(seepage -j ps | jq length) == $1)); }
 wait_for 10 records_are 16
-wait_for 10 shown_are 16
+wait_for 10 listed_are 16
 assert_eq "$(status '.max_processes')" 16 "max_processes"
 grep -qE '^processes: +16 of at most 16$' <(seepage status) || die "seepage status does not show it"
 grep -qE '^ *table_full +[1-9]' <(seepage status) || die "seepage status does not show table_full"
@@ -110,6 +102,8 @@ refilled() { ((before - $(tracked) <= 2)); }
 wait_for 5 refilled
 echo "five of $before ended, $(tracked) idle processes are in the table afterwards"
 
+shown() { seepage -j show "$1" >/dev/null 2>&1; }
+
 # With no tick for an hour: the dead do not keep out processes that come after them. Burials are
 # bounded by max_cpu_permille: one that took 11 ms, as on a debug kernel, is followed by two seconds
 # without one at the default of 5.
@@ -118,22 +112,18 @@ wait_for 10 full
 mapfile -t first < <(seepage -j ps --comm idle | jq ".[].pid | select(. != $parent)" | head -n 3)
 kill -KILL "${first[@]}"
 sleep 1
-perl -e 'sleep' &
-falls_asleep $!
-sleep 1
-shown $! || die "pid $! has no record, though three have ended"
-kill $!
+come
+shown $comer || die "pid $comer has no record, though three have ended"
+kill $comer
 # One place: the fork takes it, and leaves it to the program by its exec.
 load max_processes=16 sample_interval_ms=3600000 max_cpu_permille=1000
 wait_for 10 full
 mapfile -t first < <(seepage -j ps --comm idle | jq ".[].pid | select(. != $parent)" | head -n 1)
 kill -KILL "${first[@]}"
 pause
-perl -e 'sleep' &
-falls_asleep $!
-pause
-shown $! || die "pid $! has no record, though it left one by its exec"
-kill $!
+come
+shown $comer || die "pid $comer has no record, though it left one by its exec"
+kill $comer
 load max_processes=16 sample_interval_ms=300 suspect_interval_ms=300 max_cpu_permille=1000
 wait_for 10 full
 
@@ -142,15 +132,16 @@ seepage set max_processes 8192
 wait_for 5 tracked_are 52
 table_full=$(status .counters.table_full)
 "$idle" 3 >/dev/null &
-wait_for 5 tracked_are 56
+wait_for 10 tracked_are 56
 assert_eq "$(status .counters.table_full)" "$table_full" "table_full, with room"
 echo "max_processes raised: all $(tracked) are in the table"
 
 # And less room than there are: nobody is thrown out, nobody comes in.
 seepage set max_processes 16
-"$idle" 3 >/dev/null &
-refuses() { (($(status .counters.table_full) > table_full)); }
-wait_for 5 refuses
+"$idle" 3 >late &
+wait_for 10 test -s late	# they have started
+sleep 1
+(($(status .counters.table_full) > table_full)) || die "table_full, limit lowered: not counted"
 assert_eq "$(tracked)" 56 "idle processes, max_processes lowered"
 
 # The dead wait while there is room. When a mm then finds none, they make some at
@@ -168,11 +159,9 @@ for killed in "${deaths[@]}"; do
 		kill -KILL "${first[@]}"
 		pause
 		for ((i = 0; i < passing; i++)); do /bin/true; done
-		perl -e 'sleep' &
-		falls_asleep $!
-		pause
-		shown $! || die "$killed killed, $passing passing: who comes after them has no record"
-		kill $!
+		come
+		shown $comer || die "$killed killed, $passing passing: who comes after them has no record"
+		kill $comer
 	done
 done
 echo "after the dead, whoever comes has a record"

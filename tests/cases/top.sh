@@ -149,6 +149,7 @@ PidFile $work/sshd.pid
 END
 ip link set lo up
 /usr/sbin/sshd -f "$work/sshd_config" -E "$work/sshd.log"
+wait_for 30 test -s sshd.pid	# it listens by then; its parent has ended before that
 trap 'kill "$(cat sshd.pid)" || :; t kill-server' EXIT
 echo "[127.0.0.1]:2222 $(cut -d' ' -f 1,2 host.pub)" >known
 far=(ssh -p 2222 -i "$work/user" -o "UserKnownHostsFile=$work/known" -o BatchMode=yes root@127.0.0.1)

@@ -151,6 +151,32 @@ void fresh(struct conn *c)
 	need(!rc, "RESET: %s", strerror(-rc));
 }
 
+void wait_passes(struct conn *c, unsigned int n)
+{
+	uint64_t end = status_num(c, SEEPAGE_A_TICKS) + n;
+	unsigned int i, most = 400 * slowness();
+
+	for (i = 0; i < most && status_num(c, SEEPAGE_A_TICKS) < end; i++)
+		msleep(50);
+	need(i < most, "less than %u passes in %u s", n, most / 20);
+}
+
+void wait_accused(struct conn *c, pid_t pid)
+{
+	struct copy m;
+	uint64_t state;
+	unsigned int i;
+
+	for (i = 0; i < 200 * slowness(); i++) {
+		need(!get_proc(c, pid, &m), "GET_PROC");
+		state = num(&m.p, SEEPAGE_A_STATE);
+		if (state >= SEEPAGE_STATE_SUSPECTED && state <= SEEPAGE_STATE_RUNAWAY)
+			return;
+		msleep(100);
+	}
+	need(false, "process %d is never accused", pid);
+}
+
 void quick(struct conn *c, uint32_t ms)
 {
 	fresh(c);

@@ -127,6 +127,9 @@ int get_proc(struct conn *c, pid_t pid, struct copy *m);	/* 0 or -errno */
 int get_group(struct conn *c, pid_t pid, struct copy *m);	/* likewise */
 int set_config(struct conn *c, ...);	/* key, value, .. , 0; 0 or -errno */
 int reset(struct conn *c, uint32_t what, pid_t pid);
+/* So many more, for 20 s at most, slowness() times */
+void wait_passes(struct conn *c, unsigned int n);
+void wait_accused(struct conn *c, pid_t pid);	/* until it is suspected or worse; likewise */
 void fresh(struct conn *c);		/* configuration of load, no history, no alerts */
 /* likewise, but a pass each @ms, however long it takes */
 void quick(struct conn *c, uint32_t ms);

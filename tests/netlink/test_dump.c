@@ -83,6 +83,7 @@ static void filters(void)
 	kid_start(&other, MB, 0, "fother", NOBODY);
 	kid_start(&big, 10 * MB, 200 * MB, "fbig", NOBODY);
 	msleep(1000);
+	wait_accused(&c, big.pid);
 
 	s = filtered((struct filter){ 0 });
 	all = s->total;

@@ -45,7 +45,7 @@ static void reload(void)
 		load(cheap);
 		check(status_num(&c, SEEPAGE_A_INTERVAL_MS) < 10000, "INTERVAL_MS");
 		kid_start(&k, 4 * MB, 100 * MB, "again", 0);
-		msleep(1500);
+		wait_accused(&c, k.pid);
 		instance[i] = status_num(&c, SEEPAGE_A_INSTANCE);
 		get_alerts(&c, false, 0, &l);
 		need(l.n, "no alerts");

@@ -164,6 +164,7 @@ static void leave_alerts(void)
 {
 	struct alerts l;
 	struct kid k;
+	int i;
 
 	conn_open(&c);
 	kid_start(&k, 4 * MB, 100 * MB, "alarming", 0);
@@ -172,11 +173,15 @@ static void leave_alerts(void)
 		   SEEPAGE_POLICY_CLASSIC, SEEPAGE_CFG_WARMUP_S, 0,
 		   SEEPAGE_CFG_MIN_PROCESS_SIZE_MB, 1, SEEPAGE_CFG_ALERT_CONFIDENCE, 20,
 		   SEEPAGE_CFG_ALERTS_PER_MINUTE, 100000, 0);
-	msleep(1000);
+	wait_accused(&c, k.pid);
 	kid_end(&k);
-	msleep(500);
+	for (i = 0; i < 100; i++) {
+		get_alerts(&c, false, 0, &l);
+		if (l.n >= 2)
+			break;
+		msleep(100);
+	}
 	set_config(&c, SEEPAGE_CFG_ALERT_CONFIDENCE, 100, 0);
-	get_alerts(&c, false, 0, &l);
 	check(l.n >= 2, "%u alerts", l.n);
 }
 

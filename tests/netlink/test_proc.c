@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -79,7 +80,7 @@ static void self(void)
 	/* a change of configuration hurries the next pass */
 	set_config(&c, SEEPAGE_CFG_SUSPECT_INTERVAL_MS, 100, SEEPAGE_CFG_SAMPLE_INTERVAL_MS, 100,
 		   0);
-	msleep(500);
+	wait_passes(&c, 2);
 	got(getpid(), "own pid");
 	against_proc(getpid());
 	check(count_in(&m.p, SEEPAGE_A_FACTORS) == 4, "%u factors",
@@ -102,14 +103,14 @@ static void grows(void)
 	quick(&c, 100);
 	kid_start(&k, MB, 0, "grower", 0);
 	kid_ask(&k, 's', 4 * MB);
-	msleep(500);
+	wait_passes(&c, 5);
 	got(k.pid, "a child");
 	against_proc(k.pid);
 	near(SEEPAGE_A_SHMEM_BYTES, 4 * MB, SLACK);
 	anon = num(&m.p, SEEPAGE_A_ANON_BYTES);
 	faults = num(&m.p, SEEPAGE_A_FAULTS_USER) + num(&m.p, SEEPAGE_A_FAULTS_KERNEL);
 	kid_ask(&k, '+', 20 * MB);
-	msleep(500);
+	wait_passes(&c, 5);
 	got(k.pid, "a child");
 	against_proc(k.pid);
 	near(SEEPAGE_A_ANON_BYTES, anon + 20 * MB, SLACK);
@@ -298,7 +299,7 @@ static void facts(void)
 	check(!knows_cold(k.pid), "COLD_PERMILLE before anybody told it");
 	need(!set_cold(k.pid, 321), "SET_FACTS refused");
 	kid_ask(&k, '+', 4 * MB);	/* its next sample is not the last one again */
-	msleep(500);
+	wait_passes(&c, 5);
 	need(knows_cold(k.pid), "no COLD_PERMILLE");
 	check(num(&m.p, SEEPAGE_A_COLD_PERMILLE) == 321, "COLD_PERMILLE: %llu",
 	      (unsigned long long)num(&m.p, SEEPAGE_A_COLD_PERMILLE));
@@ -363,7 +364,7 @@ static void known(void)
 	quick(&c, 100);
 	kid_start(&k, MB, 0, "known", 0);
 	kid_start(&other, MB, 0, "other", 0);
-	msleep(500);
+	wait_passes(&c, 5);
 	knows(k.pid, 0, 0, "before anybody told it");
 	need(!set_known(k.pid, 64 * MB, 0), "SET_FACTS refused");
 	knows(k.pid, 64 * MB, 0, "of a rise alone");
@@ -371,12 +372,12 @@ static void known(void)
 	knows(k.pid, 64 * MB, 600, "of a rise and a span");
 	need(!set_known(k.pid, MB, 60), "SET_FACTS refused");
 	knows(k.pid, 64 * MB, 600, "after lower ones");
-	msleep(500);
+	wait_passes(&c, 5);
 	knows(k.pid, 64 * MB, 600, "some samples later");
 	knows(other.pid, 0, 0, "of another one");
 	kid_end(&k);
 	kid_start(&next, MB, 0, "known", 0);
-	msleep(500);
+	wait_passes(&c, 5);
 	knows(next.pid, 64 * MB, 600, "of the next life");
 	need(!set_known(next.pid, 1ULL << 46, 1ULL << 32), "SET_FACTS refused");
 	knows(next.pid, most, longest, "beyond the highest");
@@ -478,26 +479,31 @@ static uint64_t seconds(void)
 static void executed(void)
 {
 	uint64_t before, old = seconds();	/* when it was seen in the old one */
+	int i, rc, go[2];
 	pid_t pid;
-	int i, rc;
 
 	conn_open(&c);
+	need(!socketpair(AF_UNIX, SOCK_STREAM, 0, go), "socketpair: %s", strerror(errno));
 	/* facts is shown from the first sample on, which must not be put off */
 	quick(&c, 500);
 	pid = fork();
 	if (!pid) {
 		touch(20 * MB);
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		msleep(4000);
-		execlp("sleep", "sleep", "60", NULL);
+		if (write(go[0], "", 1) == 1 && read(go[0], &rc, 1) == 1)
+			execlp("sleep", "sleep", "60", NULL);
 		_exit(1);
 	}
-	msleep(1500);
+	need(read(go[1], &rc, 1) == 1, "the child has ended");
+	wait_passes(&c, 3);
 	got(pid, "before exec");
 	before = num(&m.p, SEEPAGE_A_FAULTS_USER);
 	rc = set_cold(pid, 1000);
 	need(!rc, "SET_FACTS refused: %s", strerror(-rc));
 	need(knows_cold(pid), "no COLD_PERMILLE of '%s'", str(&m.p, SEEPAGE_A_COMM));
+	need(write(go[1], "", 1) == 1, "write: %s", strerror(errno));
+	close(go[0]);
+	close(go[1]);
 	for (i = 0; i < 100; i++) {	/* a debug kernel takes its time */
 		msleep(200);
 		got(pid, "after exec");

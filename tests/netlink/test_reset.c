@@ -64,12 +64,33 @@ static unsigned int levels(pid_t pid)
 	return count_in(&m.p, SEEPAGE_A_HISTORY);
 }
 
+/* Are its first three levels those of an interval of 1000 ms? What they are is in @said. */
+static bool is_regular(pid_t pid, char *said, size_t size)
+{
+	unsigned long long epoch, age;
+	unsigned int i, n = levels(pid);
+	struct copy m;
+
+	snprintf(said, size, "%u levels after 6 samples", n);
+	if (n < 3)
+		return false;
+	need(!get_proc(&c, pid, &m), "GET_PROC");
+	for (i = 0; i < 3; i++) {	/* a level has epochs twice as long as the one below */
+		epoch = level_ms(&m.p, i, SEEPAGE_LEVEL_A_EPOCH_MS);
+		age = level_ms(&m.p, i, SEEPAGE_LEVEL_A_AGE_MS);
+		snprintf(said, size, "level %u of 1000 ms: EPOCH_MS %llu, AGE_MS %llu", i, epoch,
+			 age);
+		if (epoch < 600U << i || epoch > 1600U << i || age > 1600U << i)
+			return false;
+	}
+	return true;
+}
+
 static void of_one(void)
 {
 	struct kid one, other;
-	struct copy m;
-	unsigned long long epoch, age;
-	unsigned int i;
+	char said[128];
+	int tries;
 
 	conn_open(&c);
 	fast();
@@ -77,17 +98,14 @@ static void of_one(void)
 	need(!set_config(&c, SEEPAGE_CFG_SAMPLE_INTERVAL_MS, 1000, 0), "SET_CONFIG refused");
 	kid_start(&one, MB, 0, "one", 0);
 	kid_start(&other, MB, 0, "other", 0);
-	msleep(6500);
-	check(levels(one.pid) >= 3 && levels(other.pid) >= 3, "%u and %u levels after 6 samples",
-	      levels(one.pid), levels(other.pid));
-	need(!get_proc(&c, other.pid, &m), "GET_PROC");
-	for (i = 0; i < 3; i++) {	/* a level has epochs twice as long as the one below */
-		epoch = level_ms(&m.p, i, SEEPAGE_LEVEL_A_EPOCH_MS);
-		age = level_ms(&m.p, i, SEEPAGE_LEVEL_A_AGE_MS);
-		check(epoch >= 600U << i && epoch <= 1600U << i,
-		      "EPOCH_MS of level %u: %llu at an interval of 1000 ms", i, epoch);
-		check(age <= 1600U << i, "AGE_MS of level %u: %llu", i, age);
+	/* The passes of one of six times come when they are due, however busy the host is. */
+	for (tries = 0; tries < 6; tries++) {
+		need(!tries || !reset(&c, SEEPAGE_RESET_HISTORY, 0), "RESET refused");
+		msleep(6500);
+		if (is_regular(other.pid, said, sizeof(said)) && levels(one.pid) >= 3)
+			break;
 	}
+	check(tries < 6, "%s, and %u levels of the other one", said, levels(one.pid));
 	need(!reset(&c, SEEPAGE_RESET_HISTORY, one.pid), "RESET refused");
 	check(levels(one.pid) <= 1, "%u levels after RESET", levels(one.pid));
 	check(levels(other.pid) >= 3, "RESET of one process reset another");
@@ -110,7 +128,7 @@ static void of_history(void)
 			 SEEPAGE_CFG_MIN_PROCESS_SIZE_MB, 8, SEEPAGE_CFG_ALERT_CONFIDENCE, 20, 0),
 	     "SET_CONFIG refused");
 	kid_start(&k, 20 * MB, 200 * MB, "suspect", 0);
-	msleep(1000);
+	wait_accused(&c, k.pid);
 	get_proc(&c, k.pid, &m);
 	check(num(&m.p, SEEPAGE_A_STATE) == SEEPAGE_STATE_SUSPECTED, "state %llu",
 	      (unsigned long long)num(&m.p, SEEPAGE_A_STATE));
@@ -177,7 +195,7 @@ static void alone(void)
 			 SEEPAGE_CFG_MIN_PROCESS_SIZE_MB, 8, SEEPAGE_CFG_ALERT_CONFIDENCE, 20,
 			 SEEPAGE_CFG_ALERTS_PER_MINUTE, 100000, 0), "SET_CONFIG refused");
 	kid_start(&k, 20 * MB, 200 * MB, "suspect", 0);
-	msleep(1000);
+	wait_accused(&c, k.pid);
 	need(!set_config(&c, SEEPAGE_CFG_SAMPLE_INTERVAL_MS, 3600000,
 			 SEEPAGE_CFG_SUSPECT_INTERVAL_MS, 3600000, 0), "SET_CONFIG refused");
 	msleep(500);

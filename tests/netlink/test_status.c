@@ -53,7 +53,7 @@ static void status(void)
 	/* the dead are in the table until the next pass */
 	set_config(&c, SEEPAGE_CFG_SUSPECT_INTERVAL_MS, 100, SEEPAGE_CFG_SAMPLE_INTERVAL_MS, 100,
 		   0);
-	msleep(500);
+	wait_passes(&c, 2);
 	get_status(&c, &m);
 	want = user_processes();
 	got = num(&m.p, SEEPAGE_A_PROCESSES);
@@ -71,9 +71,10 @@ static void status(void)
 /* INTERVAL_MS is the one in force, STRETCHED says when it is not the one asked for. */
 static void status_interval(void)
 {
+	uint64_t ticks, begin, ms;
 	struct copy m;
 	struct conn c;
-	uint64_t ticks;
+	int tries;
 
 	conn_open(&c);
 	quick(&c, 200);
@@ -82,11 +83,20 @@ static void status_interval(void)
 	check(num(&m.p, SEEPAGE_A_INTERVAL_MS) == 200, "INTERVAL_MS: %u",
 	      (unsigned int)num(&m.p, SEEPAGE_A_INTERVAL_MS));
 	check(!num(&m.p, SEEPAGE_A_STRETCHED), "STRETCHED: 1");
-	ticks = num(&m.p, SEEPAGE_A_TICKS);
-	msleep(2000);
-	get_status(&c, &m);
-	ticks = num(&m.p, SEEPAGE_A_TICKS) - ticks;
-	check(ticks >= 5 && ticks <= 12, "%u ticks of 200 ms in 2 s", (unsigned int)ticks);
+	/* never more than the time allows, and not less each time: a host may be that busy once */
+	for (tries = 0; tries < 6; tries++) {
+		begin = now_ms();
+		ticks = status_num(&c, SEEPAGE_A_TICKS);
+		msleep(2000);
+		ticks = status_num(&c, SEEPAGE_A_TICKS) - ticks;
+		ms = now_ms() - begin;
+		check(ticks <= ms / 200 + 2, "%llu ticks of 200 ms in %llu ms",
+		      (unsigned long long)ticks, (unsigned long long)ms);
+		if (ticks >= ms / 400)
+			break;
+	}
+	check(tries < 6, "%llu ticks of 200 ms in %llu ms, the last of %d times",
+	      (unsigned long long)ticks, (unsigned long long)ms, tries);
 	need(!set_config(&c, SEEPAGE_CFG_MAX_CPU_PERMILLE, 1,
 			 SEEPAGE_CFG_SUSPECT_INTERVAL_MS, 100,
 			 SEEPAGE_CFG_SAMPLE_INTERVAL_MS, 100, 0), "SET_CONFIG refused");
