@@ -48,7 +48,7 @@ static const struct opt opts[] = {
 	{ "text", 0, OPT_FLAG, &text, NULL, "show text of blocks, without its digits", 0, 0 },
 	{ "census", 0, OPT_FLAG, &census, NULL, "only count blocks by size", 0, 0 },
 	{ "profile", 0, OPT_FLAG, &profile, NULL,
-	  "show the profile that Go keeps; the default for Go", 0, 0 },
+	  "show the profile that Go or jemalloc keeps; the default where there is one", 0, 0 },
 	{ "burst", 0, OPT_FLAG, &burst, NULL, "then sample allocations of the class that grows, "
 	  "and show the call sites whose blocks stay; the default if it is possible", 0, 0 },
 	{ "object", 'O', OPT_STRING, &object, "FILE|NAME",
@@ -190,7 +190,7 @@ static int keep_sites(struct survey *s)
 {
 	int status = 0;
 
-	if (burst && !s->go) {
+	if (burst && !s->profile) {
 		keep_answer(&s->keeper, &s->r, false);
 		status = burst_possible(s) ?: sites(s);
 		if (status)
@@ -251,12 +251,12 @@ static int answer(struct survey *s)
 	s->looks_bytes = s->t.read_bytes;
 	if (keep && !status)
 		return keep_sites(s);
-	if (!status && !s->go && burst) {
+	if (!status && !s->profile && burst) {
 		survey_say(s, again.seconds[again.n - 1]);
 		status = sites(s);
 		if (diff && !status)
 			compare_sites(&s->r);
-	} else if (!status && !s->go && automatic) {
+	} else if (!status && !s->profile && automatic) {
 		status = sites_if_possible(s);
 	}
 	if (status)

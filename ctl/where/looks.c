@@ -12,7 +12,6 @@
 #include "where/survey.h"
 
 #define PAGE		4096U
-#define SITES_MAX	100
 #define SETTLE_S	10	/* most seconds between two reads of new pages */
 #define LEAST_GROWTH	(64 << 10)	/* bytes; less is chance */
 #define LEAST_OUTSIDE	(256 << 10)	/* the same of what is no heap: stacks, buffers */
@@ -343,18 +342,16 @@ static bool first_pages(struct survey *s)
 /* The first look, then the time between the two. Returns an exit status. */
 int survey_first(struct survey *s)
 {
-	bool profile = !s->want.census && (!s->want.burst || s->want.keep);
 	u64 start = clock_ns();
 	int status;
 
-	s->go = profile && go_is(&s->t) && go_look(&s->t, &s->go_a);
-	if (s->want.profile && !s->go)
-		return fail(s->ctx, "--profile: process %u: no profile of Go in it", s->t.pid);
-	status = s->go ? 0 : survey_look(s, &s->a, true, NULL);
+	status = survey_profile(s);
+	if (!status && !s->profile)
+		status = survey_look(s, &s->a, true, NULL);
 	if (status)
 		return status;
-	s->a.ns = s->go ? start : s->a.ns;
-	if (!s->go && !first_pages(s))
+	s->a.ns = s->profile ? start : s->a.ns;
+	if (!s->profile && !first_pages(s))
 		return fail(s->ctx, "process %u: its page map cannot be read", s->t.pid);
 	if (clock_ns() - start < s->want.seconds * 1000000000)
 		survey_wait(s, s->want.seconds * 1000, -1);
@@ -364,35 +361,12 @@ int survey_first(struct survey *s)
 	return 0;
 }
 
-static int second_profile(struct survey *s)
-{
-	struct result *r = &s->r;
-	size_t most = s->want.top ? s->want.top : TOP, i;
-
-	most = most < SITES_MAX ? most : SITES_MAX;
-	if (target_maps(&s->t) || !go_look(&s->t, &s->go_b))
-		return fail(s->ctx, "process %u ended while its profile was read", s->t.pid);
-	r->seconds = (double)(clock_ns() - s->a.ns) / 1e9;
-	r->look_time_ns = clock_real_ns();
-	go_compare(&s->go_a, &s->go_b);
-	r->method = "profile";
-	r->allocator = "go";
-	r->heap_bytes = s->go_b.bytes;
-	r->growth = (s64)(s->go_b.bytes - s->go_a.bytes);
-	for (i = 0; i < s->go_b.n && i < most && s->go_b.site[i].bytes; i++)
-		json_object_array_add(r->sites,
-				      go_site_json(&s->t, &s->go_b.site[i], i + 1,
-						   result_per_hour(r, s->go_b.site[i].growth)));
-	result_note(r, "the profile is that of the last garbage collections");
-	return 0;
-}
-
 /* The second look, which fills in the answer. Returns an exit status. */
 int survey_second(struct survey *s)
 {
-	int status = s->go ? second_profile(s) : survey_look(s, &s->b, false, s->a.seen);
+	int status = s->profile ? survey_profile_again(s) : survey_look(s, &s->b, false, s->a.seen);
 
-	if (status || s->go)
+	if (status || s->profile)
 		return status;
 	s->r.seconds = (double)(s->b.ns - s->a.ns) / 1e9;
 	s->r.look_time_ns = clock_real_ns() - (clock_ns() - s->b.ns);
@@ -426,8 +400,8 @@ void survey_free(struct survey *s)
 	json_object_put(s->r.sites);
 	json_object_put(s->r.before);
 	json_object_put(s->r.changes);
-	go_free(&s->go_a);
-	go_free(&s->go_b);
+	profile_free(&s->profile_a);
+	profile_free(&s->profile_b);
 	free(s->r.row);
 	free(s->r.block);
 	look_free(&s->a);

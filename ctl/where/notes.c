@@ -56,7 +56,7 @@ void survey_notes(struct survey *s)
 	else
 		result_note(r, "read %.1f MiB with %.0f ms of CPU (%.2f ms per MiB)", mb, ms,
 			    ms / mb);
-	if (s->go || s->want.burst || s->want.automatic)
+	if (s->profile || s->want.burst || s->want.automatic)
 		return;
 	if (r->pages && !survey_is_other(s))
 		result_note(r, "sites: not known; --faults shows the stacks that touch new pages, "

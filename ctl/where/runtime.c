@@ -4,13 +4,13 @@
  */
 #include <ctype.h>
 #include <string.h>
-#include "where/go.h"
+#include "where/profile.h"
 
 static const struct {
 	const char *name;	/* of a mapped file, without "lib" and the version */
 	const char *text;
 } runtimes[] = {
-	{ "jemalloc", "jemalloc: with MALLOC_CONF=prof:true,prof_leak:true it profiles itself" },
+	{ "jemalloc", "jemalloc: started with MALLOC_CONF=prof:true it keeps a profile, which is shown here" },
 	{ "tcmalloc", "tcmalloc: with HEAPPROFILE=PREFIX it writes profiles of the heap" },
 	{ "tcmalloc_and_profiler",
 	  "tcmalloc: with HEAPPROFILE=PREFIX it writes profiles of the heap" },
@@ -60,13 +60,17 @@ static void add(struct result *r, const char *text)
 		r->profiler = text;
 }
 
-/* Adds a note for each runtime that the process has; the first is the one to ask. */
+/*
+ * Adds a note for each runtime that the process has; the first is the one to ask. If the
+ * profile of one is the answer, there is nothing to say of it.
+ */
 void runtime_notes(const struct target *t, struct result *r)
 {
+	const char *shown = strcmp(r->method ?: "", "profile") ? "" : r->allocator;
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(runtimes); i++)
-		if (has_file(t, runtimes[i].name))
+		if (strcmp(runtimes[i].name, shown) && has_file(t, runtimes[i].name))
 			add(r, runtimes[i].text);
 	if (go_is(t) && !json_object_array_length(r->sites))
 		add(r, "Go: /debug/pprof/heap of the process has its profile");

@@ -6,8 +6,8 @@
 #define SEEPAGE_WHERE_SURVEY_H
 
 #include "where/burst.h"
-#include "where/go.h"
 #include "where/keep.h"
+#include "where/profile.h"
 
 #define TOP		10
 
@@ -30,8 +30,8 @@ struct survey {
 	bool unknown;		/* chunks are less than half of them, or do not add up */
 	struct page_look new_pages;
 	struct page_count first;	/* the number of pages at the first look */
-	struct go_profile go_a, go_b;
-	bool go;		/* the process has a profile */
+	struct profile profile_a, profile_b;
+	enum profile_kind profile;	/* that the process keeps, and that is the answer */
 	struct result r;
 	int signals;
 	bool stopped;		/* by a signal between the looks */
@@ -53,6 +53,10 @@ bool survey_is_unknown(const struct survey *s, const struct look *l);
 int survey_first(struct survey *s);
 int survey_second(struct survey *s);
 void survey_free(struct survey *s);
+
+/* profiled.c */
+int survey_profile(struct survey *s);
+int survey_profile_again(struct survey *s);
 
 /* notes.c */
 void survey_notes(struct survey *s);

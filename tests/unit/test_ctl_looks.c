@@ -59,27 +59,17 @@ unsigned int pages_content(struct target *t, struct page_look *p, bool text,
 	return 7;
 }
 
-bool go_is(const struct target *t)
+int survey_profile(struct survey *s)
 {
-	return false;
+	return 0;
 }
 
-bool go_look(struct target *t, struct go_profile *p)
+int survey_profile_again(struct survey *s)
 {
-	return false;
+	return 0;
 }
 
-void go_compare(const struct go_profile *a, struct go_profile *b)
-{
-}
-
-struct json_object *go_site_json(struct target *t, const struct go_site *s, size_t rank,
-				 s64 bytes_per_hour)
-{
-	return NULL;
-}
-
-void go_free(struct go_profile *p)
+void profile_free(struct profile *p)
 {
 }
 

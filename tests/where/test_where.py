@@ -1155,7 +1155,7 @@ class Where(unittest.TestCase):
         self.refused(where("--profile", "--svg", "", 1), "allowed the name of a file", 2)
         self.refused(where("--profile", "--svg", "/none/x", os.getpid()), "No such file")
         self.refused(where("--burst", "--profile", 1), "not allowed with --profile", 2)
-        self.refused(where("--profile", os.getpid()), "no profile of Go in it")
+        self.refused(where("--profile", os.getpid()), "no profile of Go or jemalloc in it")
         self.refused(where("--diff", "/dev/null", os.getpid()), "allowed a regular file")
         self.refused(where("--keep", "third", 1), "--keep: 'third': allowed first second", 2)
         self.refused(where("--keep", "first", "--burst", 1), "allowed with --keep second only", 2)

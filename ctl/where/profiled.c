@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The two looks where the process keeps a profile of its heap, and that is the answer.
+ */
+#include "where/survey.h"
+
+#define SITES_MAX	100
+
+/*
+ * Of Go it is the best that there is, unless others are asked for. The blocks of jemalloc can be
+ * counted and sampled: its profile is the answer if nothing else is asked for.
+ */
+static bool profile_is_wanted(const struct survey *s)
+{
+	if (s->want.profile || s->want.automatic)
+		return true;
+	return go_is(&s->t) && !s->want.census && (!s->want.burst || s->want.keep);
+}
+
+/* Reads the profile that the process keeps. PROFILE_NONE: there is none, or it is empty. */
+static enum profile_kind read_profile(struct survey *s, struct profile *p)
+{
+	if (go_is(&s->t))
+		return go_look(&s->t, p) ? PROFILE_GO : PROFILE_NONE;
+	if (s->object.kind == ALLOCATOR_JEMALLOC && jeprof_look(&s->t, s->object.file, p))
+		return PROFILE_JEMALLOC;
+	return PROFILE_NONE;
+}
+
+/* The first look, if it is one at a profile: s->profile says so. Returns an exit status. */
+int survey_profile(struct survey *s)
+{
+	if (profile_is_wanted(s))
+		s->profile = read_profile(s, &s->profile_a);
+	if (s->want.profile && !s->profile)
+		return fail(s->ctx, "--profile: process %u: no profile of Go or jemalloc in it",
+			    s->t.pid);
+	return 0;
+}
+
+/* The second look at it, which fills in the answer. Returns an exit status. */
+int survey_profile_again(struct survey *s)
+{
+	struct result *r = &s->r;
+	size_t most = s->want.top ? s->want.top : TOP;
+
+	most = most < SITES_MAX ? most : SITES_MAX;
+	if (target_maps(&s->t) || !read_profile(s, &s->profile_b))
+		return fail(s->ctx, "process %u ended while its profile was read", s->t.pid);
+	r->seconds = (double)(clock_ns() - s->a.ns) / 1e9;
+	r->look_time_ns = clock_real_ns();
+	profile_compare(&s->profile_a, &s->profile_b);
+	r->method = "profile";
+	r->allocator = s->profile == PROFILE_GO ? "go" : "jemalloc";
+	r->heap_bytes = s->profile_b.bytes;
+	r->growth = (s64)(s->profile_b.bytes - s->profile_a.bytes);
+	profile_sites(&s->t, &s->profile_b, most, s->profile == PROFILE_JEMALLOC, r);
+	if (s->profile == PROFILE_GO)
+		result_note(r, "the profile is that of the last garbage collections");
+	else
+		result_note(r, "the profile is that of jemalloc, which samples by bytes "
+			    "(lg_prof_sample); --census counts blocks, --burst says what stays");
+	return 0;
+}
