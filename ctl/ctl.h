@@ -299,7 +299,6 @@ struct place {
 	char *cmdline;		/* words with blanks between, up to IDENTITY_MAX bytes; or NULL */
 	char *parent;		/* of an alert: comm of the parent; or NULL */
 	u32 ppid;		/* likewise; 0: unknown */
-	char *limit;		/* "memory.high /a/b", as cgroup_limit_of() has it; or NULL */
 };
 
 void place_find(const struct message *msg, bool multicast, struct place *p);
@@ -642,9 +641,6 @@ extern void (*owner_container)(const char *cgroup, char *text);
 
 /* list.c: processes or alerts, one row each */
 #define LIST_COLUMNS	20
-/* Their names, in two lines of the help */
-#define COLUMN_NAMES	"pid comm user unit state conf rss anon file shmem swap vsz brk growth\n" \
-			"tte faults age uid policy severity"
 #define COLUMN_USER	__SEEPAGE_A_MAX		/* columns that are no attribute */
 #define COLUMN_UNIT	(__SEEPAGE_A_MAX + 1)
 

@@ -11,15 +11,15 @@ static bool tree;
 
 static const struct opt opts[] = {
 	{ .name = "state", .kind = OPT_STRING, .dest = &states, .arg = "S[,S...]",
-	  .help = "in one of these states" },
+	  .help = "only processes in one of these states" },
 	{ .name = "states", .kind = OPT_STRING, .dest = &states, .arg = "S[,S...]",
 	  .help = "the same" },
 	{ .name = "min-confidence", .kind = OPT_NUMBER, .dest = &min_confidence, .arg = "N",
-	  .max = 100, .help = "with at least this confidence" },
+	  .max = 100, .help = "only processes with at least this confidence" },
 	{ .name = "uid", .kind = OPT_STRING, .dest = &user, .arg = "UID|NAME",
-	  .help = "of this user" },
+	  .help = "only processes of this user" },
 	{ .name = "comm", .kind = OPT_STRING, .dest = &comm, .arg = "NAME",
-	  .help = "of exactly this name" },
+	  .help = "only processes of exactly this name" },
 	{ .name = "limit", .kind = OPT_NUMBER, .dest = &limit, .arg = "N", .min = 1,
 	  .max = UINT32_MAX, .help = "only the first N (all)" },
 	{ .name = "columns", .letter = 'o', .kind = OPT_STRING, .dest = &column_list,
@@ -200,7 +200,6 @@ static int run(struct ctx *ctx, int argc, char **argv)
 const struct command cmd_ps = {
 	.name = "ps", .args = "", .help = "list processes, the most suspicious first",
 	.more = "States: ok watch suspected confirmed runaway recovered exited.\n"
-		"Without capabilities: only your own processes.\n"
-		"COL: " COLUMN_NAMES,
+		"Without capabilities: only your own processes.",
 	.opts = opts, .run = run,
 };

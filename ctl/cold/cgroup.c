@@ -220,24 +220,3 @@ bool cgroup_limit(int dir, struct cgroup_memory *memory, char *name)
 	free(text);
 	return least != UINT64_MAX;
 }
-
-/**
- * cgroup_limit_of() - say which limit of a cgroup leaves least to a process
- * @msg: about the process
- *
- * Context: reads /proc and the files of cgroups. Returns the name as cgroup_limit() has it, which
- * the caller frees, or NULL: no limit applies, or the process has exited.
- */
-char *cgroup_limit_of(const struct message *msg)
-{
-	char name[CGROUP_LIMIT_NAME];
-	struct cgroup_memory memory;
-	int dir = procfs_open_msg(msg, false);
-	bool found;
-
-	if (dir < 0)
-		return NULL;
-	found = cgroup_limit(dir, &memory, name);
-	close(dir);
-	return found ? must(strdup(name)) : NULL;
-}

@@ -141,8 +141,6 @@ bool cold_kept(u32 pid, u64 born_ms, struct cold_kept *k);
  */
 bool cgroup_limit(int dir, struct cgroup_memory *memory, char *name);
 
-char *cgroup_limit_of(const struct message *msg);
-
 /* cold/watch.c */
 struct prober;
 struct prober *prober_new(struct knl *k);

@@ -161,7 +161,6 @@ static void print_next(const struct message *msg, u64 seq)
 	unsigned int i;
 
 	place_find(msg, false, &place);
-	place.limit = cgroup_limit_of(msg);
 	next_steps(msg, &place, seq, &next);
 	place_free(&place);
 	if (!next.n)
@@ -297,7 +296,6 @@ static int print_json(const struct ctx *ctx, const struct answer *a, const struc
 	struct place place;
 
 	place_find(msg, false, &place);
-	place.limit = cgroup_limit_of(msg);
 	o = json_process(msg, &place);
 	json_object_object_add(o, "next", next_json(msg, &place, seq));
 	place_free(&place);

@@ -6,7 +6,11 @@
 #include <string.h>
 #include "ctl.h"
 
-/* Columns of a process, in the order of COLUMN_NAMES */
+/* Columns of a process, and their names in the same order */
+static const char names[] =
+	"pid comm user unit state conf rss anon file shmem swap vsz brk growth tte faults age uid "
+	"policy severity";
+
 static const u8 all_columns[] = {
 	SEEPAGE_A_PID, SEEPAGE_A_COMM, COLUMN_USER, COLUMN_UNIT, SEEPAGE_A_STATE,
 	SEEPAGE_A_CONFIDENCE, SEEPAGE_A_RSS_BYTES, SEEPAGE_A_ANON_BYTES, SEEPAGE_A_FILE_BYTES,
@@ -42,21 +46,15 @@ const char *column_head(unsigned int column)
 /* Returns the column with this name, 0: none. */
 static u8 column_from_name(const char *name, size_t len)
 {
-	const char *at = COLUMN_NAMES;
+	const char *at = names;
 	size_t i, n;
 
 	for (i = 0; i < ARRAY_SIZE(all_columns); i++, at += n + 1) {
-		n = strcspn(at, " \n");
+		n = strcspn(at, " ");
 		if (n == len && !memcmp(at, name, len))
 			return all_columns[i];
 	}
 	return 0;
-}
-
-static int no_column(const struct ctx *ctx, const char *option, const char *word)
-{
-	return usage(ctx, "%s: '%.*s': allowed is a COL of seepage help ps", option,
-		     (int)strcspn(word, ","), word);
 }
 
 /*
@@ -75,7 +73,7 @@ int columns_parse(const struct ctx *ctx, const char *list, u8 *columns, unsigned
 		if (!list[len])
 			return 0;
 	}
-	return no_column(ctx, "-o", list);
+	return usage(ctx, "-o: '%.*s': allowed %s", (int)strcspn(list, ","), list, names);
 }
 
 /* Parses "COL" or "COL,r". Returns 0, or EXIT_USAGE after printing an error. */
@@ -87,7 +85,7 @@ int order_parse(const struct ctx *ctx, const char *word, struct order *o)
 	o->reverse = !strcmp(word + len, ",r");
 	if (o->column && (o->reverse || !word[len]))
 		return 0;
-	return no_column(ctx, "--sort", word);
+	return usage(ctx, "--sort: '%s': allowed %s, or COL,r", word, names);
 }
 
 static bool is_text(unsigned int column)

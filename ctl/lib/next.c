@@ -101,52 +101,18 @@ static void restart(struct next_steps *n, const struct place *p, const struct un
 		step(n, restarted, "systemctl restart %s", u->name);
 }
 
-/*
- * Returns the unit that has the limit of @p: its own, or a slice above it. NULL: the cgroup is of
- * no unit of the machine; what a unit makes below its cgroup may have any name.
- */
-static const char *limit_unit(const struct place *p, const struct unit_name *u)
-{
-	const char *at = strchr(p->limit, '/'), *last = "";
-	bool is_slice = true;
-	size_t n;
-
-	while (at && *at && is_slice) {
-		last = at + 1;
-		n = strcspn(last, "/");
-		at = last + n;
-		is_slice = n > strlen(".slice") && !memcmp(at - strlen(".slice"), ".slice", 6);
-	}
-	return at && !*at && (is_slice || !strcmp(last, u->name)) && is_plain(last) ? last : NULL;
-}
-
-/* A limit of a cgroup that systemd sets. Where it is not known, it is taken for that of the unit. */
-static void raise_unit(struct next_steps *n, const struct place *p, const struct unit_name *u,
-		       bool high, const char *why)
-{
-	const char *unit = p->limit ? limit_unit(p, u) :
-			   is_service(u) && u->of_user < 0 ? u->name : NULL;
-
-	if (unit)
-		step(n, why, "systemctl set-property --runtime %s Memory%s=BYTES", unit,
-		     high ? "High" : "Max");
-}
-
-static void raise_limit(struct next_steps *n, const struct message *msg, const struct place *p,
+static void raise_limit(struct next_steps *n, const struct message *msg,
 			const struct unit_name *u)
 {
-	bool high = p->limit && !strncmp(p->limit, "memory.high ", strlen("memory.high "));
 	u64 limit = msg_get(msg, SEEPAGE_A_LIMIT, SEEPAGE_LIMIT_RAM);
-	const char *why = high ? "raises the limit beyond which the kernel slows it down, which "
-				 "gains time only" :
-				 "raises the limit that it reaches first, which gains time only";
 	u64 pid = msg_pid(msg);
+	const char *why = "raises the limit that it reaches first, which gains time only";
 
 	if (limit == SEEPAGE_LIMIT_CGROUP && u->runtime && !strcmp(u->runtime, "docker") &&
-	    !*u->pod && !high)
+	    !*u->pod)
 		step(n, why, "docker update --memory BYTES --memory-swap -1 %.12s", u->container);
-	else if (limit == SEEPAGE_LIMIT_CGROUP && !u->runtime)
-		raise_unit(n, p, u, high, why);
+	else if (limit == SEEPAGE_LIMIT_CGROUP && !u->runtime && is_service(u) && u->of_user < 0)
+		step(n, why, "systemctl set-property --runtime %s MemoryMax=BYTES", u->name);
 	else if (limit == SEEPAGE_LIMIT_AS)
 		step(n, why, "prlimit --pid %llu --as=BYTES", pid);
 	else if (limit == SEEPAGE_LIMIT_DATA)
@@ -169,7 +135,7 @@ static void silence(struct next_steps *n, const struct message *msg, const struc
 
 /*
  * Fills @n for a process under alert or one that is gone; else it is empty.
- * @p: where it runs, with the limit of its cgroup where that is known; @seq: number of its last alert, 0: none is held
+ * @p: where it runs; @seq: number of its last alert, 0: none is held
  */
 void next_steps(const struct message *msg, const struct place *p, u64 seq, struct next_steps *n)
 {
@@ -188,7 +154,7 @@ void next_steps(const struct message *msg, const struct place *p, u64 seq, struc
 		return;
 	unit_of(p->cgroup, &u);
 	restart(n, p, &u);
-	raise_limit(n, msg, p, &u);
+	raise_limit(n, msg, &u);
 	step(n, "says which allocations grow, and from which functions they come",
 	     "seepage where %llu", pid);
 	step(n, "draws its floors: a straight line speaks for a leak, a curve that flattens for "

@@ -308,6 +308,5 @@ void place_free(struct place *p)
 	free(p->exe);
 	free(p->cmdline);
 	free(p->parent);
-	free(p->limit);
 	memset(p, 0, sizeof(*p));
 }

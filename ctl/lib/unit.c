@@ -75,11 +75,9 @@ static void copy(char *buf, size_t size, const struct part *p)
 	buf[n] = '\0';
 }
 
-static const char hex_digits[] = "0123456789abcdef";
-
 static bool is_id(const struct part *p)
 {
-	return p->len == CONTAINER_ID_LEN && strspn(p->s, hex_digits) == CONTAINER_ID_LEN;
+	return p->len == CONTAINER_ID_LEN && strspn(p->s, "0123456789abcdef") == CONTAINER_ID_LEN;
 }
 
 /* Is this the id of a container, and no name? */
@@ -240,12 +238,11 @@ void unit_of(const char *cgroup, struct unit_name *u)
 
 /*
  * Writes the names that people use: "nginx.service", "foo.service of user 1000", "container
- * 0123456789ab (docker)", "container ... (containerd) of pod ...", and "libpod-0123456789ab.scope
- * of user 1000" for what only a user calls a container. Empty if nothing is known.
+ * 0123456789ab (docker)", "container ... (containerd) of pod ...". Empty if nothing is known.
  */
 void unit_text(const struct unit_name *u, char *buf, size_t size)
 {
-	char text[TEXT_MAX] = "", *id;	/* of libpod-ID.scope */
+	char text[TEXT_MAX] = "";
 
 	if (u->runtime)
 		sentence_append(text, sizeof(text), "%s %.*s (%s)",
@@ -253,11 +250,8 @@ void unit_text(const struct unit_name *u, char *buf, size_t size)
 				strlen(u->container) == CONTAINER_ID_LEN ? CONTAINER_ID_SHOWN :
 				CONTAINER_ID_LEN, u->container,
 				u->runtime);
-	else
+	else if (*u->name)
 		sentence_append(text, sizeof(text), "%s", u->name);
-	id = strchr(text, '-');
-	if (u->of_user >= 0 && id && strspn(id + 1, hex_digits) == CONTAINER_ID_LEN)
-		strcpy(id + 1 + CONTAINER_ID_SHOWN, ".scope");
 	if (*u->pod)
 		sentence_append(text, sizeof(text), "%spod %s", *text ? " of " : "", u->pod);
 	if (u->of_user >= 0 && !u->runtime && strncmp(u->name, "user@", 5))

@@ -48,7 +48,7 @@ static const struct opt opts[] = {
 	{ "text", 0, OPT_FLAG, &text, NULL, "show text of blocks, without its digits", 0, 0 },
 	{ "census", 0, OPT_FLAG, &census, NULL, "only count blocks by size", 0, 0 },
 	{ "profile", 0, OPT_FLAG, &profile, NULL,
-	  "show the profile that Go or jemalloc keeps; the default where there is one", 0, 0 },
+	  "show the profile that Go or jemalloc keeps; the default for Go", 0, 0 },
 	{ "burst", 0, OPT_FLAG, &burst, NULL, "then sample allocations of the class that grows, "
 	  "and show the call sites whose blocks stay; the default if it is possible", 0, 0 },
 	{ "object", 'O', OPT_STRING, &object, "FILE|NAME",

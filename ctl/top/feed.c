@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "cold/cold.h"
 #include "quiet/file.h"
 #include "top/top.h"
 
@@ -127,7 +126,6 @@ void feed_read_one(struct top_feed *f, struct top_data *d, const struct top_view
 	d->one.interval_ms = d->has_status ?
 			     msg_get(&d->status, SEEPAGE_A_INTERVAL_MS, 0) : 0;
 	place_find(&d->one, false, &d->place);
-	d->place.limit = cgroup_limit_of(&d->one);
 	container_text(d->place.cgroup, d->container, sizeof(d->container));
 	floors_put(&d->floors, v->pid, &d->one, clock_ms());
 }

@@ -9,10 +9,10 @@
  *	+24 and +32 functions, that hash and compare, +40 the table: four pairs for each bucket,
  *	the address of the stack within the record (0: the pair is free), that of the record
  *
- * A record: +16 the root of a tree of the threads that allocated there, +104 the stack: address of
- * the return addresses, which is +120 of the record, and their number (u32). A thread: +32 blocks in use,
- * +48 their bytes, +56 bytes that they stand for, +96 its record, +112 and +120 the threads below it;
- * bit 0 of the last one is a color.
+ * A record: +16 the root of a tree of the threads that allocated there, +104 the stack: address
+ * of the return addresses, which is +120 of the record, and their number (u32). A thread: +32
+ * blocks in use, +48 their bytes, +56 bytes that they stand for, +96 its record, +112 and +120
+ * the threads below it; bit 0 of the last one is a color.
  *
  * No symbol is needed: the table is what leads to records that point to themselves.
  */
@@ -72,6 +72,7 @@ static void add_threads(struct reader *r, u64 root, u64 record, struct profile_s
 {
 	u64 above[DEPTH] = { root }, w[THREAD_WORDS], addr;
 	unsigned int n = 1;
+	double blocks;
 
 	while (n && r->threads) {
 		addr = above[--n];
@@ -79,9 +80,12 @@ static void add_threads(struct reader *r, u64 root, u64 record, struct profile_s
 		if (!is_heap(r, addr) || !target_read(r->t, addr, w, sizeof(w)) || w[12] != record)
 			continue;
 		if (w[4] && w[6] && w[4] < COUNT_MAX && w[6] < COUNT_MAX && w[7] < COUNT_MAX) {
-			s->samples += w[4];
-			s->bytes += w[7];
-			s->blocks += (u64)((double)w[7] / (double)w[6] * (double)w[4]);
+			blocks = (double)w[7] / (double)w[6] * (double)w[4];
+			if (blocks < (double)COUNT_MAX && s->bytes + w[7] < COUNT_MAX) {
+				s->samples += w[4];
+				s->bytes += w[7];
+				s->blocks += (u64)blocks;
+			}
 		}
 		if (w[14] && n < DEPTH)
 			above[n++] = w[14];
@@ -90,7 +94,7 @@ static void add_threads(struct reader *r, u64 root, u64 record, struct profile_s
 	}
 }
 
-/* A record may give way to that of another stack, at the same address: what it calls tells. */
+/* A hash of address and stack: the memory of a record may be used again for another stack. */
 static u64 id_of(u64 record, const u64 *pc, unsigned int frames)
 {
 	u64 h = record;

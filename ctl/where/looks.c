@@ -19,7 +19,7 @@
 #define ALLOCATOR_STEPS	((s64)(4 * MIB))	/* two of an allocator that takes 2 MiB at a time */
 
 /* Was there a signal that ends this tool? SIGCHLD comes when modprobe, a child of it, ends. */
-static bool is_stopped(void *arg)
+bool survey_is_stopped(void *arg)
 {
 	struct survey *s = arg;
 	struct signalfd_siginfo info;
@@ -42,7 +42,7 @@ bool survey_wait(void *arg, u64 ms, int fd)
 	while (!s->stopped && (now = clock_ns()) < end) {
 		if (poll(p, 2, (int)((end - now) / 1000000) + 1) <= 0)
 			continue;
-		is_stopped(s);
+		survey_is_stopped(s);
 		if (p[1].revents)
 			break;
 	}
@@ -121,7 +121,7 @@ static void count_blocks(struct survey *s, struct look *l)
 {
 	u64 bytes = s->t.read_bytes;
 
-	target_bound(&s->t, LOOK_BYTES, LOOK_SECONDS, is_stopped, s);
+	target_bound(&s->t, LOOK_BYTES, LOOK_SECONDS, survey_is_stopped, s);
 	if (may_be_musl(s) && mallocng_look(&s->t, &s->bins, l)) {
 		/* It is all that there is. */
 	} else if (!survey_is_other(s)) {

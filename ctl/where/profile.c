@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The heap profile that a process keeps, of Go or of jemalloc: its sites, and what they gained between
- * two looks.
+ * The heap profile that a process keeps, of Go or of jemalloc: its sites, and what they gained
+ * between two looks.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -73,7 +73,7 @@ static struct json_object *frame_json(struct target *t, u64 addr)
 	return o;
 }
 
-/* Is the code that of a library named libjemalloc? Its own frames say nothing. */
+/* Is the code that of a library named libjemalloc? Frames of the allocator are skipped. */
 static bool is_allocator(const struct target *t, u64 addr)
 {
 	const struct where_map *m = target_at(t, addr);
@@ -128,7 +128,8 @@ static struct json_object *site_json(struct target *t, struct unwinder *u,
  * @t: the process; its mappings are up to date
  * @p: after profile_compare()
  * @most: number of sites
- * @native: stacks are those of native code, of which debug data knows lines; of Go symbols are enough
+ * @native: stacks are those of native code, of which debug data knows lines; of Go symbols are
+ *	enough
  * @r: its method, allocator and seconds are set
  */
 void profile_sites(struct target *t, const struct profile *p, size_t most, bool native,

@@ -6,13 +6,10 @@
 
 #define SITES_MAX	100
 
-/*
- * Of Go it is the best that there is, unless others are asked for. The blocks of jemalloc can be
- * counted and sampled: its profile is the answer if nothing else is asked for.
- */
+/* Go: unless --census or --burst is given. jemalloc: only with --profile, as it samples rarely. */
 static bool profile_is_wanted(const struct survey *s)
 {
-	if (s->want.profile || s->want.automatic)
+	if (s->want.profile)
 		return true;
 	return go_is(&s->t) && !s->want.census && (!s->want.burst || s->want.keep);
 }
@@ -20,11 +17,16 @@ static bool profile_is_wanted(const struct survey *s)
 /* Reads the profile that the process keeps. PROFILE_NONE: there is none, or it is empty. */
 static enum profile_kind read_profile(struct survey *s, struct profile *p)
 {
+	bool found;
+
 	if (go_is(&s->t))
 		return go_look(&s->t, p) ? PROFILE_GO : PROFILE_NONE;
-	if (s->object.kind == ALLOCATOR_JEMALLOC && jeprof_look(&s->t, s->object.file, p))
-		return PROFILE_JEMALLOC;
-	return PROFILE_NONE;
+	if (s->object.kind != ALLOCATOR_JEMALLOC)
+		return PROFILE_NONE;
+	target_bound(&s->t, LOOK_BYTES, LOOK_SECONDS, survey_is_stopped, s);
+	found = jeprof_look(&s->t, s->object.file, p) && !target_over(&s->t);
+	target_unbound(&s->t);
+	return found ? PROFILE_JEMALLOC : PROFILE_NONE;
 }
 
 /* The first look, if it is one at a profile: s->profile says so. Returns an exit status. */
@@ -45,8 +47,11 @@ int survey_profile_again(struct survey *s)
 	size_t most = s->want.top ? s->want.top : TOP;
 
 	most = most < SITES_MAX ? most : SITES_MAX;
-	if (target_maps(&s->t) || !read_profile(s, &s->profile_b))
+	if (target_maps(&s->t))
 		return fail(s->ctx, "process %u ended while its profile was read", s->t.pid);
+	if (!read_profile(s, &s->profile_b))
+		return fail(s->ctx, "process %u: its profile is empty, or it changed while it was read",
+			    s->t.pid);
 	r->seconds = (double)(clock_ns() - s->a.ns) / 1e9;
 	r->look_time_ns = clock_real_ns();
 	profile_compare(&s->profile_a, &s->profile_b);

@@ -10,7 +10,8 @@ static const struct {
 	const char *name;	/* of a mapped file, without "lib" and the version */
 	const char *text;
 } runtimes[] = {
-	{ "jemalloc", "jemalloc: started with MALLOC_CONF=prof:true it keeps a profile, which is shown here" },
+	{ "jemalloc",
+	  "jemalloc: started with MALLOC_CONF=prof:true it keeps a profile; --profile shows it" },
 	{ "tcmalloc", "tcmalloc: with HEAPPROFILE=PREFIX it writes profiles of the heap" },
 	{ "tcmalloc_and_profiler",
 	  "tcmalloc: with HEAPPROFILE=PREFIX it writes profiles of the heap" },

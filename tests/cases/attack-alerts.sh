@@ -70,7 +70,8 @@ attack() {
 	kill $flood
 	wait $flood 2>/dev/null || true
 	# The ring is read in parts: it may also show what came meanwhile.
-	read -r grew first < <(seepage -j status | jq -r '"\(.seq_last) \(.seq_first)"')
+	first=$(seepage -j status | jq -r '"\(.seq_first) \(.seq_last)"') || die "$name: no status"
+	read -r first grew <<<"$first"
 	seepage -j alerts >ring
 	grew=$(($(status .seq_last) - grew))
 	echo "$name: $(jq -s 'length' ring) alerts kept of $(status .seq_last), $(jq -s 'map(select((.comm | startswith("flood")))) | length' ring) of the flood, severities $(jq -sc 'map(select((.comm | startswith("flood"))).severity) | unique' ring)"

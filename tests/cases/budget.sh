@@ -68,12 +68,14 @@ load sample_interval_ms=500 suspect_interval_ms=300 max_cpu_permille=1000
 sleep 1
 rec=$(status .rec_bytes)
 both() { seepage -j status | jq -r '"\(.processes) \(.memory_bytes)"'; }	# of one moment
-read -r few few_bytes < <(both)
+few=$(both) || die "no status"
+read -r few few_bytes <<<"$few"
 assert_eq "$(seep_slabs)" 1 "slab caches of the module"
 crowd $n
 wait_for 10 grow $((few + n))
 sleep 1
-read -r many many_bytes < <(both)
+many=$(both) || die "no status"
+read -r many many_bytes <<<"$many"
 
 within "one record, bytes" "$rec" 2048
 # The cache's own view: with padding between objects.

@@ -210,10 +210,11 @@ for w in 1 2; do
 done
 kill -INT "${watches[1]}"
 ends "${watches[1]}" "SIGINT"
+both=$(wc -l <r1.out)
+wait_for 120 has_lines r2.out "$both"
 kill -TERM "${watches[2]}"
 ends "${watches[2]}" "SIGTERM"
 # The second one was ended later.
-both=$(wc -l <r1.out)
 cmp <(jq -c "$as_it_was" r1.out) <(head -n "$both" r2.out | jq -c "$as_it_was") ||
 	die "two watchers saw different alerts"
 

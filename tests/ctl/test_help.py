@@ -30,20 +30,6 @@ class Help(unittest.TestCase):
         self.assertIn("\n  --last                     show the last answer that is kept, also of a\n"
                       "                             process that has ended\n", text)
 
-    def test_the_columns_of_ps_are_named_and_all_are_taken(self):
-        named = re.search(r"^COL: ([a-z \n]+)", help_of("ps", "--help"), re.M)
-        self.assertIsNotNone(named)
-        self.assertEqual(len(named[1].split()), 20)
-        for words in (["-o", ",".join(named[1].split())], *(["--sort", name] for name in named[1].split())):
-            said = subprocess.run([PROGRAM, "ps", *words], capture_output=True, text=True, check=False)
-            self.assertNotIn("allowed", said.stderr, words)
-
-    def test_a_column_that_is_none_names_the_help(self):
-        for words in (["ps", "-o", "pid,x"], ["ps", "--sort", "x"], ["top", "--sort", "x"]):
-            said = subprocess.run([PROGRAM, *words], capture_output=True, text=True, check=False)
-            self.assertEqual(said.returncode, 2)
-            self.assertIn("'x': allowed is a COL of seepage help ps", said.stderr)
-
     def test_no_paragraph_is_folded_again(self):
         """The paragraphs below the options have line ends of their own."""
         for command in self.commands:

@@ -488,12 +488,14 @@ static void executed(void)
 	quick(&c, 500);
 	pid = fork();
 	if (!pid) {
+		close(go[1]);
 		touch(20 * MB);
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		if (write(go[0], "", 1) == 1 && read(go[0], &rc, 1) == 1)
 			execlp("sleep", "sleep", "60", NULL);
 		_exit(1);
 	}
+	close(go[0]);		/* or a child that has ended would be waited for */
 	need(read(go[1], &rc, 1) == 1, "the child has ended");
 	wait_passes(&c, 3);
 	got(pid, "before exec");
@@ -502,7 +504,6 @@ static void executed(void)
 	need(!rc, "SET_FACTS refused: %s", strerror(-rc));
 	need(knows_cold(pid), "no COLD_PERMILLE of '%s'", str(&m.p, SEEPAGE_A_COMM));
 	need(write(go[1], "", 1) == 1, "write: %s", strerror(errno));
-	close(go[0]);
 	close(go[1]);
 	for (i = 0; i < 100; i++) {	/* a debug kernel takes its time */
 		msleep(200);
