@@ -50,7 +50,8 @@ int survey_profile_again(struct survey *s)
 	if (target_maps(&s->t))
 		return fail(s->ctx, "process %u ended while its profile was read", s->t.pid);
 	if (!read_profile(s, &s->profile_b))
-		return fail(s->ctx, "process %u: its profile is empty, or it changed while it was read",
+		return fail(s->ctx,
+			    "process %u: its profile is empty, or changed while it was read",
 			    s->t.pid);
 	r->seconds = (double)(clock_ns() - s->a.ns) / 1e9;
 	r->look_time_ns = clock_real_ns();

@@ -24,6 +24,7 @@ static struct where_map map[] = {
 	{ .lo = DATA + 0x1000, .hi = DATA + 0x2000, .write = true, .anon = true },
 	{ .lo = HEAP, .hi = HEAP + 0x4000, .write = true, .anon = true },
 };
+
 static struct target target = { .map = map, .maps = ARRAY_SIZE(map) };
 static u64 data[0x2000 / 8], heap[0x4000 / 8];
 static unsigned int reads;
