@@ -19,7 +19,7 @@
 #define ALLOCATOR_STEPS	((s64)(4 * MIB))	/* two of an allocator that takes 2 MiB at a time */
 
 /* Was there a signal that ends this tool? SIGCHLD comes when modprobe, a child of it, ends. */
-bool survey_is_stopped(void *arg)
+static bool is_stopped(void *arg)
 {
 	struct survey *s = arg;
 	struct signalfd_siginfo info;
@@ -42,7 +42,7 @@ bool survey_wait(void *arg, u64 ms, int fd)
 	while (!s->stopped && (now = clock_ns()) < end) {
 		if (poll(p, 2, (int)((end - now) / 1000000) + 1) <= 0)
 			continue;
-		survey_is_stopped(s);
+		is_stopped(s);
 		if (p[1].revents)
 			break;
 	}
@@ -121,7 +121,7 @@ static void count_blocks(struct survey *s, struct look *l)
 {
 	u64 bytes = s->t.read_bytes;
 
-	target_bound(&s->t, LOOK_BYTES, LOOK_SECONDS, survey_is_stopped, s);
+	target_bound(&s->t, LOOK_BYTES, LOOK_SECONDS, is_stopped, s);
 	if (may_be_musl(s) && mallocng_look(&s->t, &s->bins, l)) {
 		/* It is all that there is. */
 	} else if (!survey_is_other(s)) {
@@ -345,7 +345,9 @@ int survey_first(struct survey *s)
 	u64 start = clock_ns();
 	int status;
 
+	target_bound(&s->t, LOOK_BYTES, LOOK_SECONDS, is_stopped, s);
 	status = survey_profile(s);
+	target_unbound(&s->t);
 	if (!status && !s->profile)
 		status = survey_look(s, &s->a, true, NULL);
 	if (status)
@@ -364,8 +366,15 @@ int survey_first(struct survey *s)
 /* The second look, which fills in the answer. Returns an exit status. */
 int survey_second(struct survey *s)
 {
-	int status = s->profile ? survey_profile_again(s) : survey_look(s, &s->b, false, s->a.seen);
+	int status;
 
+	if (s->profile) {
+		target_bound(&s->t, LOOK_BYTES, LOOK_SECONDS, is_stopped, s);
+		status = survey_profile_again(s);
+		target_unbound(&s->t);
+	} else {
+		status = survey_look(s, &s->b, false, s->a.seen);
+	}
 	if (status || s->profile)
 		return status;
 	s->r.seconds = (double)(s->b.ns - s->a.ns) / 1e9;

@@ -14,19 +14,19 @@ static bool profile_is_wanted(const struct survey *s)
 	return go_is(&s->t) && !s->want.census && (!s->want.burst || s->want.keep);
 }
 
-/* Reads the profile that the process keeps. PROFILE_NONE: there is none, or it is empty. */
+/*
+ * Reads the profile that the process keeps; the caller bounds the time. PROFILE_NONE: there is
+ * none, it is empty, or it was not read to its end.
+ */
 static enum profile_kind read_profile(struct survey *s, struct profile *p)
 {
-	bool found;
+	enum profile_kind kind = PROFILE_NONE;
 
 	if (go_is(&s->t))
-		return go_look(&s->t, p) ? PROFILE_GO : PROFILE_NONE;
-	if (s->object.kind != ALLOCATOR_JEMALLOC)
-		return PROFILE_NONE;
-	target_bound(&s->t, LOOK_BYTES, LOOK_SECONDS, survey_is_stopped, s);
-	found = jeprof_look(&s->t, s->object.file, p) && !target_over(&s->t);
-	target_unbound(&s->t);
-	return found ? PROFILE_JEMALLOC : PROFILE_NONE;
+		kind = go_look(&s->t, p) ? PROFILE_GO : PROFILE_NONE;
+	else if (s->object.kind == ALLOCATOR_JEMALLOC && jeprof_look(&s->t, s->object.file, p))
+		kind = PROFILE_JEMALLOC;
+	return target_over(&s->t) ? PROFILE_NONE : kind;
 }
 
 /* The first look, if it is one at a profile: s->profile says so. Returns an exit status. */

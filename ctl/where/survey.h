@@ -55,7 +55,6 @@ int survey_second(struct survey *s);
 void survey_free(struct survey *s);
 
 /* profiled.c */
-bool survey_is_stopped(void *survey);
 int survey_profile(struct survey *s);
 int survey_profile_again(struct survey *s);
 

@@ -294,12 +294,12 @@ static void signals_are_asked_for_while_a_look_reads(void **state)
 	struct survey *s = survey_new(0);
 
 	s->signals = child_signals();
-	assert_false(survey_is_stopped(s));
+	assert_false(is_stopped(s));
 	raise(SIGCHLD);
-	assert_false(survey_is_stopped(s));
+	assert_false(is_stopped(s));
 	raise(SIGINT);
-	assert_true(survey_is_stopped(s));
-	assert_true(survey_is_stopped(s));
+	assert_true(is_stopped(s));
+	assert_true(is_stopped(s));
 	survey_free(s);
 }
 

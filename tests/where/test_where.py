@@ -933,7 +933,8 @@ class Where(unittest.TestCase):
         self.assertLess(named, grown * 2)
         self.assertEqual([site["rank"] for site in answer["sites"]],
                          list(range(1, len(answer["sites"]) + 1)))
-        self.assertIn("these make the process grow", answer["notes"][0])
+        # a busy machine may lose samples, which is the first note then
+        self.assertIn("these make the process grow", " ".join(answer["notes"][:2]))
 
     def test_faults_that_bring_huge_pages(self):
         """A fault stands for what it brought, not for 4 KB."""
