@@ -35,8 +35,9 @@ int survey_profile(struct survey *s)
 	if (profile_is_wanted(s))
 		s->profile = read_profile(s, &s->profile_a);
 	if (s->want.profile && !s->profile)
-		return fail(s->ctx, "--profile: process %u: no profile of Go or jemalloc in it",
-			    s->t.pid);
+		return fail(s->ctx,
+			    "--profile: process %u: no profile of Go or jemalloc in it%s",
+			    s->t.pid, target_over(&s->t) ? " that could be read to its end" : "");
 	return 0;
 }
 
